@@ -125,6 +125,7 @@ class Archive:
             size = begun.number()
             begun.must(1 <= size <= 8192)
             files.append(begun.take(size))
+        self.before_tag = begun.data[: begun.at]
         self.recipients_mac = begun.take(32)
         begun.take(32)
         begun.end()
@@ -134,17 +135,18 @@ class Archive:
 
     def check_origin(self, key):
         """FORMAT 12.8: that of the database. What only a recipient's file opens has none that could be proved."""
-        if self.wrapping_key is None:
+        if not self.is_own:
             raise Refused("foreign origin")
         reader.check_origin(reader.Superblock(reader.whole(self.superblock)), self.wrapping_key, key)
 
     def _key(self, begun, key, superblock, wrapped, files):
         """The archive key: by a slot of the database, or else by one of the files for recipients."""
-        self.superblock, self.wrapping_key = superblock, None
+        self.superblock, self.wrapping_key, self.origin_key = superblock, None, None
         try:
-            wrapping_key = wrapping_key_of(begun, self.database, superblock, key)
+            wrapping_key, prk = wrapping_key_of(begun, self.database, superblock, key)
             opened = primitives.unwrap_gcm(wrapping_key, b"selenite/1 archive key" + self.database + self.id, wrapped)
             self.wrapping_key = wrapping_key
+            self.origin_key = expand(prk, b"selenite/1 archive origin" + self.id, 32)
             return opened
         except Unauthentic:
             begun.must(False)
@@ -168,10 +170,13 @@ class Archive:
     def is_for(self, recipients):
         """Whether the archive was begun for exactly these recipients."""
         listed = b"".join(b"\n" + recipient.encode() for recipient in sorted(recipients))
-        return hmac_sha256(self.mac_key, b"selenite/1 archive recipients" + listed) == self.recipients_mac
+        label = b"selenite/1 archive recipients"
+        if self.is_own:
+            return hmac_sha256(self.origin_key, label + self.before_tag + listed) == self.recipients_mac
+        return hmac_sha256(self.mac_key, label + listed) == self.recipients_mac
 
-    def part(self, name, kind, index, salt=None):
-        """What is in the blocks of a part."""
+    def part(self, name, kind, index, salt=None, part_salt=b""):
+        """What is in the blocks of a part. Where the manifest's salt is an origin MAC, every other must be one."""
         part = Fields(name, self.object(name))
         part.must(part.take(16) == b"selenite part 1\n")
         part.must(part.number(1) == kind and part.take(3) == bytes(3) and part.number() == index)
@@ -189,6 +194,12 @@ class Archive:
                 content += primitives.open_gcm(key, nonce, b"", sealed)
             except Unauthentic:
                 part.must(False)
+        is_own = self.origin_key is not None and (
+            hmac_sha256(self.origin_key, part.data[:40] + part_salt + content)[:16] == found
+        )
+        if kind == MANIFEST:
+            self.is_own = is_own
+        part.must(is_own or not self.is_own)
         return part, blocks(part, content)
 
     def _read_manifest(self):
@@ -219,7 +230,7 @@ class Archive:
                 pages, marks = pages_of(part, block, self.page_size)
                 found.update(pages)
                 listed += [(page_no, mark) for (page_no, _), mark in zip(pages, marks)]
-            part, contents = self.part(f"index-{index:08}", INDEX, index, self.index_salts[index])
+            part, contents = self.part(f"index-{index:08}", INDEX, index, self.index_salts[index], salt)
             indexed = []
             for block in contents:
                 fields = Fields(part.name, block)
@@ -236,14 +247,14 @@ def name_of(database, begun, archive):
 
 
 def wrapping_key_of(begun, database, data, key):
-    """The wrapping key of the database whose superblock this is."""
+    """The wrapping key of the database whose superblock this is, and what it is derived from."""
     data = reader.whole(data)
     begun.must(data is not None)
     superblock = reader.Superblock(data)
     begun.must(superblock.id == database)
     prk, end = extract(superblock.id, reader.master_key(superblock, key)), len(data) - 64
     begun.must(hmac_sha256(expand(prk, b"selenite/1 superblock mac", 32), data[:end]) == data[end : end + 32])
-    return expand(prk, b"selenite/1 key wrap", 32)
+    return expand(prk, b"selenite/1 key wrap", 32), prk
 
 
 # --- FORMAT 12.6: what was written afterwards
@@ -349,6 +360,13 @@ def chain_of(archive, key):
     return chain
 
 
+def check_origins(archive, key):
+    """That of an archive on which another rests: the hash in the manifest says which superblock it has."""
+    archive.check_origin(key)
+    if not all(link.is_own for link in chain_of(archive, key)):
+        raise Refused("foreign origin")
+
+
 def base_of(archive, base_id, key):
     for name in names_in(archive.objects):
         if name.startswith(archive.database.hex()) and name.endswith("-" + base_id[:8].hex()):
@@ -451,7 +469,7 @@ def main():
         else:
             archive, log = database_at(objects, key, arguments.at)
         if arguments.origin == "own":
-            archive.check_origin(key)
+            check_origins(archive, key)
         with open(arguments.out, "xb") as out:
             out.write(Restored(archive, key, log).plain())
     except Refused as refused:

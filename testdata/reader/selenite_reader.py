@@ -19,6 +19,8 @@ from primitives import Unauthentic, expand, extract, sha256
 PREFIX = 65536
 MAGIC = b"Selenite\r\n\x1a\n" + bytes(4)
 RAW, PASSPHRASE, AGE = 1, 2, 3
+# No kind of slot: the pair of database id and master key in an exported key.
+EXPORTED = "exported"
 STEADY, SWITCHING_ON, SWITCHING_OFF, CHANGING, FINISHING, RETIRED = range(6)
 NONE, AEGIS_128X4, AEGIS_256X4, CHACHA20, TRIPLE_DES = 0, 4, 5, 6, 7
 POWERS_OF_TWO = [1 << bit for bit in range(17)]
@@ -163,6 +165,10 @@ class Superblock:
 
 def master_key(superblock, key):
     """The master key from the first slot that `key`, a pair of kind and secret, opens."""
+    if key[0] == EXPORTED:
+        if key[1][0] != superblock.id:
+            raise Refused("another database")
+        return key[1][1]
     for slot in superblock.slots:
         try:
             if slot.kind == key[0]:
@@ -217,6 +223,26 @@ def check_origin(superblock, wrapping_key, key):
     raise Refused("foreign origin")
 
 
+# --- FORMAT 13: the exported key
+
+
+def exported(data, identity):
+    """The pair of database id and master key in an exported key."""
+    refused = Refused("exported key refused")
+    if not data.startswith(b"age-encryption.org/v1\n"):
+        raise refused
+    try:
+        record = primitives.open_age(identity, data)
+    except Unauthentic as error:
+        raise Refused("wrong key") from error
+    if len(record) != 112 or record[:16] != b"selenite mkey 1\n":
+        raise refused
+    database, master = record[16:32], record[32:64]
+    if expand(extract(database, master), b"selenite/1 commitment", 32) != record[80:]:
+        raise refused
+    return database, master
+
+
 # --- FORMAT 2 and 5: the database file
 
 
@@ -233,6 +259,8 @@ class Database:
         prk = extract(superblock.id, master_key(superblock, key))
         end = len(data) - 64
         mac = primitives.hmac_sha256(expand(prk, b"selenite/1 superblock mac", 32), data[:end])
+        if key[0] == EXPORTED and mac != data[end : end + 32]:
+            raise Refused("another master key")
         must(mac == data[end : end + 32])
         if superblock.state == RETIRED:
             raise Refused("retired")

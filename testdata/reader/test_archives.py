@@ -41,6 +41,8 @@ def answer(vector):
     """The archive, and what it was restored to."""
     name, key = vector.one("archive"), vector.key()
     opened = archive.Archive(vector.objects, name, key)
+    if vector.one("origin") == "own":
+        archive.check_origins(opened, key)
     log = None
     if vector.one("log"):
         at = None if vector.one("log") == "last" else int(vector.one("log"))
@@ -91,6 +93,7 @@ def check_command_line(vector):
             file.write(vector.key()[1].hex() + "\n")
         named = [] if vector.one("log") else [vector.one("archive")]
         arguments = [os.path.join(folder, "place"), *named, "--raw-key", key, "--out", plain]
+        arguments += ["--origin", vector.one("origin") or "any"]
         subprocess.run([sys.executable, archive.__file__, *arguments], check=True)
         with open(plain, "rb") as file:
             data = file.read()
@@ -109,7 +112,7 @@ def test_vector_is_answered_as_it_says(name):
     if primitives.pyrage is None and vector.one("key").startswith("age "):
         raise unittest.SkipTest("no pyrage")
     check(vector)
-    if name.endswith("good.vec"):
+    if name.endswith(("good.vec", "own.vec")):
         check_command_line(vector)
 
 

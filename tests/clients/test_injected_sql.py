@@ -1,11 +1,14 @@
 """What a statement can't do that somebody else wrote into an application's SQL."""
 
+import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from host import OLD_AND_NEW, Host, Peer, Refused, uri
 from note_table import fill
+from test_command import selenite
 
 Start = Callable[..., Peer]
 each_host = pytest.mark.parametrize("host", OLD_AND_NEW, ids=lambda host: host.name)
@@ -79,3 +82,48 @@ def test_a_view_that_others_wrote_does_not_read_the_status(host: Host, start: St
         with pytest.raises(Refused, match="unsafe use of virtual table"):
             peer.run(f"SELECT * FROM of_{table}")
         assert peer.run(f"SELECT * FROM {table}")
+
+
+@each_host
+def test_an_attach_admits_no_origin_that_the_program_did_not(host: Host, start: Start, folder: Path) -> None:
+    recipient = keygen(folder, "victim.key")
+    keygen(folder, "forger.key")
+    selenite(folder, "-i", "forger.key", "exec", "--create", "forged.db", "CREATE TABLE loot(body)")
+    selenite(folder, "-i", "forger.key", "keys", "add", "forged.db", recipient)
+    listed = json.loads(selenite(folder, "-i", "forger.key", "keys", "list", "--json", "forged.db"))
+    commitment = listed["commitment"]
+    peer = start(host, SELENITE_IDENTITY=f"age:{folder / 'victim.key'}")
+    forged = {"vfs": "selenite", "origin": "any"}
+    pinned = {"vfs": "selenite", "commitment": commitment}
+    peer.open(folder / "app.db")
+    fill(peer)
+    for parameters in (forged, pinned, forged | pinned):
+        with pytest.raises(Refused) as refused:
+            peer.run("ATTACH ? AS forged", uri(folder / "forged.db", **parameters))
+            peer.run("CREATE TABLE forged.copy AS SELECT * FROM main.note")
+        assert "origin" in str(peer.last_error()) or "origin" in str(refused.value)
+        if [row for row in peer.run("PRAGMA database_list") if row[1] == "forged"]:
+            peer.run("DETACH forged")
+    assert selenite(folder, "-i", "forger.key", "exec", "forged.db", "SELECT count(*) FROM sqlite_schema").split()[-1] == "1"
+    # Of one's own database a commitment refuses as before.
+    peer.open(folder / "own.db", name="own")
+    fill(peer, "own")
+    peer.close("own")
+    with pytest.raises(Refused):
+        peer.run("ATTACH ? AS own", uri(folder / "own.db", **pinned))
+    peer.run("ATTACH ? AS own", uri(folder / "own.db", **forged))
+    assert peer.value("SELECT count(*) FROM own.note") == 500
+    # The program itself may admit any origin.
+    peer.open(folder / "app.db", name="any", origin="any")
+    peer.run("ATTACH ? AS forged", uri(folder / "forged.db", **forged), on="any")
+    assert peer.value("SELECT count(*) FROM forged.loot", on="any") == 0
+    peer.open(folder / "forged.db", name="pinned", commitment=commitment)
+    assert peer.value("SELECT count(*) FROM loot", on="pinned") == 0
+
+
+def keygen(folder: Path, name: str) -> str:
+    """An age identity's public recipient."""
+    selenite(folder, "keygen", "-o", name)
+    recipient = re.search(r"age1[0-9a-z]+", (folder / name).read_text())
+    assert recipient
+    return recipient[0]

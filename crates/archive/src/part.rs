@@ -12,7 +12,7 @@
 //!
 //! Nothing of the header is authenticated but by this: with another, no piece opens.
 
-use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind};
+use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind, macs_are_equal};
 use zeroize::Zeroize;
 
 use crate::packer::PACKED_SIZE_MAX;
@@ -51,6 +51,22 @@ impl PartHeader {
         bytes[24..40].copy_from_slice(&self.archive_id.0);
         bytes[40..].copy_from_slice(&self.salt);
         bytes
+    }
+
+    /// The salt that the origin key gives to a part of this content (FORMAT 12.4); nothing without that key.
+    fn origin_salt(&self, key: &ArchiveKey, part_salt: &[u8; 16], content: &[u8]) -> Option<[u8; 16]> {
+        let bound = match self.kind {
+            PartKind::Index => part_salt.as_slice(),
+            PartKind::Part | PartKind::Facts | PartKind::Log => &[],
+        };
+        let mac = key.origin_mac([&self.encode()[..SALT_OFFSET], bound, content])?;
+        mac.first_chunk().copied()
+    }
+
+    /// Whether its salt is that one, compared in constant time; nothing without the origin key.
+    fn is_own(&self, key: &ArchiveKey, part_salt: &[u8; 16], content: &[u8]) -> Option<bool> {
+        let salt = self.origin_salt(key, part_salt, content)?;
+        Some(macs_are_equal(&salt, &self.salt))
     }
 
     /// Takes it from the beginning of a part.
@@ -131,6 +147,9 @@ impl PartWriter {
 
     /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many blocks as there may be, hardly
     /// longer than it is. It is empty then.
+    ///
+    /// `salt` is random; that of an index is its part's. With the origin key the salt in the header is the origin MAC
+    /// (FORMAT 12.4), of which an index's covers `salt`, too: [`PartHeader::parse`] tells it.
     pub fn seal(
         &mut self,
         key: &ArchiveKey,
@@ -143,17 +162,19 @@ impl PartWriter {
         } else {
             CONTENT_SIZE_MAX
         };
-        let header = PartHeader {
+        let mut header = PartHeader {
             kind,
             number,
             archive_id: key.archive_id(),
             salt,
         };
-        let part_key = key.part_key(kind, number, &salt);
         let count = size.div_ceil(PIECE_SIZE);
         let mut part = std::mem::take(&mut self.part);
         self.block_count = 0;
         part.resize(PART_HEADER_SIZE + size + count * PIECE_TAG_SIZE, 0);
+        let content = &part[PART_HEADER_SIZE..PART_HEADER_SIZE + size];
+        header.salt = header.origin_salt(key, &salt, content).unwrap_or(salt);
+        let part_key = key.part_key(kind, number, &header.salt);
         part[..PART_HEADER_SIZE].copy_from_slice(&header.encode());
         // The last first: each moves behind the tags that will stand before it, over what has moved already.
         for index in (0..count).rev() {
@@ -192,16 +213,65 @@ impl Drop for PartWriter {
 /// A part that was opened: packed blocks.
 #[derive(Debug)]
 pub struct OpenPart {
-    salt: [u8; 16],
+    header: PartHeader,
     content: Vec<u8>,
 }
 
 impl OpenPart {
-    /// Opens a part, all of it, in the memory in which it is.
+    /// Opens a part that is no index, all of it, in the memory in which it is. With the origin key its salt must be the
+    /// origin MAC.
     ///
     /// # Errors
     /// [`ArchiveError`]: nothing of it is to be used then.
-    pub fn open(key: &ArchiveKey, (kind, number): (PartKind, u32), mut part: Vec<u8>) -> Result<Self, ArchiveError> {
+    pub fn open(key: &ArchiveKey, place: (PartKind, u32), part: Vec<u8>) -> Result<Self, ArchiveError> {
+        Self::open_own(key, place, &[0; 16], part)
+    }
+
+    /// Opens the index of a part that has this salt.
+    ///
+    /// # Errors
+    /// As [`OpenPart::open`].
+    pub fn open_index(
+        key: &ArchiveKey,
+        number: u32,
+        part_salt: &[u8; 16],
+        part: Vec<u8>,
+    ) -> Result<Self, ArchiveError> {
+        Self::open_own(key, (PartKind::Index, number), part_salt, part)
+    }
+
+    /// Opens a part whatever its salt is: whose it is, [`OpenPart::is_own`] tells.
+    ///
+    /// # Errors
+    /// As [`OpenPart::open`], but for [`ArchiveError::NotOfDatabase`].
+    pub fn open_any(key: &ArchiveKey, place: (PartKind, u32), part: Vec<u8>) -> Result<Self, ArchiveError> {
+        let opened = Self::unseal(key, place, part)?;
+        opened.check()?;
+        Ok(opened)
+    }
+
+    /// Whether it is no index, and the origin key has made its salt.
+    #[must_use]
+    pub fn is_own(&self, key: &ArchiveKey) -> bool {
+        self.header.is_own(key, &[0; 16], &self.content) == Some(true)
+    }
+
+    fn open_own(
+        key: &ArchiveKey,
+        place: (PartKind, u32),
+        part_salt: &[u8; 16],
+        part: Vec<u8>,
+    ) -> Result<Self, ArchiveError> {
+        let opened = Self::unseal(key, place, part)?;
+        // Before anything of it is looked at.
+        if opened.header.is_own(key, part_salt, &opened.content) == Some(false) {
+            return Err(ArchiveError::NotOfDatabase);
+        }
+        opened.check()?;
+        Ok(opened)
+    }
+
+    fn unseal(key: &ArchiveKey, (kind, number): (PartKind, u32), mut part: Vec<u8>) -> Result<Self, ArchiveError> {
         let header = PartHeader::parse(&part)?;
         if (header.kind, header.number, header.archive_id) != (kind, number, key.archive_id()) {
             return Err(ArchiveError::OtherPart);
@@ -228,18 +298,13 @@ impl OpenPart {
         }
         part[to..].zeroize();
         part.truncate(to);
-        let opened = Self {
-            salt: header.salt,
-            content: part,
-        };
-        opened.check()?;
-        Ok(opened)
+        Ok(Self { header, content: part })
     }
 
     /// The random bits under which it was sealed.
     #[must_use]
     pub fn salt(&self) -> [u8; 16] {
-        self.salt
+        self.header.salt
     }
 
     /// The packed blocks, in their order.
@@ -297,6 +362,8 @@ fn next(content: &[u8]) -> Result<Option<Split<'_>>, ArchiveError> {
 
 const MAGIC: &[u8; 16] = b"selenite part 1\n";
 const SIZE_SIZE: usize = 4;
+/// Where the salt stands in a header: all before it is covered by the origin MAC.
+const SALT_OFFSET: usize = 40;
 /// What a part takes of the address space: more than any has, since glibc keeps memory of up to 32 MiB that is given back (M_MMAP_THRESHOLD,
 /// mallopt(3)), and hands larger pieces to the system at once. What is never written to takes no memory.
 const RESERVED_SIZE: usize = 33 << 20;

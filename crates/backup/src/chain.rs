@@ -111,6 +111,12 @@ impl Chain {
         &self.links
     }
 
+    /// Whether the origin MACs of all of them show that holders of the database's master keys made them.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.links.iter().all(Backup::is_own)
+    }
+
     /// Takes the backup that was asked for out of it.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::ground::Ground;
+use crate::opened::PART_SIZE_MAX;
 
 /// Where archives are kept.
 ///
@@ -45,6 +46,16 @@ pub trait Destination: Send + Sync {
     /// As [`Destination::get`].
     fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
         self.get(name, size_max)
+    }
+
+    /// The first `size` bytes of a part, or as many as it has.
+    ///
+    /// # Errors
+    /// As [`Destination::get`].
+    fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
+        let mut bytes = self.get(name, PART_SIZE_MAX)?;
+        bytes.truncate(size);
+        Ok(bytes)
     }
 
     /// The objects whose names begin with `prefix`, which ends with a slash or is empty; by name.

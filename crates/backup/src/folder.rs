@@ -157,6 +157,15 @@ impl Destination for Folder {
         Ok(bytes)
     }
 
+    fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let file = open_to_read(&self.path(name));
+        let bytes = file.and_then(|file| taken(&file, size));
+        let bytes = bytes.map_err(|error| self.error("read", name, &error))?;
+        self.received.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        Ok(bytes)
+    }
+
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
         self.requests.fetch_add(1, Ordering::Relaxed);
         let mut found = Vec::new();
@@ -265,18 +274,27 @@ fn last_of(name: &str) -> &str {
 }
 
 /// F2.
-fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
+fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
-    let attributes = file.metadata()?;
-    if !attributes.is_file() {
+    if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
     }
+    Ok(file)
+}
+
+/// As many bytes as there are, up to `size_max`.
+fn taken(file: &File, size_max: usize) -> io::Result<Vec<u8>> {
     // No more memory than it takes: a part is as large as anything here.
-    let size = usize::try_from(attributes.len()).unwrap_or(usize::MAX);
+    let size = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
     let mut bytes = Vec::with_capacity(size.min(size_max) + 1);
-    file.take(size_max as u64 + 1).read_to_end(&mut bytes)?;
+    file.take(size_max as u64).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
+    let bytes = taken(&open_to_read(path)?, size_max.saturating_add(1))?;
     if bytes.len() > size_max {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,

@@ -91,7 +91,7 @@ impl Backup {
             if !read() {
                 return Err(BackupError::Stopped);
             }
-            let told = self.archive.index(destination, number, Some(index));
+            let told = self.archive.index(destination, number, (Some(index), part));
             let told = told.map(|index| index.pages);
             if let (Some(held), Some(told)) = (held, found.take(told)?)
                 && held != told

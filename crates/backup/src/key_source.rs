@@ -5,6 +5,8 @@
 //!     archive rests on is known by its hash, and may be of a master key from before.
 //! S2. The archive that was asked for has the origin of the database whose superblock is in it (FORMAT 4.7). One that only a
 //!     recipient's file opens has none that could be proved: whoever knows the recipient can make it.
+//! S3. So has one whose manifest has no origin MAC (FORMAT 12.4): its key may be known to a recipient. Both are refused unless
+//!     any origin is admitted, and so is what an admitted archive rests on.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
 use selenite_format::archive::Begun;
@@ -37,6 +39,14 @@ pub enum OpenedBy {
 }
 
 impl KeySource<'_> {
+    /// Whether archives are admitted that nothing shows to be of a holder of the master key (S3).
+    pub(crate) fn admits_any(&self) -> bool {
+        match self {
+            Self::Master(_) => false,
+            Self::Identities { trust, .. } => trust.policy == OriginPolicy::Any,
+        }
+    }
+
     /// The archive's key. What it opens is still to be checked under the archive's MAC, of which `is_right` says whether it is.
     ///
     /// `masters` are tried first; what is found is put there.

@@ -47,7 +47,7 @@ pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
 pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key, parse_database_id};
 pub use onlooker::{Nobody, Onlooker};
-pub use opened::{BEGUN_SIZE_MAX, Backup, OpenArchive, PartIndex};
+pub use opened::{BEGUN_SIZE_MAX, Backup, OpenArchive, PART_SIZE_MAX, PartIndex};
 pub use pages::Pages;
 pub use removal::remove_archive;
 pub use selenite_archive::CompressionLevel;

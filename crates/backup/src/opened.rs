@@ -3,7 +3,9 @@
 //! O1. Name, folder and what the first object says agree, and the MAC over that is right: an archive can't be passed off as
 //!     one of another time or database.
 //! O2. A part is opened whole, or nothing of it is used; its salt is the one that the manifest lists.
-//! O3. An index has no more pages than a part can hold: a small object can't claim memory without bounds.
+//! O3. Where the manifest has an origin MAC, so must every part, index and object of the log: the archive's key has the origin key
+//!     then ([`ArchiveKey::has_origin`]), and has it not for an archive of unknown origin.
+//! O4. An index has no more pages than a part can hold: a small object can't claim memory without bounds.
 
 use selenite_archive::{
     ArchiveError, BLOCK_COUNT_MAX, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker,
@@ -13,6 +15,7 @@ use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PIECE_TAG_SIZE, PartKin
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
 use selenite_format::{PageSize, Superblock};
+use selenite_keyring::KeyError;
 use zeroize::Zeroizing;
 
 use crate::BackupError;
@@ -31,6 +34,8 @@ pub struct OpenArchive {
     /// How it was opened.
     pub by: OpenedBy,
     begun_digest: [u8; 32],
+    /// Whether it may be of unknown origin.
+    admits_any: bool,
 }
 
 /// Which pages a part holds.
@@ -114,6 +119,7 @@ impl OpenArchive {
                 key,
                 by,
                 begun_digest,
+                admits_any: keys.admits_any(),
             })
         })
     }
@@ -121,20 +127,31 @@ impl OpenArchive {
     /// Takes its manifest.
     ///
     /// # Errors
-    /// [`BackupError::Unfinished`]; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
-    pub fn into_backup(self, destination: &dyn Destination) -> Result<Backup, BackupError> {
+    /// [`BackupError::Unfinished`]; [`BackupError::Key`] where nothing shows that a holder of the database's master key made it, and
+    /// that is asked for; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    pub fn into_backup(mut self, destination: &dyn Destination) -> Result<Backup, BackupError> {
         let object = self.object(Part::Manifest);
-        let (facts, manifest_digest) = twice(destination, &object, PART_SIZE_MAX, |bytes| {
+        let (facts, manifest_digest, is_own) = twice(destination, &object, PART_SIZE_MAX, |bytes| {
             let unfinished = || BackupError::Unfinished {
                 archive: self.name.clone(),
             };
             let bytes = bytes.map_err(|error| or_missing(error, unfinished))?;
             let digest = sha256(&bytes);
-            let opened = OpenPart::open(&self.key, (PartKind::Facts, 0), bytes);
+            let opened = OpenPart::open_any(&self.key, (PartKind::Facts, 0), bytes);
             let part = opened.map_err(|error| BackupError::of_part(&object, error))?;
+            let is_own = part.is_own(&self.key);
+            if !is_own && !self.admits_any {
+                return Err(BackupError::Key {
+                    archive: self.name.clone(),
+                    source: KeyError::ArchiveUnproved,
+                });
+            }
             let facts = self.facts(&object, &part)?;
-            Ok((facts, digest))
+            Ok((facts, digest, is_own))
         })?;
+        if !is_own {
+            self.key = self.key.without_origin();
+        }
         Ok(Backup {
             archive: self,
             facts,
@@ -142,7 +159,7 @@ impl OpenArchive {
         })
     }
 
-    /// Reads and opens one of its parts. `salt` is what the manifest lists for it, where there is one (O2).
+    /// Reads and opens one of its parts, but for an index. `salt` is what the manifest lists for it, where there is one (O2).
     ///
     /// # Errors
     /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Missing`] where it is listed and not there;
@@ -152,6 +169,17 @@ impl OpenArchive {
         destination: &dyn Destination,
         (kind, number): (PartKind, u32),
         salt: Option<&[u8; 16]>,
+    ) -> Result<OpenPart, BackupError> {
+        self.any_part(destination, (kind, number), salt, &[0; 16])
+    }
+
+    /// The same, or an index, whose part has the salt `part_salt`.
+    fn any_part(
+        &self,
+        destination: &dyn Destination,
+        (kind, number): (PartKind, u32),
+        salt: Option<&[u8; 16]>,
+        part_salt: &[u8; 16],
     ) -> Result<OpenPart, BackupError> {
         let object = self.object(match kind {
             PartKind::Part => Part::Pages(number),
@@ -171,12 +199,27 @@ impl OpenArchive {
             {
                 return Err(BackupError::of_part(&object, ArchiveError::OtherPart));
             }
-            let opened = OpenPart::open(&self.key, (kind, number), bytes);
+            let opened = match kind {
+                PartKind::Index => OpenPart::open_index(&self.key, number, part_salt, bytes),
+                PartKind::Part | PartKind::Facts | PartKind::Log => OpenPart::open(&self.key, (kind, number), bytes),
+            };
             opened.map_err(|error| BackupError::of_part(&object, error))
         })
     }
 
-    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index. And its salt.
+    /// The salt in the header of a part, of which no more is read: nothing shows whether that opens.
+    ///
+    /// # Errors
+    /// As [`OpenArchive::part`].
+    pub(crate) fn part_salt(&self, destination: &dyn Destination, number: u32) -> Result<[u8; 16], BackupError> {
+        let object = self.object(Part::Pages(number));
+        let beginning = destination.beginning(&object, PART_HEADER_SIZE)?;
+        let header = PartHeader::parse(&beginning).map_err(|error| BackupError::of_part(&object, error))?;
+        Ok(header.salt)
+    }
+
+    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index. And the index's salt.
+    /// `part_salt` is the part's.
     ///
     /// # Errors
     /// As [`OpenArchive::part`].
@@ -184,13 +227,14 @@ impl OpenArchive {
         &self,
         destination: &dyn Destination,
         number: u32,
-        salt: Option<&[u8; 16]>,
+        (salt, part_salt): (Option<&[u8; 16]>, &[u8; 16]),
     ) -> Result<PartIndex, BackupError> {
         let mut pages = Vec::new();
-        let salt = self.blocks(destination, (PartKind::Index, number), salt, &mut |block| {
+        let place = (PartKind::Index, number);
+        let salt = self.blocks(destination, place, (salt, part_salt), &mut |block| {
             let index = IndexBlock::parse(block)?;
             pages.extend(index.pages());
-            // O3.
+            // O4.
             if pages.len() > part_page_count_max() {
                 return Err(ArchiveError::Malformed { what: "index" });
             }
@@ -208,7 +252,8 @@ impl OpenArchive {
             .map_err(|error| BackupError::of_form(self.object(Part::Begun), error))?
             .page_size;
         let mut pages = Vec::new();
-        let salt = self.blocks(destination, (PartKind::Part, number), None, &mut |block| {
+        let place = (PartKind::Part, number);
+        let salt = self.blocks(destination, place, (None, &[0; 16]), &mut |block| {
             let block = Block::parse(page_size, block)?;
             pages.extend(block.pages().map(|page| (page.page_no, page.mark)));
             Ok(())
@@ -221,10 +266,10 @@ impl OpenArchive {
         &self,
         destination: &dyn Destination,
         (kind, number): (PartKind, u32),
-        salt: Option<&[u8; 16]>,
+        (salt, part_salt): (Option<&[u8; 16]>, &[u8; 16]),
         each: &mut dyn FnMut(&[u8]) -> Result<(), ArchiveError>,
     ) -> Result<[u8; 16], BackupError> {
-        let part = self.part(destination, (kind, number), salt)?;
+        let part = self.any_part(destination, (kind, number), salt, part_salt)?;
         let object = match kind {
             PartKind::Index => Part::Index(number),
             PartKind::Part | PartKind::Facts => Part::Pages(number),
@@ -287,14 +332,21 @@ impl Backup {
         &self.archive.name
     }
 
+    /// Whether its origin MACs show that a holder of the database's master key made it (O3).
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        self.archive.key.has_origin()
+    }
+
     /// The pages in its parts and their marks, oldest part first: of two of one page the later counts. Then its missing pages, under
     /// a mark of zeros, which no image of a page has.
     ///
     /// # Errors
     /// As [`OpenArchive::part`].
     pub fn marks(&self, destination: &dyn Destination, each: &mut dyn FnMut(u32, Mark)) -> Result<(), BackupError> {
-        for (number, salt) in (0..).zip(&self.facts.indexes) {
-            let index = self.archive.index(destination, number, Some(salt))?;
+        let salts = self.facts.indexes.iter().zip(&self.facts.parts);
+        for (number, (salt, part_salt)) in (0..).zip(salts) {
+            let index = self.archive.index(destination, number, (Some(salt), part_salt))?;
             index.pages.into_iter().for_each(|(page_no, mark)| each(page_no, mark));
         }
         self.facts
@@ -335,7 +387,7 @@ fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -
 /// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
 pub const BEGUN_SIZE_MAX: usize = 512 << 10;
 /// A part with all of its pieces.
-pub(crate) const PART_SIZE_MAX: usize =
+pub const PART_SIZE_MAX: usize =
     PART_HEADER_SIZE + selenite_archive::CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
 /// The salts of two million parts of 16 MiB: more than the largest database has.
 const FACTS_SIZE_MAX: usize = 64 << 20;

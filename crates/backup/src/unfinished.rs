@@ -8,7 +8,7 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::DatabaseId;
+use selenite_cipher::{DatabaseId, macs_are_equal};
 use selenite_format::Superblock;
 use selenite_keyring::{AgeRecipient, Unlocked};
 
@@ -24,10 +24,12 @@ use crate::writer::{ArchiveWriter, recipients_tag};
 /// How long nobody must have written to an unfinished archive.
 pub const QUIET_SECONDS: u64 = 120;
 
-/// Whether an archive is opened by the recipients that are named, and no others.
+/// Whether an archive is opened by the recipients that are named, and no others. Where its key has the origin key, a recipient can't
+/// have put another beginning there; one of before there were origin MACs is for nobody then.
 #[must_use]
 pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
-    archive.begun.recipients_tag == recipients_tag(&archive.key, recipients)
+    let expected = recipients_tag(&archive.key, &archive.begun, recipients);
+    expected.is_ok_and(|expected| macs_are_equal(&expected, &archive.begun.recipients_tag))
 }
 
 /// Goes on with the newest unfinished archive that will do, or begins one, of which no page is there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says

@@ -3,10 +3,12 @@
 //! W1. The manifest is written last, and says which parts are the archive's, by their salts: another's part of the same number
 //!     is none of them.
 //! W2. Nothing is sealed twice under a key: each part has a salt of its own.
+//! W3. Salts are origin MACs (FORMAT 12.4): a recipient of the archive can't make them. One who goes on with an archive takes up
+//!     what has them, and nothing else.
 
 use std::sync::Arc;
 
-use selenite_archive::{BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, Packer, PartWriter, index_count_max};
+use selenite_archive::{BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, Packer, PartHeader, PartWriter, index_count_max};
 use selenite_cipher::{ArchiveId, ArchiveKey, DatabaseId, PartKind, Secret};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
@@ -27,8 +29,10 @@ pub struct ArchiveWriter {
     name: ArchiveName,
     begun: [u8; 32],
     made: u64,
-    /// Of each part, and of its index.
+    /// Of each part.
     salts: Vec<[u8; 16]>,
+    /// Of the index of each.
+    index_salts: Vec<[u8; 16]>,
 }
 
 impl ArchiveWriter {
@@ -44,19 +48,21 @@ impl ArchiveWriter {
         recipients: &[AgeRecipient],
     ) -> Result<Self, BackupError> {
         let archive_id = ArchiveId(drawn());
-        let key = ArchiveKey::new(Secret::fill(|bytes: &mut [u8; 32]| os_random(bytes)), archive_id);
+        let secret = Secret::fill(|bytes: &mut [u8; 32]| os_random(bytes));
+        let key = unlocked.master.archive_key(secret, archive_id);
         let database_id = unlocked.superblock.database_id;
         let wrapped = recipients.iter().map(|to| archive_recipient::wrap(to, key.secret()));
         let wrapped: Result<_, KeyError> = wrapped.collect();
-        let begun = Begun {
+        let mut begun = Begun {
             archive_id,
             database_id,
             made,
             wrapped_key: unlocked.master.wrap_archive_key(drawn(), &key),
             superblock: unlocked.encode().map_err(machine)?,
             recipients: wrapped.map_err(machine)?,
-            recipients_tag: recipients_tag(&key, recipients),
+            recipients_tag: [0; 32],
         };
+        begun.recipients_tag = recipients_tag(&key, &begun, recipients)?;
         let bytes = begun.encode(|maced| key.mac(maced)).map_err(machine)?;
         let name = ArchiveName::new(made, archive_id);
         destination.put_new(&object_key(database_id, &name, Part::Begun), &bytes)?;
@@ -68,6 +74,7 @@ impl ArchiveWriter {
             begun: Sha256::digest(&bytes).into(),
             made,
             salts: Vec::new(),
+            index_salts: Vec::new(),
         })
     }
 
@@ -88,8 +95,9 @@ impl ArchiveWriter {
             name: archive.name.clone(),
             begun: archive.begun_digest(),
             made: archive.begun.made,
-            key: ArchiveKey::new(archive.key.secret().duplicate(), archive.begun.archive_id),
+            key: archive.key.duplicate(),
             salts: Vec::new(),
+            index_salts: Vec::new(),
         };
         let mut set = |pages: &[(u32, Mark)]| {
             let mut pages = pages.iter();
@@ -99,8 +107,10 @@ impl ArchiveWriter {
         };
         for number in 0..part_count {
             if number < index_count {
-                let index = archive.index(destination.as_ref(), number, None)?;
-                writer.salts.push(index.salt);
+                let part_salt = archive.part_salt(destination.as_ref(), number)?;
+                let index = archive.index(destination.as_ref(), number, (None, &part_salt))?;
+                writer.salts.push(part_salt);
+                writer.index_salts.push(index.salt);
                 set(&index.pages)?;
                 continue;
             }
@@ -147,14 +157,13 @@ impl ArchiveWriter {
         pages: &[(u32, Mark)],
         is_last: bool,
     ) -> Result<(), BackupError> {
-        let salt = drawn();
-        self.put((PartKind::Part, self.salts.len(), salt), content, is_last)?;
+        let salt = self.put((PartKind::Part, self.salts.len(), drawn()), content, is_last)?;
         self.salts.push(salt);
         self.index(pages)
     }
 
-    /// Writes the index of the last part. It has the part's salt, by which one that goes on with the archive knows it; and it is the
-    /// same whoever writes it, so that nothing else is sealed under its key (W2).
+    /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the archive knows by it that they
+    /// belong together; and it is the same whoever writes it, so that nothing else is sealed under its key (W2).
     ///
     /// # Errors
     /// As [`ArchiveWriter::part`].
@@ -168,7 +177,9 @@ impl ArchiveWriter {
             push(&mut content, &packed)?;
         }
         let number = self.salts.len() - 1;
-        self.put((PartKind::Index, number, self.salts[number]), &mut content, true)
+        let salt = self.put((PartKind::Index, number, self.salts[number]), &mut content, true)?;
+        self.index_salts.push(salt);
+        Ok(())
     }
 
     /// Whether what opens it is still there, and the manifest of what it rests on, by its hash: somebody may have removed them
@@ -199,7 +210,7 @@ impl ArchiveWriter {
         let facts = Facts {
             begun: self.begun,
             parts: self.salts.clone(),
-            indexes: self.salts.clone(),
+            indexes: self.index_salts.clone(),
             ..facts
         };
         let mut packer = Packer::new(CompressionLevel::default()).map_err(machine)?;
@@ -219,15 +230,17 @@ impl ArchiveWriter {
         (kind, number, salt): (PartKind, usize, [u8; 16]),
         content: &mut PartWriter,
         is_last: bool,
-    ) -> Result<(), BackupError> {
+    ) -> Result<[u8; 16], BackupError> {
         let number = u32::try_from(number).map_err(machine)?;
         let bytes = content.seal(&self.key, (kind, number, salt), is_last);
+        let salt = PartHeader::parse(&bytes).map_err(machine)?.salt;
         let part = if kind == PartKind::Index {
             Part::Index(number)
         } else {
             Part::Pages(number)
         };
-        self.write(part, &bytes)
+        self.write(part, &bytes)?;
+        Ok(salt)
     }
 
     fn write(&self, part: Part, bytes: &[u8]) -> Result<(), BackupError> {
@@ -242,16 +255,24 @@ impl ArchiveWriter {
     }
 }
 
-/// Tells one set of recipients from another (FORMAT 12.3).
-pub(crate) fn recipients_tag(key: &ArchiveKey, recipients: &[AgeRecipient]) -> [u8; 32] {
+/// Tells one set of recipients from another (FORMAT 12.3). With the origin key it covers what opens the archive, too, and no
+/// recipient can make it.
+pub(crate) fn recipients_tag(
+    key: &ArchiveKey,
+    begun: &Begun,
+    recipients: &[AgeRecipient],
+) -> Result<[u8; 32], BackupError> {
     let mut texts: Vec<&str> = recipients.iter().map(AgeRecipient::text).collect();
     texts.sort_unstable();
-    let mut bytes = b"selenite/1 archive recipients".to_vec();
+    let mut listed = Vec::new();
     for text in texts {
-        bytes.push(b'\n');
-        bytes.extend_from_slice(text.as_bytes());
+        listed.push(b'\n');
+        listed.extend_from_slice(text.as_bytes());
     }
-    key.mac(&bytes)
+    let label: &[u8] = b"selenite/1 archive recipients";
+    let before = begun.before_tag().map_err(machine)?;
+    let own = key.origin_mac([label, &before, &listed]);
+    Ok(own.unwrap_or_else(|| key.mac(&[label, &listed].concat())))
 }
 
 fn push(content: &mut PartWriter, packed: &[u8]) -> Result<(), BackupError> {

@@ -11,7 +11,7 @@ use selenite_backup::{
     Trouble, fault_of, is_for, parse_database_id,
 };
 use selenite_cipher::{DatabaseId, Secret, sha256};
-use selenite_keyring::{Cache, Config, Identity, KeyError, RawIdentity, Trust, load_identity};
+use selenite_keyring::{Cache, Config, Identity, KeyError, OriginPolicy, RawIdentity, Trust, load_identity};
 
 /// What a reader is given and what it must answer.
 struct Vector {
@@ -58,8 +58,11 @@ fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), Str
     let entries: Vec<_> = catalog.of(id).collect();
     let names: Vec<ArchiveName> = entries.iter().map(|entry| entry.name.clone()).collect();
     let identities = vector.identities();
-    // What is in these vectors is of before origin marks.
-    let (trust, cache) = (Trust::any(), Cache::new());
+    let mut trust = Trust::any();
+    if vector.all("origin").any(|origin| origin == "own") {
+        trust.policy = OriginPolicy::Own;
+    }
+    let cache = Cache::new();
     let keys = KeySource::Identities {
         identities: &identities,
         trust: &trust,
@@ -106,8 +109,12 @@ fn restore(vector: &Vector, found: &mut BTreeMap<u32, String>) -> Result<(), Str
 
 fn class_of(error: BackupError) -> String {
     if let BackupError::Key { source, .. } = &error {
-        let is_wrong = matches!(source, KeyError::WrongKey);
-        return if is_wrong { "wrong key" } else { "begun refused" }.to_owned();
+        let classes = [
+            ("wrong key", matches!(source, KeyError::WrongKey)),
+            ("foreign origin", matches!(source, KeyError::ArchiveUnproved)),
+        ];
+        let found = classes.into_iter().find(|(_, is_it)| *is_it);
+        return found.map_or("begun refused", |(class, _)| class).to_owned();
     }
     if let BackupError::Chain { what, .. } = &error {
         let object = what.split_once(':').map(|(object, _)| object);

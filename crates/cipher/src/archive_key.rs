@@ -4,6 +4,9 @@
 //! I2. The nonce of a piece is its number and whether it is the last: pieces can't be put in another order, dropped, or cut
 //!     off at the end (Hoang, Reyhanitabar, Rogaway, Vizar: Online Authenticated-Encryption and its Nonce-Reuse
 //!     Misuse-Resistance, 2015, section 7).
+//! I3. The salt of a part is a MAC of its content under a key from the master key, where that is known: then who holds the
+//!     archive key alone can't make a part that passes for one of the database's. Equal salts mean equal content, so that the
+//!     random bits of I1 are not needed (as the synthetic IV of RFC 5297).
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
@@ -23,10 +26,12 @@ pub struct ArchiveKey {
     archive_id: ArchiveId,
     extracted: PseudorandomKey,
     mac_key: hmac::Key,
+    /// Of whom has the database's master key (I3).
+    origin_key: Option<hmac::Key>,
 }
 
 impl ArchiveKey {
-    /// Derives the keys of FORMAT 12.2.
+    /// Derives the keys of FORMAT 12.2 for who has the archive key alone: a recipient.
     pub fn new(secret: Secret<32>, archive_id: ArchiveId) -> Self {
         let extracted = PseudorandomKey::extract(&archive_id.0, secret.expose());
         let mac_key = extracted.expand::<32>(&[b"selenite/1 archive mac"]);
@@ -35,7 +40,48 @@ impl ArchiveKey {
             secret,
             archive_id,
             extracted,
+            origin_key: None,
         }
+    }
+
+    /// The same with the origin key (FORMAT 12.2), which comes from the master key.
+    pub(crate) fn with_origin(secret: Secret<32>, archive_id: ArchiveId, origin_key: &Secret<32>) -> Self {
+        Self {
+            origin_key: Some(hmac::Key::new(hmac::HMAC_SHA256, origin_key.expose())),
+            ..Self::new(secret, archive_id)
+        }
+    }
+
+    /// The same key once more.
+    #[must_use]
+    pub fn duplicate(&self) -> Self {
+        Self {
+            origin_key: self.origin_key.clone(),
+            ..Self::new(self.secret.duplicate(), self.archive_id)
+        }
+    }
+
+    /// The same key without the origin key: for an archive whose origin is unknown, and that is to be read all the same.
+    #[must_use]
+    pub fn without_origin(self) -> Self {
+        Self {
+            origin_key: None,
+            ..self
+        }
+    }
+
+    /// Whether it has the origin key: what it opens is checked then, and what it seals is marked.
+    pub fn has_origin(&self) -> bool {
+        self.origin_key.is_some()
+    }
+
+    /// The origin MAC of these bytes, one behind the other (FORMAT 12.2); nothing without the origin key.
+    pub fn origin_mac<'a>(&self, bytes: impl IntoIterator<Item = &'a [u8]>) -> Option<[u8; 32]> {
+        let mut context = hmac::Context::with_key(self.origin_key.as_ref()?);
+        bytes.into_iter().for_each(|bytes| context.update(bytes));
+        let mac = context.sign();
+        let mac = mac.as_ref().try_into();
+        Some(mac.expect("HMAC-SHA-256 has 32 bytes"))
     }
 
     /// The key itself, to be wrapped.
@@ -69,6 +115,12 @@ impl ArchiveKey {
         let key = UnboundKey::new(&AES_256_GCM, key.expose()).expect("an AES-256 key has 32 bytes");
         PartKey(LessSafeKey::new(key))
     }
+}
+
+/// Whether two MACs are the same, in constant time.
+#[must_use]
+pub fn macs_are_equal(one: &[u8], other: &[u8]) -> bool {
+    verify_slices_are_equal(one, other).is_ok()
 }
 
 /// What of an archive is sealed.
@@ -133,6 +185,8 @@ pub const PIECE_TAG_SIZE: usize = 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::DatabaseId;
+    use crate::MasterKey;
 
     fn key(byte: u8) -> ArchiveKey {
         ArchiveKey::new(Secret::new([byte; 32]), ArchiveId([9; 16]))
@@ -176,6 +230,23 @@ mod tests {
             assert!(altered.iter().all(|&byte| byte == 0));
         }
         assert!(part.open_piece(0, true, &mut [0; 15]).is_err());
+    }
+
+    #[test]
+    fn an_origin_mac_is_of_the_master_key_the_database_and_the_archive() {
+        let of = |master: u8, database: u8, archive: u8| {
+            let master = MasterKey::new(Secret::new([master; 32]), DatabaseId([database; 16]));
+            master.archive_key(Secret::new([1; 32]), ArchiveId([archive; 16]))
+        };
+        let mac = |key: &ArchiveKey| key.origin_mac([b"con".as_slice(), b"tent"]);
+        let own = mac(&of(1, 2, 3));
+        assert!(own.is_some() && own == of(1, 2, 3).origin_mac([b"content".as_slice()]));
+        assert_eq!(mac(&of(1, 2, 3).duplicate()), own);
+        for other in [of(9, 2, 3), of(1, 9, 3), of(1, 2, 9)] {
+            assert_ne!(mac(&other), own);
+        }
+        assert_eq!(mac(&of(1, 2, 3).without_origin()), None);
+        assert_eq!(mac(&key(1)), None);
     }
 
     #[test]

@@ -42,14 +42,14 @@ mod wycheproof;
 mod xts_key;
 
 pub use anchor_key::AnchorKey;
-pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind};
+pub use archive_key::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKey, PartKind, macs_are_equal};
 pub use data_key::DataKey;
 pub use database_id::DatabaseId;
 pub use epoch::Epoch;
 pub use log_key::LogKey;
 pub use master_key::MasterKey;
 pub use origin_key::OriginKey;
-pub use page_key::PageKey;
+pub use page_key::{PageKey, prefer_aws_lc};
 pub use page_no::PageNo;
 pub use page_nonce::PageNonce;
 pub use passphrase_cost::{CostRefused, PassphraseCost};

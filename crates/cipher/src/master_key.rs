@@ -102,7 +102,18 @@ impl MasterKey {
     /// It was wrapped by another master key, for another database or archive, or was altered.
     pub fn unwrap_archive_key(&self, archive_id: ArchiveId, wrapped: &[u8; 60]) -> Result<ArchiveKey, Unauthentic> {
         let secret = self.unwrap(&self.archive_key_place(archive_id), wrapped)?;
-        Ok(ArchiveKey::new(secret, archive_id))
+        Ok(self.archive_key(secret, archive_id))
+    }
+
+    /// The keys of an archive, with its origin key (FORMAT 12.2).
+    pub fn archive_key(&self, secret: Secret<32>, archive_id: ArchiveId) -> ArchiveKey {
+        ArchiveKey::with_origin(secret, archive_id, &self.archive_origin_key(archive_id))
+    }
+
+    /// The origin key of an archive (FORMAT 12.2): a `--recipient` of the archive does not have it.
+    fn archive_origin_key(&self, archive_id: ArchiveId) -> Secret<32> {
+        let extracted = PseudorandomKey::extract(&self.database_id.0, self.secret.expose());
+        extracted.expand::<32>(&[b"selenite/1 archive origin", &archive_id.0])
     }
 
     /// Wraps the origin token of a slot: its origin mark. `nonce` is random, and never used again.

@@ -22,6 +22,8 @@ use self::copy::copy;
 use self::triple_des::TripleDes;
 #[cfg(target_arch = "x86_64")]
 use self::vaes_gcm::VaesGcm;
+#[cfg(target_arch = "x86_64")]
+pub use self::vaes_gcm::prefer_aws_lc;
 use crate::{
     DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer, Unauthentic,
 };
@@ -220,6 +222,10 @@ enum Body {
     Aegis256X4(Aegis256X4),
     TripleDes(Box<TripleDes>),
 }
+
+/// As on x86-64, where there is another library than AWS-LC: here there is none.
+#[cfg(not(target_arch = "x86_64"))]
+pub fn prefer_aws_lc() {}
 
 impl Body {
     fn new(data_key: &DataKey, session: SessionId) -> Self {

@@ -72,6 +72,20 @@ pub fn bytes(size: u64) -> String {
     format!("{}.{} {unit}", tenths / 10, tenths % 10)
 }
 
+/// The origin of a backup, for programs.
+pub fn origin(is_own: bool) -> &'static str {
+    if is_own { "own" } else { "unknown" }
+}
+
+/// The same, for people.
+pub fn origin_said(is_own: bool) -> &'static str {
+    if is_own {
+        "own: all that was read was made by holders of the database's master key"
+    } else {
+        "UNKNOWN: nothing shows who made it (a backup from before origin MACs, one of a recipient's, or a forged one)"
+    }
+}
+
 /// A time, in milliseconds or seconds.
 pub fn elapsed(elapsed: Duration) -> String {
     if elapsed < Duration::from_secs(10) {

@@ -236,7 +236,7 @@ impl Plan {
         self.archive.check_ground(ground())?;
         let key = self.archive.key();
         let kept = Kept {
-            key: ArchiveKey::new(key.secret().duplicate(), key.archive_id()),
+            key: key.duplicate(),
             database_id: unlocked.superblock.database_id,
             manifest,
         };

@@ -128,6 +128,9 @@ pub struct Restored {
     pub missing: Vec<u32>,
     /// The digest of its rows, if the backup has it (FORMAT 12.7).
     pub digest: Option<[u8; 32]>,
+    /// Whether origin MACs show that holders of the database's master key made all that was read (FORMAT 12.4). If not, any
+    /// origin was asked for.
+    pub is_own: bool,
     /// Whether it has another master key, and so is another database.
     pub has_new_master: bool,
     /// Who can open it.
@@ -277,6 +280,7 @@ fn run(
         size: room,
         missing,
         digest: facts.digest.filter(|_| log.objects.is_empty()),
+        is_own: chain.is_own(),
         has_new_master: new.is_new,
         slots: superblock.slots.iter().map(SlotSummary::new).collect(),
         is_refused_by_pin: is_refused(&trust.keyring, unlocked),

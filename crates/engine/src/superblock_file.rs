@@ -57,16 +57,11 @@ impl Superblocks {
     }
 
     fn look(file: &RawFile) -> Result<Self, EngineError> {
-        let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
-        let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
-        let size = file.size()?;
-        let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
-        let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
-        let (a, b) = (&a[..a_size], &b[..b_size]);
+        let (a, b, size) = places(file)?;
         Ok(Self {
-            a_is_whole: matches!(choose(a, &[], size), Chosen::A(_)),
-            b_is_whole: matches!(choose(&[], b, size), Chosen::B(_)),
-            keeps_dropped: keeps_dropped(a, b),
+            a_is_whole: matches!(choose(&a, &[], size), Chosen::A(_)),
+            b_is_whole: matches!(choose(&[], &b, size), Chosen::B(_)),
+            keeps_dropped: keeps_dropped(&a, &b),
         })
     }
 
@@ -87,12 +82,19 @@ pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<Present, EngineErro
 }
 
 pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
-    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
-    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
-    let size = file.size()?;
-    let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
-    let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
-    let bytes = match choose(&a[..a_size], &b[..b_size], size) {
+    let (mut a, mut b, mut size) = places(file)?;
+    // As `selenite_vfs::superblock_pair::read_prefix`: two writes in a row may have been met.
+    for _ in 1..LOOK_COUNT {
+        if !matches!(choose(&a, &b, size), Chosen::Torn) {
+            break;
+        }
+        let before = (a, b, size);
+        (a, b, size) = places(file)?;
+        if (&a, &b, &size) == (&before.0, &before.1, &before.2) {
+            break;
+        }
+    }
+    let bytes = match choose(&a, &b, size) {
         Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
         Chosen::Empty => return Ok(Present::Empty),
         Chosen::Plain => return Ok(Present::Plain),
@@ -105,6 +107,18 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
         bytes,
         superblock: Box::new(superblock),
     })
+}
+
+/// What is in both places, and the file's size.
+fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
+    let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
+    let mut b = vec![0; SUPERBLOCK_SIZE_MAX];
+    let size = file.size()?;
+    let a_size = file.read_at(&mut a, SUPERBLOCK_A)?;
+    let b_size = file.read_at(&mut b, SUPERBLOCK_B)?;
+    a.truncate(a_size);
+    b.truncate(b_size);
+    Ok((a, b, size))
 }
 
 /// The superblock that does not count, if it is whole. Nobody has authenticated it.

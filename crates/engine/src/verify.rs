@@ -57,6 +57,8 @@ pub struct PhysicalReport {
     pub database_id: DatabaseId,
     /// The generation of the superblock whose keys were used.
     pub generation: u64,
+    /// Whether the holder of the identity in force made or accepted it.
+    pub origin: selenite_keyring::Origin,
     /// Which of its two superblocks are whole.
     pub superblocks: Superblocks,
     /// How many pages the database file has.
@@ -379,6 +381,7 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
     let report = PhysicalReport {
         database_id: view.unlocked.superblock.database_id,
         generation: view.unlocked.superblock.generation,
+        origin: view.unlocked.origin,
         superblocks,
         page_count,
         size,

@@ -76,6 +76,8 @@ pub enum KeyError {
         /// The id that it has.
         database_id: DatabaseId,
     },
+    /// The backup: nothing shows that a holder of the database's master key made it. A recipient of one of its backups could have.
+    ArchiveUnproved,
     /// The file: at this path another database was first used, or this one with another master key.
     PathReplaced {
         /// The path that the keyring file lists.

@@ -97,7 +97,10 @@ impl Trust {
     }
 
     /// Refuses a database whose origin is not admitted; pins one whose origin the identity can't tell, on first use.
-    pub(crate) fn admit(&self, unlocked: &Unlocked) -> Result<(), KeyError> {
+    ///
+    /// # Errors
+    /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`.
+    pub fn admit(&self, unlocked: &Unlocked) -> Result<(), KeyError> {
         let database_id = unlocked.superblock.database_id;
         let commitment = unlocked.master.commitment();
         let is_known = unlocked.pin == Pin::Pinned || self.commitment == Some(commitment);

@@ -38,6 +38,12 @@ pub trait Catalog {
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
 
+    /// The names that follow are those in a view's text, until [`Catalog::leave_view`]: who may read the view needs no right on them.
+    fn enter_view(&self) {}
+
+    /// The end of a view's text.
+    fn leave_view(&self) {}
+
     /// Asked every few thousand nodes that are bound: whether to go on.
     ///
     /// Errors: why not.

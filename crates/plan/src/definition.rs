@@ -25,7 +25,7 @@ mod subquery;
 mod text;
 
 pub use alter::{Alteration, Copied, Rebuild, Step};
-pub use index::IndexDefinition;
+pub use index::{IndexDefinition, check_filter};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
 

@@ -266,6 +266,17 @@ impl Function {
         }
     }
 
+    /// Sees that a function or global of this name, if there is one, is supported.
+    ///
+    /// # Errors
+    /// 40510.
+    pub fn check_name(name: &str) -> Result<(), PlanError> {
+        match (crate::AggregateKind::find(name), Self::find(name)) {
+            (None, Some(function)) => function.check_supported(),
+            (Some(_), _) | (None, None) => Ok(()),
+        }
+    }
+
     fn check_count(&self, given: usize) -> Result<(), PlanError> {
         let part = usize::from(self.takes_part);
         let (least, most) = (

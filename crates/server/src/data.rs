@@ -66,7 +66,9 @@ mod used_database;
 mod views;
 
 pub(crate) use commitment::load_commitment;
+pub use dbcc::check_supported as check_dbcc;
 pub(crate) use dbcc::frees_programs;
+pub use definition::is_on;
 pub use hall::Hall;
 pub use log_sync::SyncFigures;
 

@@ -16,7 +16,8 @@ use object_store::client::ClientOptions;
 use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{
-    GetOptions, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload, StaticCredentialProvider,
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    StaticCredentialProvider,
 };
 use selenite_backup::{Destination, Object, StoreError, Traffic, Trouble};
 use tokio::runtime::{Builder, Runtime};
@@ -278,6 +279,38 @@ impl Destination for Bucket {
         };
         self.attempt(false, get)
             .map_err(|(failure, _)| self.error("read", name, failure))
+    }
+
+    fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
+        let path = self.path("read", name)?;
+        let end = u64::try_from(size).unwrap_or(u64::MAX);
+        let get = || async {
+            let options = GetOptions {
+                range: Some(GetRange::Bounded(0..end)),
+                ..GetOptions::default()
+            };
+            let got = self.store.get_opts(&path, options).await;
+            let mut stream = got.map_err(|_| Fault::Store)?.into_stream();
+            let mut bytes = Vec::new();
+            while let Some(piece) = stream.next().await {
+                let piece = piece.map_err(|_| Fault::Store)?;
+                if piece.len() > size - bytes.len() {
+                    return Err(Fault::Said(Trouble::Lying, "it is longer than was asked for"));
+                }
+                bytes.extend_from_slice(&piece);
+            }
+            Ok(bytes)
+        };
+        let read = self.attempt(false, get);
+        match read.map_err(|(failure, _)| self.error("read", name, failure)) {
+            // An empty object has no such range (RFC 9110, 15.5.17), and some stores know none: then it is read whole.
+            Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
+                let mut bytes = self.get(name, selenite_backup::PART_SIZE_MAX)?;
+                bytes.truncate(size);
+                Ok(bytes)
+            }
+            read => read,
+        }
     }
 
     fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use selenite_archive::{Block, CompressionLevel, IndexBlock, PackedPage, Packer, PartWriter};
+use selenite_archive::{Block, CompressionLevel, IndexBlock, OpenPart, PackedPage, Packer, PartHeader, PartWriter};
 use selenite_backup::{ArchiveName, Destination, Part, object_key};
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret, sha256};
 use selenite_format::anchor::Mark;
@@ -32,7 +32,7 @@ impl HandMade {
     #[must_use]
     pub fn begin(unlocked: &Unlocked, made: u64, recipients: &[AgeRecipient]) -> Self {
         let archive_id = ArchiveId(drawn());
-        let key = ArchiveKey::new(Secret::new(drawn()), archive_id);
+        let key = unlocked.master.archive_key(Secret::new(drawn()), archive_id);
         let wrapped = recipients
             .iter()
             .map(|to| archive_recipient::wrap(to, key.secret()).expect("a recipient without a plugin"));
@@ -103,7 +103,6 @@ impl HandMade {
     /// Where it has no room for them.
     pub fn part(&mut self, blocks: &[Pages<'_>]) {
         let number = u32::try_from(self.facts.parts.len()).expect("a few parts");
-        let salt = drawn();
         let mut packer = Packer::new(CompressionLevel::default()).expect("zstd has this level");
         let (mut pages, mut index) = (PartWriter::default(), PartWriter::default());
         let (mut block, mut packed) = (Vec::new(), Vec::new());
@@ -120,12 +119,13 @@ impl HandMade {
             packer.pack(&block, &mut packed);
             assert!(index.push(&packed));
         }
-        let sealed = pages.seal(&self.key, (PartKind::Part, number, salt), true);
+        let sealed = pages.seal(&self.key, (PartKind::Part, number, drawn()), true);
+        let salt = salt_of(&sealed);
+        self.facts.parts.push(salt);
         self.objects.insert(Part::Pages(number), sealed);
         let sealed = index.seal(&self.key, (PartKind::Index, number, salt), true);
+        self.facts.indexes.push(salt_of(&sealed));
         self.objects.insert(Part::Index(number), sealed);
-        self.facts.parts.push(salt);
-        self.facts.indexes.push(salt);
     }
 
     /// Seals the manifest, as `facts` says.
@@ -165,6 +165,24 @@ impl HandMade {
     pub fn object(&self, part: Part) -> String {
         object_key(self.begun.database_id, &self.name(), part)
     }
+}
+
+/// A manifest sealed once more, as who has the archive's key alone can: a recipient.
+///
+/// # Panics
+/// Where it does not open.
+#[must_use]
+pub fn forged_manifest(key: ArchiveKey, sealed: Vec<u8>) -> Vec<u8> {
+    let key = key.without_origin();
+    let opened = OpenPart::open(&key, (PartKind::Facts, 0), sealed).expect("it is a manifest of that archive");
+    let mut content = PartWriter::default();
+    opened.blocks().for_each(|block| assert!(content.push(block)));
+    content.seal(&key, (PartKind::Facts, 0, drawn()), true)
+}
+
+/// The salt in the header of a sealed part.
+fn salt_of(sealed: &[u8]) -> [u8; 16] {
+    PartHeader::parse(sealed).expect("it has a header").salt
 }
 
 fn drawn<const N: usize>() -> [u8; N] {

@@ -40,7 +40,7 @@ pub use content::Content;
 pub use crash_point::{CrashPoint, Damage, Tear};
 pub use disk::{Disk, Entered};
 pub use fault::Fault;
-pub use hand_made::HandMade;
+pub use hand_made::{HandMade, forged_manifest};
 pub use image::Image;
 pub use intruder::Intruder;
 pub use key_file::KeyFile;

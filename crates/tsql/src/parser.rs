@@ -10,11 +10,11 @@
     reason = "a rule names the tokens that may stand somewhere; each other one is an error or another rule's"
 )]
 
-use std::borrow::Cow;
+use std::{borrow::Cow, collections::BTreeSet};
 
 use crate::{
     DEPTH_MAX, TOKENS_BETWEEN_LOOKS,
-    ast::{Position, Tree},
+    ast::{Name, Position, Tree},
     error::{Fault, SyntaxError},
     keyword::Keyword,
     lexer,
@@ -130,6 +130,9 @@ struct Parser<'a> {
     /// What the statement that is being made has that is not supported.
     refused: Option<(Cow<'static, str>, Position)>,
     labels: label::Labels,
+    /// The functions of [`Tree::functions`], and their names in small letters.
+    functions: Vec<Name>,
+    known_functions: BTreeSet<String>,
     goes_on: &'a dyn Fn() -> bool,
     /// The token at which to ask that next.
     look_at: usize,
@@ -159,6 +162,8 @@ impl<'a> Parser<'a> {
             in_procedure: false,
             refused: None,
             labels: label::Labels::default(),
+            functions: Vec::new(),
+            known_functions: BTreeSet::new(),
             goes_on,
             look_at: TOKENS_BETWEEN_LOOKS,
         }

@@ -4,11 +4,9 @@
 pub use loom::{
     sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     sync::{Mutex, MutexGuard},
-    thread::yield_now,
 };
 #[cfg(not(selenite_loom))]
 pub use std::{
     sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering},
     sync::{Mutex, MutexGuard},
-    thread::yield_now,
 };

@@ -441,6 +441,29 @@ impl Database {
     }
 
     /// What is demanded of the file's origin.
+    /// Judges the origin of what is open once more, without what only its own URI says; `main_origin` is what the main database's
+    /// says. The database is opened so from here on.
+    ///
+    /// # Errors
+    /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
+    pub(crate) fn judge_again(
+        &self,
+        (keeps_policy, keeps_commitment): (bool, bool),
+        main_origin: Option<OriginPolicy>,
+    ) -> Result<(), KeyError> {
+        let mut trust = self.trust();
+        if !keeps_policy {
+            trust.policy = main_origin.unwrap_or(self.config.origin());
+        }
+        if !keeps_commitment {
+            trust.commitment = None;
+        }
+        match self.content() {
+            Content::Sealed(view) => trust.admit(&view.unlocked),
+            Content::Plain | Content::Empty => Ok(()),
+        }
+    }
+
     fn trust(&self) -> MutexGuard<'_, Trust> {
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }

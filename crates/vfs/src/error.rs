@@ -1,6 +1,7 @@
 //! What can go wrong in an encrypted database, and which of SQLite's codes says so.
 
 use std::fmt;
+use std::sync::Arc;
 
 use selenite_format::FormatError;
 use selenite_keyring::KeyError;
@@ -53,6 +54,8 @@ pub enum VfsError {
     OtherSqlite,
     /// The caller: the connection's temporary files would be in clear.
     MainElsewhere,
+    /// The caller: an attached database whose origin is not admitted, but by the URI in the ATTACH.
+    Attached(Arc<KeyError>),
     /// The caller: a parameter of the URI or of the environment.
     Setting(String),
     /// The machine: what the VFS below said.
@@ -69,6 +72,7 @@ impl VfsError {
                 KeyError::KeyServiceAway { .. } => Code::IOERR_AUTH,
                 KeyError::ForeignOrigin { .. }
                 | KeyError::OriginUnknown { .. }
+                | KeyError::ArchiveUnproved
                 | KeyError::PathReplaced { .. }
                 | KeyError::NotPinned { .. } => Code::AUTH_USER,
                 KeyError::Tampered { .. } | KeyError::Damaged => Code::CORRUPT,
@@ -107,6 +111,7 @@ impl VfsError {
             Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
             Self::OtherSqlite => Code::CANTOPEN,
+            Self::Attached(_) => Code::AUTH_USER,
             Self::Lower(code) => *code,
         }
     }
@@ -126,7 +131,7 @@ impl VfsError {
     #[must_use]
     pub fn is_of_key(&self) -> bool {
         match self {
-            Self::NoKeyToMake => true,
+            Self::NoKeyToMake | Self::Attached(_) => true,
             Self::Key(_) => [Code::IOERR_AUTH, Code::IOERR_BADKEY, Code::AUTH_USER].contains(&self.code()),
             Self::NotEncrypted(_)
             | Self::Unauthentic { .. }
@@ -185,6 +190,11 @@ impl fmt::Display for VfsError {
                 "attached to a main database on another VFS, whose temporary files would be in clear: open main through \
                  vfs=selenite",
             ),
+            Self::Attached(error) => write!(
+                f,
+                "{error}; for an attached database origin=any counts only where the main database's URI has it, and commitment= \
+                 admits nothing"
+            ),
             Self::Setting(what) => f.write_str(what),
             Self::Lower(code) => write!(f, "{code} from the VFS below"),
         }
@@ -197,6 +207,7 @@ impl std::error::Error for VfsError {
             Self::Key(error) => Some(error),
             Self::Superblock(error) => Some(error),
             Self::Lower(code) => Some(code),
+            Self::Attached(error) => Some(error.as_ref()),
             Self::NotEncrypted(_)
             | Self::NoKeyToMake
             | Self::Unauthentic { .. }

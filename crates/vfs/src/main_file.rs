@@ -30,6 +30,7 @@ use std::ffi::{CString, c_int};
 use std::sync::Arc;
 
 use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_keyring::KeyError;
 use zeroize::Zeroize;
 
 use crate::database::{Content, Database};
@@ -75,9 +76,26 @@ pub struct MainFile {
     is_refused_copy: bool,
     /// Whether the connection that opened the file was told of.
     was_claimed: bool,
-    /// Attached to a main database on another VFS: nothing is read or written (see `Control::Connection`). In shared-cache
-    /// mode that holds for all connections that share the file, until they have closed it.
-    refused: bool,
+    /// Why nothing is read or written (see `Control::Connection`). In shared-cache mode that holds for all connections that
+    /// share the file, until they have closed it.
+    refusal: Option<Refusal>,
+}
+
+/// Why a file that was opened is refused since its connection is known.
+enum Refusal {
+    /// It is attached to a main database on another VFS.
+    MainElsewhere,
+    /// It is attached, and only the URI in the ATTACH admits its origin.
+    Origin(Arc<KeyError>),
+}
+
+impl Refusal {
+    fn error(&self) -> VfsError {
+        match self {
+            Self::MainElsewhere => VfsError::MainElsewhere,
+            Self::Origin(error) => VfsError::Attached(error.clone()),
+        }
+    }
 }
 
 impl MainFile {
@@ -103,7 +121,7 @@ impl MainFile {
             is_made: false,
             is_refused_copy: false,
             was_claimed: false,
-            refused: false,
+            refusal: None,
         })
     }
 
@@ -152,7 +170,7 @@ impl MainFile {
     pub(crate) fn look_again(&self) -> Result<(), VfsError> {
         let mut inner = self.database.lock();
         match inner.content() {
-            Content::Sealed(_) if !self.refused => self.database.refresh(&mut inner).map(drop),
+            Content::Sealed(_) if self.refusal.is_none() => self.database.refresh(&mut inner).map(drop),
             Content::Sealed(_) | Content::Plain | Content::Empty => Ok(()),
         }
     }

@@ -59,6 +59,10 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
         return Ok(());
     }
     let host = Arc::new(Host::new(api, lower, identify));
+    // A study takes AES instructions away by it (docs/decisions/0007-two-gcm-libraries.md).
+    if environment::variable("OPENSSL_ia32cap").is_some() {
+        selenite_cipher::prefer_aws_lc();
+    }
     let default = environment::variable("SELENITE_DEFAULT").is_some_and(|value| value == "1");
     let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
     installed.insert(api.identity(), Installed { host, registered });

@@ -1,8 +1,8 @@
 //! Nonces: the session and counter under which each page is sealed, and the salt beside them (FORMAT 5.1, 5.3).
 //!
-//! N1. No pair of session and counter is given twice: the counter is taken by one atomic addition, a session is 128
-//!     random bits drawn before the first page and again long before the counter could wrap, and both lie in memory
-//!     that a forked child finds empty.
+//! N1. No pair of session and counter is given twice. In one process the serial number in the session and the counter are
+//!     the two parts of one number, which a single atomic addition takes: no order of threads gives one twice. Between
+//!     processes, a forked child among them, 96 random bits in the session differ.
 //! N2. The salt guards what N1 can't: a machine whose memory was copied and goes on twice. It is made when a page is
 //!     sealed, from a number of the processor's generator, or else of the system's (once a transaction), the cycle
 //!     counter and the clock, under a key of the system's. The processor's is no part of the memory that was copied; the
@@ -14,7 +14,7 @@ use aes::Aes256;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 use selenite_cipher::{PageNonce, SessionId, Suite};
 
-use crate::atomics::{AtomicU64, Ordering, yield_now};
+use crate::atomics::{AtomicU64, Ordering};
 #[cfg(not(selenite_loom))]
 use crate::ffi::ForkPage;
 use crate::ffi::{Code, cycle_count, hardware_random, os_random};
@@ -93,27 +93,30 @@ impl Nonces {
     }
 }
 
-/// A run of sessions: four words in the page that a fork wipes.
+/// A run of sessions: three words in the page that a fork wipes.
 ///
-/// Word 0 is the serial number of the session (upper half; 0 = none yet) and the next counter; words 1 and 2 are the
-/// session; word 3 is 1 while one thread draws. A reader takes its counter first, then the session, and starts over if
-/// the serial changed meanwhile. A child never waits for a thread it does not have: word 3, too, is wiped.
+/// Word 0 is how many pages were numbered: its lower `counter_bits` are the next counter, the bits above the serial number of
+/// the session. Nothing but an addition changes it, so that it has each value once (an atomic addition reads what the last one
+/// in the word's modification order wrote, C11 7.17.3 number 12), whatever is seen of the other words. These are random; 0
+/// says that they were not drawn yet. A session is word 1, the lower half of word 2, and the serial number: what threads
+/// see of words 1 and 2, old, new or one of each, can't make two equal pairs of two serial numbers. Nobody waits for a thread, which
+/// a forked child might not have.
 struct Sessions {
     first_word: usize,
-    /// How many pages one session may seal.
-    page_count_max: u32,
+    /// A session seals 2 to the power of this pages.
+    counter_bits: u32,
 }
 
-/// Every suite but triple DES: the counter of 32 bits, less room for every thread that adds before it sees the limit.
+/// Every suite but triple DES: half of what the counter's 32 bits hold.
 static LONG: Sessions = Sessions {
     first_word: 0,
-    page_count_max: u32::MAX - (1 << 20),
+    counter_bits: 31,
 };
 
-/// Triple DES, of which a session seals few pages (FORMAT 5.2).
+/// Triple DES, of which a session seals 128 pages (FORMAT 5.2).
 static SHORT: Sessions = Sessions {
     first_word: 8,
-    page_count_max: 128,
+    counter_bits: 7,
 };
 
 /// The words of this process.
@@ -128,65 +131,38 @@ fn words() -> &'static [AtomicU64] {
     &[]
 }
 
-/// The lower half of word 0.
-fn counter_of(word: u64) -> u32 {
-    u32::try_from(word & u64::from(u32::MAX)).unwrap_or(u32::MAX)
-}
-
 impl Sessions {
     fn next(&self, words: &[AtomicU64]) -> Result<(SessionId, u32), Code> {
-        let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
-        loop {
-            // Looked at before it is added to: threads that wait for a new session must not add up to a carry.
-            let seen = word(0).load(Ordering::SeqCst);
-            if seen >> 32 == 0 || counter_of(seen) >= self.page_count_max {
-                self.draw(words, seen >> 32)?;
-                continue;
-            }
-            let taken = word(0).fetch_add(1, Ordering::SeqCst);
-            let (serial, counter) = (taken >> 32, counter_of(taken));
-            if serial == 0 || counter >= self.page_count_max {
-                continue;
-            }
-            let mut session = [0; 16];
-            session[..8].copy_from_slice(&word(1).load(Ordering::SeqCst).to_ne_bytes());
-            session[8..].copy_from_slice(&word(2).load(Ordering::SeqCst).to_ne_bytes());
-            if word(0).load(Ordering::SeqCst) >> 32 == serial {
-                return Ok((SessionId(session), counter));
-            }
-        }
-    }
-
-    /// Draws the session that comes after `serial`, unless another thread does.
-    fn draw(&self, words: &[AtomicU64], serial: u64) -> Result<(), Code> {
-        let word = |index: usize| -> &AtomicU64 { &words[self.first_word + index] };
-        if word(3)
-            .compare_exchange(0, 1, Ordering::SeqCst, Ordering::SeqCst)
-            .is_err()
-        {
-            yield_now();
-            return Ok(());
-        }
-        let drawn = if word(0).load(Ordering::SeqCst) >> 32 == serial {
-            self.replace(words, serial)
-        } else {
-            Ok(())
-        };
-        word(3).store(0, Ordering::SeqCst);
-        drawn
-    }
-
-    fn replace(&self, words: &[AtomicU64], serial: u64) -> Result<(), Code> {
+        let number = words[self.first_word].fetch_add(1, Ordering::Relaxed);
+        let counter = u32::try_from(number & ((1 << self.counter_bits) - 1)).map_err(|_| Code::IOERR)?;
+        // 2^39 pages under triple DES, which takes years: the serial number would begin again.
+        let serial = u32::try_from(number >> self.counter_bits).map_err(|_| Code::IOERR)?;
+        // Each session draws: what a copy of this machine's memory seals is of other sessions soon (N2).
+        let is_first = counter == 0;
+        let high = Self::random_word(&words[self.first_word + 1], is_first)?;
+        let low = Self::random_word(&words[self.first_word + 2], is_first)?;
         let mut session = [0; 16];
-        os_random(&mut session)?;
-        let (low, high) = session.split_at(8);
-        let half = |bytes: &[u8]| bytes.iter().fold(0_u64, |sum, &byte| (sum << 8) | u64::from(byte));
-        words[self.first_word].store(0, Ordering::SeqCst);
-        words[self.first_word + 1].store(half(low), Ordering::SeqCst);
-        words[self.first_word + 2].store(half(high), Ordering::SeqCst);
-        // The serial only tells two sessions of one process apart: 2^31 of them would take centuries.
-        words[self.first_word].store(((serial + 1) & 0x7fff_ffff).max(1) << 32, Ordering::SeqCst);
-        Ok(())
+        session[..8].copy_from_slice(&high.to_be_bytes());
+        session[8..12].copy_from_slice(&low.to_be_bytes()[4..]);
+        session[12..].copy_from_slice(&serial.to_be_bytes());
+        Ok((SessionId(session), counter))
+    }
+
+    /// A word that is not 0: what is there, or, if nothing is there or that `is_first` of its session, drawn and put there.
+    fn random_word(word: &AtomicU64, is_first: bool) -> Result<u64, Code> {
+        let found = word.load(Ordering::Relaxed);
+        if found != 0 && !is_first {
+            return Ok(found);
+        }
+        let mut drawn = [0; 8];
+        os_random(&mut drawn)?;
+        let drawn = u64::from_ne_bytes(drawn).max(1);
+        if is_first {
+            word.store(drawn, Ordering::Relaxed);
+            return Ok(drawn);
+        }
+        let put = word.compare_exchange(0, drawn, Ordering::Relaxed, Ordering::Relaxed);
+        Ok(put.map_or_else(|there| there, |_| drawn))
     }
 }
 
@@ -199,7 +175,7 @@ mod tests {
     fn sessions_are_no_longer_than_their_suites_allow() {
         for suite in Suite::ALL {
             let sessions = if suite == Suite::TripleDes3Key { &SHORT } else { &LONG };
-            assert!(sessions.page_count_max <= suite.session_page_count_max());
+            assert!(1 << sessions.counter_bits <= u64::from(suite.session_page_count_max()));
         }
     }
 
@@ -234,6 +210,19 @@ mod tests {
     }
 
     #[test]
+    fn a_serial_number_that_would_begin_again_is_refused() {
+        static LAST: Sessions = Sessions {
+            first_word: 24,
+            counter_bits: 7,
+        };
+        let words = ForkPage::of_process().words();
+        words[24].store((1 << 39) - 1, Ordering::Relaxed);
+        let (session, counter) = LAST.next(words).unwrap();
+        assert_eq!((&session.0[12..], counter), ([0xff; 4].as_slice(), 127));
+        assert_eq!(LAST.next(words).unwrap_err(), Code::IOERR);
+    }
+
+    #[test]
     fn a_session_seals_few_pages_in_triple_des() {
         let mut nonces = Nonces::new().unwrap();
         let mut counts = std::collections::HashMap::new();
@@ -259,7 +248,7 @@ mod tests {
     fn a_process_continued_twice_from_one_point_repeats_no_nonce() {
         static COPIED: Sessions = Sessions {
             first_word: 16,
-            page_count_max: 1 << 20,
+            counter_bits: 20,
         };
         let words = ForkPage::of_process().words();
         let mut nonces = Nonces::new().unwrap();
@@ -278,5 +267,40 @@ mod tests {
             }
         }
         assert_eq!(pairs.len(), 1000, "the image was not continued from one point");
+    }
+}
+
+#[cfg(all(test, selenite_loom))]
+mod model {
+    use std::collections::HashSet;
+    use std::sync::Arc;
+
+    use super::*;
+
+    /// N1, with sessions of two pages, so that threads meet where one ends and where none is drawn yet. The serial number and
+    /// the counter alone have to differ: the random bits would hide a pair that is given twice.
+    #[test]
+    fn no_pair_of_session_and_counter_is_given_twice() {
+        loom::model(|| {
+            let words: Arc<Vec<AtomicU64>> = Arc::new((0..3).map(|_| AtomicU64::new(0)).collect());
+            let take = |count: usize| {
+                let words = words.clone();
+                let sessions = Sessions {
+                    first_word: 0,
+                    counter_bits: 1,
+                };
+                move || -> Vec<_> { (0..count).map(|_| sessions.next(&words).unwrap()).collect() }
+            };
+            let other = loom::thread::spawn(take(2));
+            let mut pairs = take(2)();
+            pairs.extend(other.join().unwrap());
+            let mut seen = HashSet::new();
+            for (session, counter) in pairs {
+                assert!(counter < 2);
+                assert!(session.0[..12] != [0; 12]);
+                let serial: [u8; 4] = session.0[12..].try_into().unwrap();
+                assert!(seen.insert((serial, counter)), "{counter} of {session:?}");
+            }
+        });
     }
 }

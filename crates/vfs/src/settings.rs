@@ -168,7 +168,7 @@ fn parse_id(value: &str) -> Result<DatabaseId, VfsError> {
 }
 
 /// `N` bytes, two hexadecimal digits each.
-fn parse_digits<const N: usize>(key: &'static str, value: &str) -> Result<[u8; N], VfsError> {
+pub fn parse_digits<const N: usize>(key: &'static str, value: &str) -> Result<[u8; N], VfsError> {
     let bad = || VfsError::Setting(format!("{key} {value} is not {} hexadecimal digits", 2 * N));
     let digits = value.as_bytes();
     let is_plain = digits.len() == 2 * N && digits.iter().all(u8::is_ascii_hexdigit);

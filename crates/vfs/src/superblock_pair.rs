@@ -92,12 +92,40 @@ impl Place {
 
 /// Reads what stands in front of the pages.
 ///
+/// Where both superblocks are torn, they are read again until twice the same is found: another process may have written one while
+/// the first was read, and the next one while the second was. The first was whole by then (S1), and differs.
+///
 /// # Errors
 /// As the VFS below has it.
 pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
+    let mut places = read_places(file)?;
+    for _ in 0..READ_COUNT_MAX {
+        if !places.as_ref().is_some_and(Places::are_torn) {
+            break;
+        }
+        let before = std::mem::replace(&mut places, read_places(file)?);
+        if before == places {
+            break;
+        }
+    }
+    Ok(places.map_or(Prefix::Empty, Places::into_prefix))
+}
+
+/// Both places, as they were read.
+#[derive(PartialEq, Eq)]
+struct Places {
+    a: Vec<u8>,
+    b: Vec<u8>,
+    /// From before they were read.
+    heads: Heads,
+    file_size: u64,
+}
+
+/// Nothing of an empty file.
+fn read_places(file: &mut LowerFile) -> Result<Option<Places>, Code> {
     let file_size = file.size()?;
     if file_size == 0 {
-        return Ok(Prefix::Empty);
+        return Ok(None);
     }
     let heads = Heads::read(file)?;
     let mut a = vec![0; SUPERBLOCK_SIZE_MAX];
@@ -109,23 +137,33 @@ pub fn read_prefix(file: &mut LowerFile) -> Result<Prefix, Code> {
         let b_size = file_size.saturating_sub(SUPERBLOCK_B);
         b.truncate(usize::try_from(b_size).unwrap_or(SUPERBLOCK_SIZE_MAX));
     }
-    let heads = heads.trusted(&a, &b);
-    Ok(match choose(&a, &b, file_size) {
-        Chosen::A(bytes) => Prefix::Sealed {
-            bytes: bytes.to_vec(),
-            place: Place::A,
-            heads,
-        },
-        Chosen::B(bytes) => Prefix::Sealed {
-            bytes: bytes.to_vec(),
-            place: Place::B,
-            heads,
-        },
-        Chosen::Empty => Prefix::Empty,
-        Chosen::Plain => Prefix::Plain,
-        Chosen::Foreign => Prefix::Foreign,
-        Chosen::Torn => Prefix::Torn,
-    })
+    Ok(Some(Places { a, b, heads, file_size }))
+}
+
+impl Places {
+    fn are_torn(&self) -> bool {
+        matches!(choose(&self.a, &self.b, self.file_size), Chosen::Torn)
+    }
+
+    fn into_prefix(self) -> Prefix {
+        let heads = self.heads.trusted(&self.a, &self.b);
+        match choose(&self.a, &self.b, self.file_size) {
+            Chosen::A(bytes) => Prefix::Sealed {
+                bytes: bytes.to_vec(),
+                place: Place::A,
+                heads,
+            },
+            Chosen::B(bytes) => Prefix::Sealed {
+                bytes: bytes.to_vec(),
+                place: Place::B,
+                heads,
+            },
+            Chosen::Empty => Prefix::Empty,
+            Chosen::Plain => Prefix::Plain,
+            Chosen::Foreign => Prefix::Foreign,
+            Chosen::Torn => Prefix::Torn,
+        }
+    }
 }
 
 /// Writes both superblocks of a new database, and syncs: before its first page (FORMAT 2.6).
@@ -183,6 +221,9 @@ fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64
         Err(code) => Err(code),
     }
 }
+
+/// How often torn superblocks are read again: each time somebody must have written in between.
+const READ_COUNT_MAX: usize = 8;
 
 /// Magic, length, generation and database id lie in the first 64 bytes (FORMAT 3.1).
 const HEAD_SIZE: usize = 64;

@@ -2,7 +2,7 @@
 
 use selenite_keyring::keygen;
 use selenite_testing::crash_point::Density;
-use selenite_testing::{KeyFile, Ledger, Opening, Scenario, run};
+use selenite_testing::{Damage, Disk, KeyFile, Ledger, Opening, Scenario, run};
 
 #[test]
 fn a_new_database_is_empty_or_whole_after_every_crash() {
@@ -90,4 +90,59 @@ fn a_copy_by_vacuum_into_is_empty_or_whole_after_every_crash() {
         Ok(())
     });
     summary.assert_sound(200);
+}
+
+/// A power failure that damages the sectors being written leaves an empty file, a whole database, or, where a superblock's
+/// sector holds garbage before the first commit, a file that is refused; never one that lost a commit.
+#[test]
+fn a_new_database_under_damaged_sectors_loses_no_commit() {
+    for (page_size, pragmas, sector_size, powersafe) in [
+        ("4096", "PRAGMA synchronous = extra;", 512, true),
+        ("4096", "PRAGMA synchronous = extra;", 4096, false),
+        (
+            "1024",
+            "PRAGMA journal_mode = wal; PRAGMA synchronous = full;",
+            512,
+            true,
+        ),
+        (
+            "1024",
+            "PRAGMA journal_mode = wal; PRAGMA synchronous = full;",
+            4096,
+            false,
+        ),
+    ] {
+        let key = KeyFile::new(1);
+        let opening = Opening::encrypted("/create-damaged/main.db", &key).with("page_size", page_size);
+        let ledger = Ledger::SMALL;
+        let check = |acknowledged| {
+            let connection = match opening.connect() {
+                Err(_) if acknowledged == 0 => return Ok(()),
+                connection => connection.map_err(|error| format!("open: {error}"))?,
+            };
+            ledger.check_recovered(&connection, &["main"], acknowledged)
+        };
+        let prepare = |disk: &Disk| {
+            if !powersafe {
+                disk.forbid_powersafe_overwrite(sector_size);
+            }
+        };
+        let name = format!("create damaged {page_size} {sector_size} {powersafe}");
+        let scenario = Scenario::new(&name, &check)
+            .with_disk(&prepare)
+            .with_damage(Damage { sector_size, powersafe })
+            .with_points(400);
+        let summary = run(&scenario, |run| {
+            let connection = opening.connect()?;
+            connection.execute_batch(pragmas)?;
+            ledger.create(&connection, &["main"])?;
+            run.acknowledge(1);
+            for tx in 2..=3 {
+                ledger.commit(&connection, &["main"], tx)?;
+                run.acknowledge(tx);
+            }
+            Ok(())
+        });
+        summary.assert_sound(100);
+    }
 }

@@ -64,8 +64,9 @@ fn a_link_that_is_missing_unfinished_or_another_is_named() {
     destination.remove(&full.object(Part::Manifest)).unwrap();
     assert!(matches!(bench.read(&tip.name()), Err(BackupError::Chain { .. })));
 
-    // The same facts, sealed once more by who has the key: not what the tip rests on.
+    // Another manifest by who has the key: not what the tip rests on.
     let mut again = full;
+    again.facts.change_counter += 1;
     again.finish();
     destination
         .put_new(&again.object(Part::Manifest), &again.objects[&Part::Manifest])

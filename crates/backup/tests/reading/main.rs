@@ -4,5 +4,6 @@
 mod catalog;
 mod chain;
 mod fixture;
+mod forged;
 mod opened;
 mod pages;

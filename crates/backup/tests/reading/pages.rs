@@ -62,8 +62,8 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
         for _ in 0..block_count {
             assert!(index.push(&packed));
         }
-        let salt = archive.facts.indexes[0];
-        let sealed = index.seal(&archive.key, (PartKind::Index, 0, salt), true);
+        let part_salt = archive.facts.parts[0];
+        let sealed = index.seal(&archive.key, (PartKind::Index, 0, part_salt), true);
         archive.objects.insert(Part::Index(0), sealed);
         let destination = bench.destination();
         let _ = destination.remove(&archive.object(Part::Index(0)));
@@ -74,7 +74,7 @@ fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
             destination.put_new(&archive.object(Part::Begun), begun).unwrap();
         }
         let opened = OpenArchive::open(&destination, bench.id(), &archive.name(), &bench.keys()).unwrap();
-        let read = opened.index(&destination, 0, Some(&salt));
+        let read = opened.index(&destination, 0, (None, &part_salt));
         assert_eq!(read.is_ok(), is_taken, "{block_count}");
     }
 }

@@ -5,6 +5,7 @@
 
 use std::hint::black_box;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use ring::aead::{AES_128_GCM, AES_256_GCM, Aad, Algorithm, LessSafeKey, Nonce, Tag, UnboundKey};
 
@@ -15,9 +16,7 @@ use crate::{PageNonce, Secret, Trailer, Unauthentic};
 pub(super) struct VaesGcm(Box<LessSafeKey>);
 
 impl VaesGcm {
-    /// Whether this processor is one of those.
-    ///
-    /// AWS-LC alone obeys `OPENSSL_ia32cap`: where somebody set it, AWS-LC is what they mean.
+    /// Whether this processor is one of those, and nobody asked for AWS-LC ([`prefer_aws_lc`]).
     pub(super) fn is_faster() -> bool {
         static IS_FASTER: OnceLock<bool> = OnceLock::new();
         *IS_FASTER.get_or_init(|| {
@@ -28,8 +27,8 @@ impl VaesGcm {
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
                 && is_x86_feature_detected!("avx512vl");
-            has_vaes && !has_avx512 && std::env::var_os("OPENSSL_ia32cap").is_none()
-        })
+            has_vaes && !has_avx512
+        }) && !PREFERS_AWS_LC.load(Ordering::Relaxed)
     }
 
     /// A key of 16 or 32 bytes.
@@ -61,6 +60,14 @@ impl VaesGcm {
             .map_err(|_| Unauthentic)
     }
 }
+
+/// Has AWS-LC compute AES-GCM from now on. It alone obeys `OPENSSL_ia32cap`: where somebody set that, AWS-LC is what they mean. Whether
+/// the environment is to be believed is for the caller to know.
+pub fn prefer_aws_lc() {
+    PREFERS_AWS_LC.store(true, Ordering::Relaxed);
+}
+
+static PREFERS_AWS_LC: AtomicBool = AtomicBool::new(false);
 
 impl Drop for VaesGcm {
     /// ring does not wipe its keys: another takes the place of this one.

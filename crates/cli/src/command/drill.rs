@@ -10,7 +10,7 @@ use super::restore::note_passed_over;
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::destination;
-use crate::lines::{Lines, bytes, counted, elapsed};
+use crate::lines::{Lines, bytes, counted, elapsed, origin, origin_said};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
@@ -47,6 +47,7 @@ fn text(drilled: &Drilled) -> String {
     if others > 0 {
         lines.add("rests on", counted(u64::try_from(others).unwrap_or(u64::MAX), "other"));
     }
+    lines.add("origin", origin_said(restored.is_own));
     lines.add("fetched", bytes(restored.traffic.received));
     let pages = counted(restored.page_count.into(), "page");
     lines.add(
@@ -113,6 +114,7 @@ fn json(drilled: &Drilled) -> Value {
         "database_id": restored.of.to_string(),
         "made": utc(restored.made),
         "passed_over": restored.passed_over.iter().map(ArchiveName::as_str).collect::<Vec<_>>(),
+        "origin": origin(restored.is_own),
         "backups_read": restored.link_count,
         "bytes_received": restored.traffic.received,
         "pages": restored.page_count,

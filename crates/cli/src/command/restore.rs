@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::destination::{self, is_far};
-use crate::lines::{Lines, bytes, count, counted, elapsed};
+use crate::lines::{Lines, bytes, count, counted, elapsed, origin, origin_said};
 use crate::meter::Meter;
 use crate::output::{note, print, print_json};
 use crate::printable;
@@ -86,6 +86,7 @@ fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String
     } else {
         lines.add("database", hex(restored.database_id));
     }
+    lines.add("origin", origin_said(restored.is_own));
     lines.add("suite", format!("{}, under a new key", restored.suite));
     lines.add(
         "pages",
@@ -127,6 +128,7 @@ fn json(restored: &Restored) -> Value {
         })).collect::<Vec<_>>(),
         "backups_read": restored.link_count,
         "log_objects_read": restored.log_count,
+        "origin": origin(restored.is_own),
         "suite": restored.suite.name(),
         "page_size": restored.page_size,
         "pages": restored.page_count,

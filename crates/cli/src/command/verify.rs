@@ -174,6 +174,7 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
             format!("{}, {}", counted(journal.record_count, "record"), bytes(journal.size)),
         );
     }
+    lines.add("origin", physical.origin.to_string());
     lines.add("superblocks", superblock_words(physical.superblocks));
     lines.add("authentic", verdict(physical));
     if !physical.pending.is_empty() {
@@ -231,6 +232,7 @@ fn json(path: &std::path::Path, report: &Report) -> Value {
     json!({
         "path": path.to_string_lossy(),
         "authentic": physical.is_good(),
+        "origin": physical.origin.to_string(),
         "superblocks": superblocks_json(physical.superblocks),
         "page_count": physical.page_count,
         "size": physical.size,

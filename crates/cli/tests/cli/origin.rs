@@ -50,6 +50,16 @@ fn status_and_list_tell_the_origin_and_the_commitment() {
     let bench = made_for_other();
     let status = |key: &str| bench.run(&["-i", key, "status", "app.db", "--json"]).done().json();
     let (own, foreign) = (status("key.txt"), status("other.txt"));
+    let verified = |key: &str, policy: &str| {
+        let words = ["-i", key, "--origin", policy, "verify", "app.db", "--json"];
+        bench.run(&words).done().json()["origin"].clone()
+    };
+    assert_eq!(
+        (verified("key.txt", "own"), verified("other.txt", "any")),
+        ("own".into(), "foreign".into())
+    );
+    let text = bench.run(&["-i", "key.txt", "verify", "app.db"]).done().out;
+    assert!(text.contains("origin       own"), "{text}");
     assert_eq!(own["superblock"]["origin"], "own");
     assert_eq!(foreign["superblock"]["origin"], "foreign");
     let commitment = own["superblock"]["commitment"].as_str().unwrap();

@@ -43,6 +43,8 @@ pub struct Known {
     pub base_is_there: bool,
     /// What all that it rests on is like.
     pub ground: Ground,
+    /// Whether origin MACs show that a holder of the database's master key made it.
+    pub is_own: bool,
     /// How many pages the database had.
     pub page_count: u32,
     /// The size of a page in bytes.
@@ -218,6 +220,7 @@ fn known(backup: &Backup, followed_until: Option<u64>) -> Known {
         base: None,
         base_is_there: facts.base.is_none(),
         ground: Ground::Whole,
+        is_own: backup.is_own(),
         page_count: facts.page_count,
         page_size: facts.page_size.as_u32(),
         missing_count: facts.missing.len(),

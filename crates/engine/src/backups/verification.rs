@@ -48,6 +48,8 @@ pub struct Checked {
 pub enum Outcome {
     /// All of it is authentic, and all pages are there.
     Good {
+        /// Whether origin MACs show that a holder of the database's master key made it.
+        is_own: bool,
         /// How many pages the database had.
         page_count: u32,
         /// How many are in its own parts.
@@ -329,8 +331,7 @@ fn examine(
     meter.done = done + entry.size;
     let mut faults = found.faults;
     // All of it that was there when it was listed; what comes meanwhile is for the next time.
-    let log = backup.log(destination, entry.log_count, u64::MAX);
-    let followed_until = match log {
+    let followed_until = match backup.log(destination, entry.log_count, u64::MAX) {
         Ok(log) => log.end.map(|(_, until)| until),
         Err(error) => {
             faults.push(fault_of(error)?);
@@ -374,6 +375,7 @@ fn examine(
         Outcome::OnClosed(name)
     } else if faults.is_empty() {
         Outcome::Good {
+            is_own: backup.is_own(),
             page_count: backup.facts.page_count,
             own_count: found.page_count,
             missing_count: backup.facts.missing.len(),

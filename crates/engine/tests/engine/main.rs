@@ -7,6 +7,7 @@ mod anchor;
 mod anchor_refused;
 mod backup;
 mod backup_faults;
+mod backup_origin;
 mod backups;
 mod backups_closed;
 mod backups_cut;

@@ -163,3 +163,39 @@ fn pages_beyond_the_listed_ones_are_counted_rightly() {
     assert_eq!((found.bad.len(), found.pending.len()), (10_000, 0));
     assert_eq!(found.bad_count, u64::try_from(report.pending.len()).unwrap());
 }
+
+/// FORMAT 6.4 number 2: one frame of an epoch that the database does not know may be torn; two are of a later time.
+#[test]
+fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() {
+    const FRAME: usize = 24 + 4096;
+    let bench = Bench::new();
+    let copy = copy_within(&bench, "WAL", "UPDATE note SET text = 'x' WHERE id < 30");
+    let wal = bench.path("copy.db-wal");
+    let whole = fs::read(&wal).unwrap();
+    let count = (whole.len() - 32) / FRAME;
+    let of_epoch = |frames: &[usize], epoch: u32| {
+        let mut bytes = whole.clone();
+        for frame in frames {
+            let trailer = 32 + (frame + 1) * FRAME - 48;
+            bytes[trailer..trailer + 4].copy_from_slice(&epoch.to_be_bytes());
+        }
+        fs::write(&wal, bytes).unwrap();
+        let _ = fs::remove_file(bench.path("copy.db-shm"));
+        check(&bench, &copy)
+    };
+    let count_rows = || query(&copy, &bench.access(), "SELECT count(*) FROM note");
+    let one = of_epoch(&[count - 1], 9);
+    assert!(one.is_good(), "{one:?}");
+    assert_eq!(
+        one.wal.unwrap().committed_count + one.wal.unwrap().uncommitted_count,
+        count as u64 - 1
+    );
+    let two = of_epoch(&[count - 2, count - 1], 9);
+    assert!(!two.is_good(), "{two:?}");
+    assert_eq!(two.bad[0].index, Some(count as u64 - 2), "{two:?}");
+    assert!(count_rows().is_err());
+    // Below the highest: whoever dropped that epoch had no such frame left in the log.
+    let known = of_epoch(&[count - 2, count - 1], 0);
+    assert!(known.is_good(), "{known:?}");
+    assert!(count_rows().is_ok());
+}

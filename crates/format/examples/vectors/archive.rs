@@ -14,6 +14,8 @@ use crate::world::{CREATED, database_id, encode, master_key, named, secret, supe
 pub struct Archive {
     name: &'static str,
     minute: u64,
+    /// Whether it has origin MACs.
+    is_own: bool,
     pub begun: Begun,
     pub facts: Facts,
     /// By their names in the archive.
@@ -54,6 +56,7 @@ impl Archive {
         let mut archive = Self {
             name,
             minute,
+            is_own: false,
             begun,
             facts,
             objects: BTreeMap::new(),
@@ -62,8 +65,30 @@ impl Archive {
         archive
     }
 
+    /// The same, with origin MACs from here on.
+    pub fn begin_own(name: &'static str, minute: u64) -> Self {
+        let mut archive = Self::begin(name, minute);
+        archive.is_own = true;
+        let before = archive.begun.before_tag().expect("a form");
+        let label: &[u8] = b"selenite/1 archive recipients";
+        let tag = archive.key().origin_mac([label, before.as_slice()]);
+        archive.begun.recipients_tag = tag.expect("it has the origin key");
+        archive.seal_begun();
+        archive
+    }
+
+    /// Seals without origin MACs from here on, as one of its recipients.
+    pub fn by_recipient(mut self) -> Self {
+        self.is_own = false;
+        self
+    }
+
     pub fn key(&self) -> ArchiveKey {
-        key_of(self.name)
+        let key = key_of(self.name);
+        if !self.is_own {
+            return key;
+        }
+        master_key().archive_key(key.secret().duplicate(), key.archive_id())
     }
 
     /// `DATABASE/TIME-ID`.
@@ -92,12 +117,13 @@ impl Archive {
     pub fn part_and_index(mut self, part: &[u8], index: &[u8]) -> Self {
         let number = u32::try_from(self.facts.parts.len()).expect("a few parts");
         let salt = named(&format!("salt of part {number} of {}", self.name));
+        let part = sealed(&self.key(), PartKind::Part, number, salt, part);
+        let salt = salt_of(&part);
+        let index = sealed(&self.key(), PartKind::Index, number, salt, index);
         self.facts.parts.push(salt);
-        self.facts.indexes.push(salt);
-        for (kind, name, content) in [(PartKind::Part, "part", part), (PartKind::Index, "index", index)] {
-            let object = sealed(&self.key(), kind, number, salt, content);
-            self.objects.insert(format!("{name}-{number:08}"), object);
-        }
+        self.facts.indexes.push(salt_of(&index));
+        self.objects.insert(format!("part-{number:08}"), part);
+        self.objects.insert(format!("index-{number:08}"), index);
         self
     }
 
@@ -262,11 +288,19 @@ pub fn padded(mut content: Vec<u8>) -> Vec<u8> {
     content
 }
 
+pub fn salt_of(object: &[u8]) -> [u8; 16] {
+    object[40..56].try_into().expect("16 bytes")
+}
+
+/// With the origin key the salt is the origin MAC; `salt` is that of an index's part then.
 pub fn sealed(key: &ArchiveKey, kind: PartKind, number: u32, salt: [u8; 16], content: &[u8]) -> Vec<u8> {
     let mut out = b"selenite part 1\n".to_vec();
     out.extend([kind as u8, 0, 0, 0]);
     out.extend(number.to_be_bytes());
     out.extend(key.archive_id().0);
+    let bound: &[u8] = if kind == PartKind::Index { &salt } else { &[] };
+    let own = key.origin_mac([out.as_slice(), bound, content]);
+    let salt = own.map_or(salt, |mac| mac[..16].try_into().expect("16 bytes"));
     out.extend(salt);
     let part_key = key.part_key(kind, number, &salt);
     let count = content.len().div_ceil(PIECE_SIZE);

@@ -10,6 +10,7 @@ mod begins;
 mod blocks;
 mod chains;
 mod manifests;
+mod origins;
 
 pub fn all() -> Vec<Vector> {
     [
@@ -20,6 +21,7 @@ pub fn all() -> Vec<Vector> {
         indexes(),
         manifests::all(),
         chains::all(),
+        origins::all(),
     ]
     .concat()
 }

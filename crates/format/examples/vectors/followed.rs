@@ -14,7 +14,30 @@ const FILE: &[u8] = include_bytes!("../../../../testdata/sqlite/wal.db");
 const WAL: &[u8] = include_bytes!("../../../../testdata/sqlite/wal.db-wal");
 
 pub fn all() -> Vec<Vector> {
-    [good::all(), bad::all()].concat()
+    [good::all(), bad::all(), origins()].concat()
+}
+
+/// Origin MACs: FORMAT 12.4.
+fn origins() -> Vec<Vector> {
+    let vector = |case: &str, class: &str, comment: &str, archive: &Archive| {
+        Vector::new(&format!("log/{case}"), class, comment)
+            .line("archive", archive.folder())
+            .line("log", "last")
+            .line("origin", "own")
+    };
+    let begun = Archive::begin_own("followed with origin MACs", 0);
+    let own = followed_of(taken_of(begun, Some(end(0).position)));
+    let page = frame(3);
+    let facts = second(&own);
+    let forged = own.clone().by_recipient().log(&packed(&[(2, &page)]), &facts);
+    let good = vector("own", "ok", "an archive and a turn with origin MACs", &own);
+    let bad = vector(
+        "origin",
+        "log-00000001 refused",
+        "the second turn is a recipient's, who has the archive key alone",
+        &forged,
+    );
+    vec![own.add_to(good.released_all(&after(1))), forged.add_to(bad)]
 }
 
 fn pages() -> Vec<Vec<u8>> {
@@ -65,9 +88,13 @@ fn taken(name: &'static str) -> Archive {
 }
 
 fn taken_at(name: &'static str, log: Option<LogPosition>) -> Archive {
+    taken_of(Archive::begin(name, 0), log)
+}
+
+fn taken_of(begun: Archive, log: Option<LogPosition>) -> Archive {
     let pages = pages();
     let pages = crate::archives::numbered(&pages);
-    let mut archive = Archive::begin(name, 0).part(&[stored(&block(&pages))], &pages);
+    let mut archive = begun.part(&[stored(&block(&pages))], &pages);
     archive.facts.log = log;
     archive.finish()
 }
@@ -102,7 +129,10 @@ fn packed(pages: &[Page<'_>]) -> Vec<Vec<u8>> {
 
 /// The archive and its first turn.
 fn followed(name: &'static str) -> Archive {
-    let archive = taken(name);
+    followed_of(taken(name))
+}
+
+fn followed_of(archive: Archive) -> Archive {
     let (one, two, three) = (frame(0), frame(1), frame(2));
     let facts = first(&archive);
     archive.log(&packed(&[(1, &one), (2, &two), (3, &three)]), &facts)

@@ -5,6 +5,7 @@
 
 mod archive;
 mod archives;
+mod exports;
 mod followed;
 mod journals;
 mod logs;
@@ -29,6 +30,7 @@ fn vectors() -> Vec<Vector> {
         pages::all(),
         logs::all(),
         journals::all(),
+        exports::all(),
         vector::share([archives::all(), followed::all()].concat()),
     ]
     .concat()

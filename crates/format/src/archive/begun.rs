@@ -46,6 +46,18 @@ impl Begun {
     /// # Errors
     /// [`FormatError::Archive`] for what [`Begun::parse`] would refuse.
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> Result<Vec<u8>, FormatError> {
+        let mut out = self.before_tag()?;
+        out.extend(self.recipients_tag);
+        let mac = mac(&out);
+        out.extend(mac);
+        Ok(out)
+    }
+
+    /// Its bytes before the tag of its recipients.
+    ///
+    /// # Errors
+    /// As [`Begun::encode`].
+    pub fn before_tag(&self) -> Result<Vec<u8>, FormatError> {
         let is_small = |bytes: &Vec<u8>| (1..=RECIPIENT_SIZE_MAX).contains(&bytes.len());
         if self.recipients.len() > RECIPIENT_COUNT_MAX
             || !self.recipients.iter().all(is_small)
@@ -66,9 +78,6 @@ impl Begun {
             out.extend(size(recipient.len())?);
             out.extend_from_slice(recipient);
         }
-        out.extend(self.recipients_tag);
-        let mac = mac(&out);
-        out.extend(mac);
         Ok(out)
     }
 

@@ -28,7 +28,7 @@ impl KeyError {
             Self::ForeignOrigin { .. } | Self::PathReplaced { .. } => {
                 "if you know who made it, run `selenite keys accept DB` (for a backup, add --origin any); if not, do not use it"
             }
-            Self::OriginUnknown { .. } => "if you know who made it, add --origin any",
+            Self::OriginUnknown { .. } | Self::ArchiveUnproved => "if you know who made it, add --origin any",
             Self::NotPinned { .. } => {
                 "make the keyring file writable, name another (SELENITE_KEYRING), or set origin=any"
             }

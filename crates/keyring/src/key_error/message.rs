@@ -34,6 +34,7 @@ impl fmt::Display for KeyError {
             }
             Self::ForeignOrigin { .. }
             | Self::OriginUnknown { .. }
+            | Self::ArchiveUnproved
             | Self::PathReplaced { .. }
             | Self::NotPinned { .. }
             | Self::BadPath { .. }
@@ -55,12 +56,10 @@ impl fmt::Display for KeyError {
                 write!(f, ": {problem}")
             }
             Self::Untrusted { path, problem } => write!(f, "{} is not trusted: {problem}", path.display()),
-            Self::Elevated { what } => {
-                write!(
-                    f,
-                    "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
-                )
-            }
+            Self::Elevated { what } => write!(
+                f,
+                "{what} is refused in a process with elevated rights (set-user-ID, set-group-ID or capabilities)"
+            ),
             Self::Io { verb, path, source } => {
                 write!(f, "can't {verb} {}: {source}", path.display())
             }
@@ -92,6 +91,9 @@ impl KeyError {
             Self::OriginUnknown { database_id } => write!(
                 f,
                 "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+            ),
+            Self::ArchiveUnproved => f.write_str(
+                "nothing shows that a holder of the database's master key made it: it was made before backups had origin MACs, or forged",
             ),
             Self::PathReplaced { path, database_id } => write!(
                 f,

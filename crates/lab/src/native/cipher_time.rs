@@ -14,6 +14,9 @@ use selenite_worker::protocol::CipherTime;
 /// # Errors
 /// None that can be provoked.
 pub fn measure(suite: Suite) -> Result<CipherTime, WorkerError> {
+    if std::env::var_os("OPENSSL_ia32cap").is_some() {
+        selenite_cipher::prefer_aws_lc();
+    }
     try_measure(suite).map_err(|error| WorkerError::Engine(format!("{suite}: {error}")))
 }
 

@@ -104,6 +104,9 @@ pub struct SystemFunction {
     pub arguments: Vec<DataType>,
     /// How many of the arguments must be given; the rest are NULL.
     pub required: usize,
+    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its last argument, a
+    /// constant, is 1.
+    pub is_split: bool,
 }
 
 /// A column of what the server shows.

@@ -12,7 +12,7 @@ use super::output::{Layout, Outputs, result_columns};
 use super::row::RowRules;
 use super::target::Target;
 use super::update_bind::{others, row_query};
-use crate::catalog::{ChangeVerb, Relation, Table};
+use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::execution::{Compiled, GOING_FUNCTION};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
@@ -66,7 +66,8 @@ impl Binding<'_> {
         output: &[ast::Output],
     ) -> Result<Delete, PlanError> {
         let table = Arc::clone(&target.table);
-        let rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
+        let mut rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
+        rules.through(&target.views);
         let name = qualified(&table.sqlite)?;
         // Which key refuses is told by looking for the row that refers: where there is one only there is nothing to look for.
         let tells = rules.references.referring_count() <= 1;
@@ -98,7 +99,8 @@ impl Binding<'_> {
             deleted: Some(1),
             inserted: None,
         };
-        let outputs = Outputs::bind(self, binder, output, &table, layout, &others(&target), &mut inputs)?;
+        let changed = (&table, target.through.as_deref());
+        let outputs = Outputs::bind(self, binder, output, changed, layout, &others(&target), &mut inputs)?;
         let query = row_query(&target, filter, limit, inputs.items);
         let inputs = InputColumn::all(&binder.parts, &query);
         let mut writer = Writer::new(std::mem::take(&mut binder.parts));
@@ -142,6 +144,12 @@ impl Delete {
     #[must_use]
     pub fn table(&self) -> &Arc<Table> {
         &self.rules.table
+    }
+
+    /// The view that was named as the target.
+    #[must_use]
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.rules.view()
     }
 
     /// All tables that it writes to.

@@ -3,12 +3,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_types::storage::Stored;
+use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
 use super::fill::{Given, Prepared, RowWriter};
 use super::output::{Outputs, result_columns};
-use crate::catalog::{ChangeVerb, Table};
+use crate::catalog::{ChangeVerb, Table, View};
 use crate::execution::Compiled;
 use crate::statement::inputs::InputColumn;
 use crate::statement::{OutputColumn, Run, StoreError};
@@ -20,8 +20,19 @@ use crate::{Expr, PlanError};
 pub struct Insert {
     pub(super) writer: RowWriter,
     pub(super) source: InsertSource,
-    pub(super) limit: Option<Box<Parameter>>,
+    pub(super) limit: Option<Box<InsertLimit>>,
     pub(super) outputs: Vec<Outputs>,
+}
+
+/// How many rows of an INSERT are inserted, which is known before the first of them.
+#[derive(Clone, Debug)]
+pub(super) enum InsertLimit {
+    /// So many.
+    Count(Parameter),
+    /// So many of a hundred, rounded up.
+    Percent(Parameter),
+    /// As many as a query tells.
+    Query(SqlText, Arc<Compiled>),
 }
 
 /// The rows of an INSERT.
@@ -69,6 +80,12 @@ impl Insert {
         &self.writer.rules.table
     }
 
+    /// The view that was named as the target.
+    #[must_use]
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.writer.rules.view()
+    }
+
     /// All tables that it writes to.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
@@ -82,6 +99,17 @@ impl Insert {
         result_columns(&self.outputs)
     }
 
+    /// The types of the columns that its rows fill, in order.
+    #[must_use]
+    pub fn filled_types(&self) -> Vec<DataType> {
+        let columns = self
+            .writer
+            .targets
+            .iter()
+            .filter_map(|at| self.table().columns.get(*at));
+        columns.map(|column| column.data_type).collect()
+    }
+
     /// Whether its rows are those of a procedure, which [`Insert::run_given`] takes.
     #[must_use]
     pub fn is_execute(&self) -> bool {
@@ -91,8 +119,15 @@ impl Insert {
     /// Whether a hint of its query asks that what is read be held.
     pub(crate) fn holds(&self) -> bool {
         match &self.source {
-            InsertSource::Query { compiled, .. } => compiled.holds(),
-            InsertSource::Values(_) | InsertSource::Execute => false,
+            InsertSource::Query { compiled, .. } => compiled.holds() || self.limit_holds(),
+            InsertSource::Values(_) | InsertSource::Execute => self.limit_holds(),
+        }
+    }
+
+    fn limit_holds(&self) -> bool {
+        match self.limit.as_deref() {
+            Some(InsertLimit::Query(_, compiled)) => compiled.holds(),
+            Some(InsertLimit::Count(_) | InsertLimit::Percent(_)) | None => false,
         }
     }
 
@@ -115,7 +150,7 @@ impl Insert {
             InsertSource::Values(rows) => {
                 let mut count = 0;
                 let mut waiting = Vec::new();
-                for row in rows.iter().take(usize::try_from(most).unwrap_or(usize::MAX)) {
+                for row in rows.iter().take(most.of(rows.len())) {
                     let given = self.evaluate(run, row)?;
                     self.put(run, given, &mut waiting)?;
                     count += 1;
@@ -137,7 +172,7 @@ impl Insert {
     ///
     /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the values or a row.
     pub fn run_given(&self, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
-        let most = usize::try_from(self.most(run)?).unwrap_or(usize::MAX);
+        let most = self.most(run)?.of(rows.len());
         let mut count = 0;
         let mut waiting = Vec::new();
         let mut checked: Option<Arc<[DataType]>> = None;
@@ -177,13 +212,17 @@ impl Insert {
         compiled: &Arc<Compiled>,
         inputs: &[InputColumn],
         spool: bool,
-        most: u64,
+        most: Most,
     ) -> Result<u64, PlanError> {
         let mut count = 0;
+        let (spool, first) = match most {
+            Most::Rows(rows) => (spool, rows),
+            Most::Percent(_) => (true, u64::MAX),
+        };
         let mut rows = Vec::new();
         let mut waiting = Vec::new();
         run.select(text, compiled, &mut |run, row| {
-            if count >= most {
+            if count >= first {
                 return Ok(ControlFlow::Break(()));
             }
             count += 1;
@@ -197,6 +236,11 @@ impl Insert {
             }
             Ok(ControlFlow::Continue(()))
         })?;
+        if spool {
+            let cut = most.of(rows.len());
+            rows.truncate(cut);
+            count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+        }
         for given in rows {
             self.put(run, given, &mut waiting)?;
         }
@@ -204,12 +248,26 @@ impl Insert {
         Ok(count)
     }
 
-    fn most(&self, run: &Run<'_>) -> Result<u64, PlanError> {
-        let Some(limit) = &self.limit else { return Ok(u64::MAX) };
-        let Stored::Integer(most) = limit.evaluate(&run.frame(&[]))? else {
-            return Err(PlanError::invalid_row_count());
+    fn most(&self, run: &mut Run<'_>) -> Result<Most, PlanError> {
+        let stored = match self.limit.as_deref() {
+            None => return Ok(Most::Rows(u64::MAX)),
+            Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
+            Some(InsertLimit::Query(text, compiled)) => {
+                let mut told = None;
+                run.select(text, compiled, &mut |_, row| {
+                    if let Some(StoredRef::Integer(count)) = row.first() {
+                        told = Some(*count);
+                    }
+                    Ok(ControlFlow::Continue(()))
+                })?;
+                told.map_or(Stored::Null, Stored::Integer)
+            }
         };
-        Ok(u64::try_from(most).unwrap_or(0))
+        match stored {
+            Stored::Integer(count) => Ok(Most::Rows(u64::try_from(count).unwrap_or(0))),
+            Stored::Real(percent) => Ok(Most::Percent(percent)),
+            Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(PlanError::invalid_row_count()),
+        }
     }
 
     fn evaluate(&self, run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
@@ -270,5 +328,26 @@ impl Insert {
             let _: ControlFlow<()> = output.row(run, &prepared.row)?;
         }
         Ok(())
+    }
+}
+
+/// How many rows TOP leaves.
+#[derive(Clone, Copy)]
+enum Most {
+    Rows(u64),
+    Percent(f64),
+}
+
+impl Most {
+    /// Of so many.
+    fn of(self, count: usize) -> usize {
+        match self {
+            Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),
+            Self::Percent(percent) => {
+                let number = |count| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+                let is_in = |at: &usize| number(*at) * 100.0 < number(count) * percent;
+                (0..count).take_while(is_in).count()
+            }
+        }
     }
 }

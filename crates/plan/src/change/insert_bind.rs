@@ -6,7 +6,7 @@ use selenite_tsql::ast;
 use selenite_types::DataType;
 
 use super::fill::{RowWriter, targets};
-use super::insert::{GivenExpr, Insert, InsertSource};
+use super::insert::{GivenExpr, Insert, InsertLimit, InsertSource};
 use super::output::{Layout, Outputs};
 use super::through::{InsertTarget, ThroughColumn};
 use crate::catalog::Table;
@@ -24,23 +24,21 @@ impl Binding<'_> {
     pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&insert.options)?;
-        let InsertTarget { table, through, views } =
-            QueryBinder::new(self.catalog, self.variables).insert_target(&insert.target)?;
+        let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
+            .with_commons(&insert.with, |binder| binder.insert_target(&insert.target))?;
         let targets = match &through {
             None => targets(&table, &insert.columns)?,
             Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
         };
-        if through.is_some() && !insert.output.is_empty() {
-            return Err(PlanError::unsupported("OUTPUT of an INSERT through a view"));
-        }
         let has_list = !insert.columns.is_empty();
-        let limit = limit_of(binder.bind_limit(insert.top.as_ref(), None, false)?)?;
+        let limit = self.insert_limit(insert)?;
         let mut inputs = Inputs::from(table.columns.len());
         let layout = Layout {
             deleted: None,
             inserted: Some(0),
         };
-        let outputs = Outputs::bind(self, &mut binder, &insert.output, &table, layout, &[], &mut inputs)?;
+        let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
+        let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
         if !inputs.items.is_empty() {
             return Err(PlanError::unsupported("A subquery in OUTPUT"));
         }
@@ -63,6 +61,30 @@ impl Binding<'_> {
             limit,
             outputs,
         })
+    }
+
+    /// How many of the rows are inserted.
+    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, PlanError> {
+        let Some(top) = &insert.top else { return Ok(None) };
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        let bound = binder.with_commons(&insert.with, |binder| binder.bind_limit(Some(top), None, false))?;
+        let parameter = |value, data_type| Parameter { value, data_type };
+        let limit = match bound {
+            Some(Limit::Top { count, .. }) if count.holds_query() => {
+                let query = binder.values(vec![vec![count]])?;
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                InsertLimit::Query(text, Arc::new(writer.compiled()))
+            }
+            Some(Limit::Top { count, .. }) => {
+                InsertLimit::Count(parameter(ParameterValue::RowCount(count), DataType::BigInt))
+            }
+            Some(Limit::Percent { count, .. }) => {
+                InsertLimit::Percent(parameter(ParameterValue::Percent(count), DataType::Float))
+            }
+            Some(Limit::Offset { .. }) | None => return Ok(None),
+        };
+        Ok(Some(Box::new(limit)))
     }
 
     /// The rows as they are run, the columns that they are for, and the types of their values.
@@ -138,21 +160,6 @@ fn view_targets(
         });
     }
     targets(table, &own)
-}
-
-/// TOP's count, evaluated before the first row.
-fn limit_of(limit: Option<Limit>) -> Result<Option<Box<Parameter>>, PlanError> {
-    match limit {
-        Some(Limit::Top { count, .. }) if count.holds_query() => {
-            Err(PlanError::unsupported("INSERT with a subquery in TOP"))
-        }
-        Some(Limit::Top { count, .. }) => Ok(Some(Box::new(Parameter {
-            value: ParameterValue::RowCount(count),
-            data_type: DataType::BigInt,
-        }))),
-        Some(Limit::Percent { .. } | Limit::Offset { .. }) => Err(PlanError::unsupported("INSERT with TOP PERCENT")),
-        None => Ok(None),
-    }
 }
 
 /// What an INSERT's rows are, while it is bound.

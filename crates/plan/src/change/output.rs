@@ -4,9 +4,10 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::Value;
+use selenite_types::{DataType, Value};
 
 use super::fill::RowWriter;
+use super::through::ThroughColumn;
 use crate::catalog::{ChangeVerb, Table};
 use crate::query::tree::Place;
 use crate::query::{Clause, QueryBinder};
@@ -33,14 +34,14 @@ pub(crate) struct Outputs {
 }
 
 impl Outputs {
-    /// Binds the OUTPUT clauses of a change of `table`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
     ///
     /// Errors: whatever is wrong with them.
     pub fn bind(
         binding: &Binding<'_>,
         binder: &mut QueryBinder<'_>,
         output: &[ast::Output],
-        table: &Arc<Table>,
+        (table, through): (&Arc<Table>, Option<&[ThroughColumn]>),
         layout: Layout,
         sources: &[Source],
         inputs: &mut Inputs,
@@ -49,14 +50,14 @@ impl Outputs {
         for clause in output {
             let deleted = layout
                 .deleted
-                .map(|place| (pseudo_source(binder, table, "deleted"), place));
+                .map(|first| Changed::of(binder, table, through, ("deleted", first)));
             let inserted = layout
                 .inserted
-                .map(|place| (pseudo_source(binder, table, "inserted"), place));
+                .map(|first| Changed::of(binder, table, through, ("inserted", first)));
             let mut names: Vec<Source> = [&deleted, &inserted]
                 .into_iter()
                 .flatten()
-                .map(|(source, _)| source.clone())
+                .map(|changed| changed.source.clone())
                 .collect();
             names.extend_from_slice(sources);
             let items = binder.scoped(names, |binder| binder.bind_items(&clause.items, Clause::Output))?;
@@ -71,9 +72,8 @@ impl Outputs {
                     identity: None,
                     place: String::new(),
                 });
-                for (source, place) in [&deleted, &inserted].into_iter().flatten() {
-                    item.value
-                        .rewrite(&mut |node| place_columns(node, source.number, *place));
+                for changed in [&deleted, &inserted].into_iter().flatten() {
+                    changed.place(&mut item.value)?;
                 }
                 inputs.take(&mut item.value);
                 values.push(item.value);
@@ -128,26 +128,70 @@ pub(crate) fn result_columns(outputs: &[Outputs]) -> &[OutputColumn] {
         .map_or(&[], |output| &output.columns)
 }
 
-/// `inserted` or `deleted` as a source of names.
-fn pseudo_source(binder: &mut QueryBinder<'_>, table: &Table, alias: &str) -> Source {
-    let places = table
-        .columns
-        .iter()
-        .map(|column| Place::Named(column.name.clone()))
-        .collect();
-    let number = binder.parts.add_source(places);
-    let column = |column: &crate::catalog::Column| SourceColumn {
-        name: column.name.clone(),
-        data_type: column.data_type,
-        nullable: column.nullable,
-        collation: column.collation.of_column(),
-    };
-    let columns = table.columns.iter().map(column).collect();
-    Source {
-        alias: alias.to_owned(),
-        database_and_schema: None,
-        number,
-        columns,
+/// `inserted` or `deleted`: the columns by which an OUTPUT names the rows of a table, or of what it is changed through.
+struct Changed {
+    source: Source,
+    /// Of each column, where it stands in a row's values; nowhere if a query computes it.
+    places: Vec<Option<u32>>,
+}
+
+impl Changed {
+    fn of(
+        binder: &mut QueryBinder<'_>,
+        table: &Table,
+        through: Option<&[ThroughColumn]>,
+        (alias, first): (&str, usize),
+    ) -> Self {
+        let own = || table.columns.iter().enumerate();
+        let named: Vec<ThroughColumn> = match through {
+            Some(columns) => columns.to_vec(),
+            None => own().map(|(at, column)| (column.name.clone(), Some(at))).collect(),
+        };
+        let column = |(name, at): &ThroughColumn| {
+            let column = at.and_then(|at| table.columns.get(at));
+            SourceColumn {
+                name: name.clone(),
+                data_type: column.map_or(DataType::Int, |column| column.data_type),
+                nullable: column.is_none_or(|column| column.nullable),
+                collation: column.map(|column| column.collation.of_column()).unwrap_or_default(),
+            }
+        };
+        let places = named.iter().map(|(name, _)| Place::Named(name.clone())).collect();
+        Self {
+            source: Source {
+                alias: alias.to_owned(),
+                database_and_schema: None,
+                number: binder.parts.add_source(places),
+                columns: named.iter().map(column).collect(),
+            },
+            places: named
+                .iter()
+                .map(|(_, at)| at.and_then(|at| u32::try_from(first + at).ok()))
+                .collect(),
+        }
+    }
+
+    /// Lets an expression read its columns from a changed row's values.
+    ///
+    /// Errors: 40510 for a column that is no column of the table.
+    fn place(&self, value: &mut Expr) -> Result<(), PlanError> {
+        let mut is_known = true;
+        value.rewrite(&mut |node| {
+            if let NodeMut::Expr(expr) = node
+                && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+                && source == self.source.number
+            {
+                let at = usize::try_from(column).ok().and_then(|at| self.places.get(at));
+                match at.copied().flatten() {
+                    Some(place) => expr.kind = ExprKind::Input(place),
+                    None => is_known = false,
+                }
+            }
+        });
+        match is_known {
+            true => Ok(()),
+            false => Err(PlanError::unsupported("OUTPUT of a column that a query computes")),
+        }
     }
 }
 

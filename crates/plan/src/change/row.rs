@@ -25,6 +25,8 @@ pub(crate) struct RowRules {
     null_keys: Box<[(usize, String)]>,
     /// What rows must fulfil that are written through views WITH CHECK OPTION.
     of_views: Box<[Predicate]>,
+    /// The view that was named as the target.
+    view: Option<Arc<View>>,
 }
 
 impl RowRules {
@@ -74,13 +76,25 @@ impl RowRules {
             checks,
             null_keys,
             of_views: Box::default(),
+            view: None,
         })
     }
 
-    /// Adds what views ask of the rows that are written through them.
+    /// The view that rows are changed through.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.view.as_ref()
+    }
+
+    /// Lets rows be changed through views, the outermost last.
+    pub fn through(&mut self, views: &[Arc<View>]) {
+        self.view = views.last().cloned();
+    }
+
+    /// Adds what views ask of the rows that are written through them, the outermost last.
     ///
     /// Errors: whatever is wrong with a view's condition; 40510 for one that asks other tables.
     pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
+        self.through(views);
         let mut conditions = Vec::new();
         for view in views.iter().filter(|view| view.check_option) {
             let filter = view

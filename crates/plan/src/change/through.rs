@@ -27,7 +27,7 @@ struct Opened {
 pub(crate) struct InsertTarget {
     /// The table.
     pub table: Arc<Table>,
-    /// The name and the columns of the view that was named.
+    /// The name and the columns of the view or common table expression that was named.
     pub through: Option<(String, Vec<ThroughColumn>)>,
     /// That view, and those between it and the table.
     pub views: Vec<Arc<View>>,
@@ -93,18 +93,20 @@ impl QueryBinder<'_> {
             through: None,
             views: Vec::new(),
         };
-        // A table is asked for once: who may only write to it reads nothing of it.
-        if let ast::ChangeTarget::Table(name) = target
-            && !name.single().is_some_and(|single| self.is_common(single))
-        {
-            let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
-            if let Relation::Table(table) = relation {
-                return Ok(plain(table));
-            }
-        }
-        let Some(mut bound) = self.bind_query_target(target)? else {
+        let ast::ChangeTarget::Table(name) = target else {
             return Ok(plain(self.target_table(target)?));
         };
+        let on_line = |error: PlanError| error.on_line(name.position.line);
+        // A name is asked for once: who may only write to it reads nothing of it.
+        let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
+            true => self.bind_relation(name, None),
+            false => match self.relation(name).map_err(on_line)? {
+                Relation::Table(table) => return Ok(plain(table)),
+                Relation::View(view) => self.bind_view(&view, None),
+                Relation::System(_) => Err(PlanError::system_change()),
+            },
+        }
+        .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
         let opened = self.open_query(&mut bound.from, number)?;

@@ -10,7 +10,7 @@ use selenite_types::{DataType, Value};
 use super::output::{Outputs, result_columns};
 use super::row::{RowRules, fit};
 use super::shift::Shift;
-use crate::catalog::{ChangeVerb, Table, Violation};
+use crate::catalog::{ChangeVerb, Table, View, Violation};
 use crate::execution::Compiled;
 use crate::statement::inputs::InputColumn;
 use crate::statement::{Call, OutputColumn, Run, StoreError};
@@ -74,6 +74,12 @@ impl Update {
     #[must_use]
     pub fn table(&self) -> &Arc<Table> {
         &self.rules.table
+    }
+
+    /// The view that was named as the target.
+    #[must_use]
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.rules.view()
     }
 
     /// All tables that it writes to.

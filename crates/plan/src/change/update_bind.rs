@@ -102,7 +102,7 @@ impl Binding<'_> {
                     (Some(name), _) => {
                         let position = name.name.position;
                         let column = ast::Expr {
-                            kind: ast::ExprKind::Column(Box::new(name.clone())),
+                            kind: ast::ExprKind::Column(Box::new(own_column(target, name))),
                             position,
                         };
                         compound_of(column, assignment.operator, value)
@@ -164,7 +164,7 @@ impl Binding<'_> {
                 self,
                 binder,
                 &update.output,
-                &target.table,
+                (&target.table, target.through.as_deref()),
                 layout,
                 &others,
                 &mut inputs,
@@ -254,6 +254,29 @@ fn write_sql(
         shift: Shift::bind(table, &changed, &set, row_id)?,
         changed,
     })
+}
+
+/// The name of the target's own column: `SET a += 1` is of the column that is set, whatever else FROM has of that name.
+fn own_column(target: &Target, name: &ast::ColumnName) -> ast::ColumnName {
+    let mut sources = target.bound.sources.iter();
+    let mut name = name.clone();
+    if let (None, Some(source)) = (&name.table, sources.find(|source| source.number == target.exposed))
+        && !target.alone
+    {
+        let position = name.name.position;
+        name.table = Some(ast::ObjectName {
+            server: None,
+            database: None,
+            schema: None,
+            name: ast::Name {
+                text: source.alias.clone(),
+                quoted: true,
+                position,
+            },
+            position,
+        });
+    }
+    name
 }
 
 fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {

@@ -166,6 +166,7 @@ impl TableDefinition {
 
 /// A filter in SQLite's words: columns that are NULL, or are not, all of them.
 fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, PlanError> {
+    check_filter(filter)?;
     if let ConditionKind::And(all) = &filter.kind {
         let all = all.iter().map(|one| native_filter(one, table));
         return Ok(all.collect::<Result<Vec<_>, _>>()?.join(" AND "));
@@ -180,6 +181,21 @@ fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, 
     let known = known.ok_or_else(|| PlanError::unknown_column(&column.name.text))?;
     let not = if *negated { "NOT " } else { "" };
     Ok(format!("{} IS {not}NULL", quoted(&known.name)))
+}
+
+/// Sees that SQLite can have an index with this filter, whatever its columns are.
+///
+/// # Errors
+/// 40510.
+pub fn check_filter(filter: &Condition) -> Result<(), PlanError> {
+    if let ConditionKind::And(all) = &filter.kind {
+        return all.iter().try_for_each(check_filter);
+    }
+    let is_known = |operand: &ast::Expr| matches!(operand.kind, ExprKind::Column(_));
+    if matches!(&filter.kind, ConditionKind::IsNull { operand, .. } if is_known(operand)) {
+        return Ok(());
+    }
+    Err(unsupported_filter())
 }
 
 fn unsupported_filter() -> PlanError {

@@ -88,6 +88,8 @@ pub enum Key<'a> {
     Name(&'a str),
     /// By its number.
     Id(i32),
+    /// By its security identifier: a login.
+    Sid(&'a [u8]),
 }
 
 /// A database.

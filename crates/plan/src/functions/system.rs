@@ -15,7 +15,7 @@ mod property;
 mod session;
 mod type_id;
 
-use Rule::{Int, National};
+use Rule::{Bits, Int, National};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     session_fact("app_name", SYSNAME, session::application),
@@ -140,7 +140,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     catalog("suser_id", &[National], DataType::Int, principal::login_id).optional(1),
     catalog("suser_name", &[Int], SYSNAME, principal::login_name).optional(1),
     Function::refused("suser_sid"),
-    session_fact("suser_sname", SYSNAME, session::login),
+    catalog("suser_sname", &[Bits], SYSNAME, session::login).optional(1),
     session_fact("system_user", SYSNAME, session::login).bare(),
     Function::refused("trigger_nestlevel"),
     catalog("type_id", &[National], DataType::Int, type_id::id),

@@ -54,7 +54,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("left", &[Text, Int], Typing::By(piece::end_type), piece::left),
     Function::new("len", &[Text], Typing::By(position_type), measure::len),
     Function::new("lower", &[Text], SAME, replace::lower),
-    Function::new("ltrim", &[Text], SAME, piece::left_trim),
+    Function::new("ltrim", &[Text, Text], SAME, piece::left_trim).optional(1),
     Function::new(
         "nchar",
         &[Int],
@@ -86,7 +86,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("replicate", &[Text, BigInt], WIDEST, replace::replicate).making_nulls(),
     Function::new("reverse", &[Text], SAME, replace::reverse),
     Function::new("right", &[Text, Int], Typing::By(piece::end_type), piece::right),
-    Function::new("rtrim", &[Text], SAME, piece::right_trim),
+    Function::new("rtrim", &[Text, Text], SAME, piece::right_trim).optional(1),
     Function::new(
         "soundex",
         &[Text],

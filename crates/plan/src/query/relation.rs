@@ -173,13 +173,15 @@ impl QueryBinder<'_> {
         Ok(Query::of_select(select, columns))
     }
 
-    fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+    pub(crate) fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
         if self.parts.sources.len() > SOURCE_COUNT_MAX {
             return Err(PlanError::too_many_tables(SOURCE_COUNT_MAX));
         }
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(view.database.clone()));
+        self.catalog.enter_view();
         let query = self.nested(|binder| binder.bind_view_rows(view));
+        self.catalog.leave_view();
         self.commons.pop();
         self.scopes = scopes;
         let mut query = query?;
@@ -246,9 +248,9 @@ impl QueryBinder<'_> {
         let Some(function) = self.catalog.function(&self.at_home(&call.name))? else {
             return Err(PlanError::unknown_object(&written));
         };
-        let arguments = self.function_arguments(call, &function, &written)?;
+        let (arguments, shown) = self.function_arguments(call, &function, &written)?;
         let is_json = matches!(function.rows, SystemRows::Json(_));
-        let (number, mut columns) = self.system_columns(&function.columns, is_json);
+        let (number, mut columns) = self.system_columns(&shown, is_json);
         if let Some(names) = alias.map(|alias| &alias.columns).filter(|names| !names.is_empty()) {
             if names.len() != columns.len() {
                 return Err(PlanError::column_list(&function.name, columns.len(), names.len()));
@@ -279,7 +281,7 @@ impl QueryBinder<'_> {
         call: &ast::FunctionCall,
         function: &SystemFunction,
         written: &str,
-    ) -> Result<Vec<Expr>, PlanError> {
+    ) -> Result<(Vec<Expr>, Vec<SystemColumn>), PlanError> {
         let given: &[ast::Expr] = match &call.arguments {
             ast::Arguments::List(given) => given,
             ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
@@ -291,10 +293,20 @@ impl QueryBinder<'_> {
             return Err(PlanError::too_many_function_arguments(written));
         }
         let mut arguments = Vec::with_capacity(given.len());
-        for (argument, data_type) in given.iter().zip(&function.arguments) {
-            arguments.push(self.value(Clause::Argument, argument)?.converted_to(data_type)?);
+        let mut columns = function.columns.clone();
+        for (at, (argument, data_type)) in given.iter().zip(&function.arguments).enumerate() {
+            let bound = self.value(Clause::Argument, argument)?;
+            if let (0, true, Some(first)) = (at, function.is_split, columns.first_mut())
+                && !bound.data_type.is_national()
+            {
+                first.data_type = selenite_types::DataType::VarChar(selenite_types::Width::Max);
+            }
+            arguments.push(bound.converted_to(data_type)?);
         }
-        Ok(arguments)
+        if function.is_split && !is_one(given.get(function.arguments.len() - 1)) {
+            columns.pop();
+        }
+        Ok((arguments, columns))
     }
 
     /// The name with the database of the view that it stands in.
@@ -313,6 +325,10 @@ impl QueryBinder<'_> {
         }
         name
     }
+}
+
+fn is_one(argument: Option<&ast::Expr>) -> bool {
+    argument.is_some_and(|argument| argument.kind == ast::ExprKind::Literal(ast::Literal::Integer("1".to_owned())))
 }
 
 /// The database that a name of the server's own is qualified by: the one that was written, or that in which all of them are.

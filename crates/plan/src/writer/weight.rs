@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Writer;
-use crate::query::tree::{Body, From, Outside, Place, Query, Rows, Select};
+use crate::query::tree::{Body, From, Leaf, Outside, Place, Query, Rows, Select};
 use crate::query::walk::{column_of, held_by};
 use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
 
@@ -18,16 +18,32 @@ pub(super) struct Weights {
     columns: HashMap<ColumnRef, u64>,
     /// The same of what expressions hold.
     outsides: HashMap<OutsideRef, u64>,
-    /// Sources that were looked at.
-    seen: HashSet<u32>,
-    /// What each column of a common table expression stands for; none of one that is to be materialized.
-    commons: HashMap<usize, Vec<u64>>,
+    /// How many tables each source is that was looked at, where SQLite joins those of a derived table with those beside it.
+    tables: HashMap<u32, u64>,
+    /// Common table expressions.
+    commons: HashMap<usize, Weight>,
     /// Derived tables whose columns SQLite must not put elsewhere.
     fenced: HashSet<u32>,
     /// The common table expression that is being written; none of the statement itself.
     pub common: Option<usize>,
     /// How many sources each of them names itself, and which common table expressions.
     uses: HashMap<Option<usize>, Uses>,
+}
+
+/// How large a query is.
+#[derive(Clone)]
+struct Weight {
+    /// What each column stands for; none of a common table expression that is to be materialized.
+    columns: Vec<u64>,
+    /// How many tables SQLite makes of it.
+    tables: u64,
+}
+
+impl Weight {
+    const MATERIALIZED: Self = Self {
+        columns: Vec::new(),
+        tables: 1,
+    };
 }
 
 #[derive(Default)]
@@ -37,65 +53,98 @@ struct Uses {
 }
 
 impl Writer {
-    /// Looks at the sources of a FROM before what uses them is written.
+    /// Looks at the sources of a FROM before what uses them is written, and tells how many tables SQLite makes of them.
     ///
     /// Errors: 8623 for what is too large.
-    pub(super) fn weigh_from(&mut self, from: &From) -> Result<(), PlanError> {
+    pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, PlanError> {
         let mut leaves = Vec::new();
         from.visit_leaves(&mut |leaf| leaves.push(leaf));
+        let mut total = 0_u64;
+        let mut wide = Vec::new();
         for leaf in leaves {
-            let source = leaf.source;
-            if !self.weights.seen.insert(source) {
-                continue;
-            }
-            let columns = match &leaf.rows {
-                Rows::Query(query) => {
-                    let columns = self.weigh_query(query)?;
-                    if is_heavy(&columns) {
-                        self.weights.fenced.insert(source);
-                        continue;
-                    }
-                    columns
-                }
-                Rows::Common(index) => self.weigh_common(*index)?,
-                Rows::Lateral(query) => {
-                    // Its columns are elements of one value.
-                    self.weigh_query(query)?;
-                    continue;
-                }
-                Rows::Table(_) | Rows::System(_) | Rows::Function(..) => continue,
+            let tables = match self.weights.tables.get(&leaf.source) {
+                Some(tables) => *tables,
+                None => self.weigh_leaf(leaf)?,
             };
-            for (column, weight) in (0..).zip(columns) {
-                self.weights.columns.insert(ColumnRef { source, column }, weight);
+            total = total.saturating_add(tables);
+            if tables > 1 {
+                wide.push((tables, leaf));
             }
         }
-        Ok(())
+        wide.sort_by_key(|(tables, _)| *tables);
+        while total > JOINED_MAX
+            && let Some((tables, leaf)) = wide.pop()
+        {
+            self.keep_apart(leaf);
+            total -= tables - 1;
+        }
+        Ok(total)
+    }
+
+    fn weigh_leaf(&mut self, leaf: &Leaf) -> Result<u64, PlanError> {
+        let source = leaf.source;
+        self.weights.tables.insert(source, 1);
+        let weight = match &leaf.rows {
+            Rows::Query(query) => {
+                let weight = self.measure(query)?;
+                if is_heavy(&weight.columns) {
+                    self.weights.fenced.insert(source);
+                    return Ok(1);
+                }
+                weight
+            }
+            Rows::Common(index) => self.weigh_common(*index)?,
+            Rows::Lateral(query) => {
+                // Its columns are elements of one value.
+                self.measure(query)?;
+                return Ok(1);
+            }
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) => return Ok(1),
+        };
+        for (column, weight) in (0..).zip(weight.columns) {
+            self.weights.columns.insert(ColumnRef { source, column }, weight);
+        }
+        self.weights.tables.insert(source, weight.tables);
+        Ok(weight.tables)
+    }
+
+    /// Keeps SQLite from joining the tables of a source with those beside it, of which it joins 64 at most.
+    fn keep_apart(&mut self, leaf: &Leaf) {
+        match &leaf.rows {
+            Rows::Query(_) => {
+                self.weights.fenced.insert(leaf.source);
+            }
+            Rows::Common(index) => {
+                self.weights.commons.insert(*index, Weight::MATERIALIZED);
+            }
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Lateral(_) => {}
+        }
+        self.weights.tables.insert(leaf.source, 1);
     }
 
     /// Whether SQLite is to compute a common table expression where it stands.
     ///
     /// Errors: as [`Writer::weigh_from`].
     pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, PlanError> {
-        Ok(self.weigh_common(index)?.is_empty())
+        Ok(self.weigh_common(index)?.columns.is_empty())
     }
 
-    /// What each column of a common table expression stands for; none of one that is to be materialized.
-    fn weigh_common(&mut self, index: usize) -> Result<Vec<u64>, PlanError> {
-        if let Some(columns) = self.weights.commons.get(&index) {
-            return Ok(columns.clone());
+    fn weigh_common(&mut self, index: usize) -> Result<Weight, PlanError> {
+        if let Some(weight) = self.weights.commons.get(&index) {
+            return Ok(weight.clone());
         }
         // One that names itself finds this.
-        self.weights.commons.insert(index, Vec::new());
+        self.weights.commons.insert(index, Weight::MATERIALIZED);
         let query = self.parts.commons.get(index).and_then(|common| common.query.clone());
-        let mut columns = match &query {
-            Some(query) => self.weigh_query(query)?,
-            None => Vec::new(),
+        let mut weight = match &query {
+            Some(query) => self.measure(query)?,
+            None => Weight::MATERIALIZED,
         };
-        if is_heavy(&columns) {
-            columns.clear();
+        if is_heavy(&weight.columns) {
+            weight = Weight::MATERIALIZED;
         }
-        self.weights.commons.insert(index, columns.clone());
-        Ok(columns)
+        self.weights.commons.insert(index, weight.clone());
+        Ok(weight)
     }
 
     /// Whether SQLite is to evaluate a derived table's columns where they stand.
@@ -134,12 +183,14 @@ impl Writer {
     pub(super) fn check_sources(&self) -> Result<(), PlanError> {
         let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
         let mut total_of = |at: Option<usize>| {
-            let Some(uses) = self.weights.uses.get(&at) else {
-                return 0;
+            let total = match self.weights.uses.get(&at) {
+                // One that names itself, or one behind it, is not copied there.
+                Some(uses) => {
+                    let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
+                    copied.fold(uses.count, |sum, total| sum.saturating_add(*total))
+                }
+                None => 0,
             };
-            // One that names itself, or one behind it, is not copied there.
-            let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
-            let total = copied.fold(uses.count, |sum, total| sum.saturating_add(*total));
             totals.push(total);
             total
         };
@@ -147,21 +198,34 @@ impl Writer {
         for at in 0..self.parts.commons.len() {
             most = total_of(Some(at)).max(most);
         }
-        if most.max(total_of(None)) > SOURCE_COUNT_MAX {
-            return Err(PlanError::no_plan());
+        let count_max = match self.parts.commons.is_empty() {
+            true => SOURCE_COUNT_MAX,
+            false => COMMON_SOURCE_COUNT_MAX,
+        };
+        match most.max(total_of(None)) > count_max {
+            true => Err(PlanError::no_plan()),
+            false => Ok(()),
         }
-        Ok(())
     }
 
+    /// What each column of a query stands for.
     fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, PlanError> {
+        Ok(self.measure(query)?.columns)
+    }
+
+    fn measure(&mut self, query: &Query) -> Result<Weight, PlanError> {
         match &query.body {
             Body::Select(select) => self.weigh_select(select),
-            Body::Values(_) => Ok(vec![1; query.columns.len()]),
+            Body::Values(_) => Ok(Weight {
+                columns: vec![1; query.columns.len()],
+                tables: 1,
+            }),
             Body::Combined(first, rest) => {
-                let mut heaviest = self.weigh_query(first)?;
+                let mut heaviest = self.measure(first)?;
                 for (_, member) in rest {
-                    let weights = self.weigh_query(member)?;
-                    for (most, weight) in heaviest.iter_mut().zip(weights) {
+                    let member = self.measure(member)?;
+                    heaviest.tables = heaviest.tables.max(member.tables);
+                    for (most, weight) in heaviest.columns.iter_mut().zip(member.columns) {
                         *most = weight.max(*most);
                     }
                 }
@@ -170,11 +234,14 @@ impl Writer {
         }
     }
 
-    fn weigh_select(&mut self, select: &Select) -> Result<Vec<u64>, PlanError> {
-        if let Some(from) = &select.from {
-            self.weigh_from(from)?;
-        }
-        select.items.iter().map(|item| self.weigh(item)).collect()
+    fn weigh_select(&mut self, select: &Select) -> Result<Weight, PlanError> {
+        let tables = match &select.from {
+            Some(from) => self.weigh_from(from)?,
+            None => 1,
+        };
+        let columns: Result<Vec<u64>, PlanError> = select.items.iter().map(|item| self.weigh(item)).collect();
+        let columns = columns?;
+        Ok(Weight { columns, tables })
     }
 
     /// How many nodes an expression has where its columns are what they are computed from.
@@ -279,6 +346,13 @@ impl Found {
         self.outsides.extend(held_by(node));
     }
 }
+
+/// SQLite's own limit of tables in a join.
+const JOINED_MAX: u64 = 64;
+
+/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000 (SQLITE_MAX_EXPR_DEPTH), and has a few
+/// more than are written.
+const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 
 /// 2,000 nodes: more than anybody writes as one column, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;

@@ -82,6 +82,18 @@ impl DataBench<'_> {
     }
 }
 
+/// Whether a DBCC is one that is not supported.
+///
+/// # Errors
+/// 40510.
+pub fn check_supported(dbcc: &ast::Dbcc) -> Result<(), PlanError> {
+    let command = dbcc.command.text.to_ascii_uppercase();
+    match UNSUPPORTED.contains(&command.as_str()) {
+        true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
+        false => Ok(()),
+    }
+}
+
 impl Request {
     fn check_options(&self) -> Result<(), Failure> {
         let checks = matches!(self.command.as_str(), "CHECKDB" | "CHECKTABLE");

@@ -11,6 +11,8 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
+pub use index::is_on;
+
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::database::OpenDatabase;
 use super::objects::SessionObjects;

@@ -53,6 +53,7 @@ impl Objects for SessionObjects {
             Key::Current => record.id == self.database_id,
             Key::Name(name) => same_name(&record.name, name),
             Key::Id(id) => record.id == id,
+            Key::Sid(_) => false,
         });
         let Some(record) = found else { return Ok(None) };
         let is_accessible = record.id == self.database_id || self.is_accessible(record);
@@ -71,6 +72,7 @@ impl Objects for SessionObjects {
             Key::Current => *id == 1,
             Key::Name(wanted) => same_name(name, wanted),
             Key::Id(wanted) => *id == wanted,
+            Key::Sid(_) => false,
         });
         Ok(found.map(|(name, id)| SchemaFacts {
             id: *id,

@@ -37,11 +37,20 @@ pub struct Places {
     pub home: i32,
 }
 
+/// What a name stood for, and the database that it is in.
+struct Noted {
+    id: i32,
+    seen: Seen,
+    /// Whether a view's text has the name.
+    in_view: bool,
+}
+
 /// What a statement's names stand for.
 pub struct PlacesCatalog<'a> {
     places: &'a Places,
     missing: Cell<Option<i32>>,
-    seen: RefCell<Vec<(i32, Seen)>>,
+    seen: RefCell<Vec<Noted>>,
+    views: Cell<usize>,
     borrowed: RefCell<Vec<Borrowed>>,
 }
 
@@ -105,6 +114,7 @@ impl<'a> PlacesCatalog<'a> {
             places,
             missing: Cell::new(None),
             seen: RefCell::default(),
+            views: Cell::default(),
             borrowed: RefCell::default(),
         }
     }
@@ -144,9 +154,9 @@ impl<'a> PlacesCatalog<'a> {
             [_, ..] => return Err(PlanError::unsupported("A statement that writes to several databases")),
         }
         let mut read: Vec<i32> = Vec::new();
-        for (id, seen) in self.seen.borrow().iter() {
-            match seen {
-                Seen::Table(table) if !is_sessions(&table.name) => read.push(*id),
+        for noted in self.seen.borrow().iter() {
+            match &noted.seen {
+                Seen::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
                 Seen::Table(_) | Seen::View(_) | Seen::System(_) => {}
             }
         }
@@ -167,8 +177,8 @@ impl<'a> PlacesCatalog<'a> {
             let seen = self.seen.borrow();
             let seen: Vec<Seen> = seen
                 .iter()
-                .filter(|(id, _)| *id == place.id)
-                .map(|(_, seen)| seen.clone())
+                .filter(|noted| noted.id == place.id && !(noted.in_view && noted.seen.is_of_the_owner()))
+                .map(|noted| noted.seen.clone())
                 .collect();
             let who = (&place.standing, place.objects.catalog.database.as_ref());
             match place.id == self.places.home {
@@ -214,6 +224,11 @@ impl<'a> PlacesCatalog<'a> {
         copy
     }
 
+    fn note(&self, id: i32, seen: Seen) {
+        let in_view = self.views.get() > 0;
+        self.seen.borrow_mut().push(Noted { id, seen, in_view });
+    }
+
     fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
         let Some(view) = views::find(schema, &name.name.text) else {
@@ -223,7 +238,7 @@ impl<'a> PlacesCatalog<'a> {
         let of = (id != current && !view.is_of_server).then_some(id);
         let found = Relation::System(Arc::new(view.relation_of(of)));
         let place = self.place(of.unwrap_or(current))?;
-        self.seen.borrow_mut().push((place.id, Seen::of(&found)));
+        self.note(place.id, Seen::of(&found));
         Ok(Some(found))
     }
 }
@@ -246,12 +261,20 @@ impl Catalog for PlacesCatalog<'_> {
         plain.database = None;
         let found = place.objects.catalog.relation(&plain)?;
         if let Some(found) = &found {
-            self.seen.borrow_mut().push((place.id, Seen::of(found)));
+            self.note(place.id, Seen::of(found));
         }
         Ok(match found {
             Some(Relation::Table(table)) => Some(Relation::Table(self.table(place, &table))),
             Some(Relation::View(_) | Relation::System(_)) | None => found,
         })
+    }
+
+    fn enter_view(&self) {
+        self.views.set(self.views.get() + 1);
+    }
+
+    fn leave_view(&self) {
+        self.views.set(self.views.get().saturating_sub(1));
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
@@ -260,8 +283,7 @@ impl Catalog for PlacesCatalog<'_> {
         plain.database = None;
         let found = place.objects.catalog.function(&plain)?;
         if let Some(found) = &found {
-            let seen = Seen::System(found.name.clone());
-            self.seen.borrow_mut().push((place.id, seen));
+            self.note(place.id, Seen::System(found.name.clone()));
         }
         Ok(found)
     }

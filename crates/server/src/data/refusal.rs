@@ -51,6 +51,10 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             } else {
                 error.sqlite_error()
             };
+            if matches!(error, rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) if is_too_large(msg))
+            {
+                return PlanError::no_plan();
+            }
             let said = match failure {
                 Some(failure) => format!(
                     "{} (code {})",
@@ -63,6 +67,21 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             PlanError::new(50823, Ends::Statement, text)
         }
     }
+}
+
+/// Whether SQLite says that a statement is beyond one of its limits (sqlite.org/limits.html).
+fn is_too_large(said: &str) -> bool {
+    const LIMITS: [&str; 8] = [
+        "nested too deep",
+        "tables in a join",
+        "too many references to",
+        "too many FROM clause terms",
+        "Expression tree is too large",
+        "too many columns in",
+        "too many terms in compound SELECT",
+        "parser stack overflow",
+    ];
+    LIMITS.iter().any(|limit| said.contains(limit))
 }
 
 /// 4060: the file descriptors that are left are not for this session.

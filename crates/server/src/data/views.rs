@@ -25,6 +25,7 @@ mod partitions;
 mod principals;
 mod requests;
 mod sessions;
+mod split;
 mod sysprocesses;
 mod told;
 mod transactions;
@@ -120,6 +121,7 @@ impl FunctionSpec {
             columns: self.columns.iter().map(system_column).collect(),
             arguments: self.arguments.to_vec(),
             required: self.required,
+            is_split: self.name == split::NAME,
         }
     }
 }
@@ -253,6 +255,7 @@ const FUNCTIONS: &[&[FunctionSpec]] = &[
     odbc::FUNCTIONS,
     describe::FUNCTIONS,
     undeclared::FUNCTIONS,
+    split::FUNCTIONS,
 ];
 
 #[cfg(test)]

@@ -18,7 +18,7 @@ pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Pr
     };
     let parameters = parameters(&key.parameters, options, goes_on)?;
     let tree = parse_while(&key.text, options, goes_on).map_err(|error| both(&error))?;
-    let refused = unsupported::find(&tree.statements);
+    let refused = unsupported::find(&tree);
     if !refused.is_empty() {
         return Err(refused);
     }

@@ -3,16 +3,25 @@
 //! Z1. A statement or an option that is known and not supported refuses its whole batch, with nothing done: what stands before it may be
 //!     half of what was meant. What only the database can tell is found when the statement runs, as a name that is not there is.
 
-use selenite_plan::PlanError;
-use selenite_plan::definition::TableDefinition;
-use selenite_tsql::ast::{DropKind, PermissionAction, Statement, StatementKind, VariableType};
+use selenite_plan::definition::{SCHEMA, TableDefinition, check_filter};
+use selenite_plan::{Function, PlanError, same_name};
+use selenite_tsql::ast::{
+    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, DropKind, PermissionAction,
+    Statement, StatementKind, TableElement, Tree, VariableType,
+};
 
 use super::set_option;
+use crate::data::{check_dbcc, is_on};
 
-/// Everything of these statements that is not supported, but for procedures' bodies, which are batches of their own.
-pub(super) fn find(statements: &[Statement]) -> Vec<PlanError> {
+/// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
+pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
     let mut found = Vec::new();
-    for statement in statements {
+    for name in &tree.functions {
+        if let Err(error) = Function::check_name(&name.text) {
+            found.push(error.on_line(name.position.line));
+        }
+    }
+    for statement in &tree.statements {
         look(statement, &mut found);
     }
     found
@@ -46,6 +55,25 @@ fn look(statement: &Statement, found: &mut Vec<PlanError>) {
             };
             only_unsupported(TableDefinition::of_elements(&declaration.name, elements, 0))
         }),
+        StatementKind::AlterTable(alter) => added(alter),
+        StatementKind::CreateIndex(create) if is_on(&create.options, "IGNORE_DUP_KEY") => refused("IGNORE_DUP_KEY"),
+        StatementKind::CreateIndex(create) => create.filter.as_ref().map_or(Ok(()), check_filter),
+        StatementKind::AlterIndex(alter) => match &alter.action {
+            AlterIndexAction::Disable => refused("ALTER INDEX DISABLE"),
+            AlterIndexAction::Set(_) => refused("ALTER INDEX SET"),
+            AlterIndexAction::Rebuild(_) | AlterIndexAction::Reorganize(_) => Ok(()),
+        },
+        StatementKind::CreateSchema(create)
+            if !create.name.as_ref().is_some_and(|name| same_name(&name.text, SCHEMA)) =>
+        {
+            refused("CREATE SCHEMA")
+        }
+        StatementKind::AlterDatabase(alter) => match unsupported_setting(&alter.action) {
+            Some(what) => refused(&format!("ALTER DATABASE {what}")),
+            None => Ok(()),
+        },
+        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc),
+        StatementKind::Reconfigure { .. } => refused("RECONFIGURE"),
         StatementKind::CreateRole(_) => refused("CREATE ROLE"),
         StatementKind::Drop(drop) if drop.kind == DropKind::Role => refused("DROP ROLE"),
         StatementKind::Permission(change) => refused(match change.action {
@@ -57,6 +85,34 @@ fn look(statement: &Statement, found: &mut Vec<PlanError>) {
     };
     if let Err(error) = looked {
         found.push(error.on_line(statement.position.line));
+    }
+}
+
+/// What ALTER TABLE adds.
+fn added(alter: &AlterTable) -> Result<(), PlanError> {
+    let AlterTableAction::Add { check, elements } = &alter.action else {
+        return Ok(());
+    };
+    let is_foreign = |element: &TableElement| matches!(element, TableElement::Constraint(constraint) if matches!(constraint.kind, ConstraintKind::ForeignKey(_)));
+    if *check == Some(false) && elements.iter().any(is_foreign) {
+        return Err(PlanError::unsupported("WITH NOCHECK of a foreign key"));
+    }
+    only_unsupported(TableDefinition::of_elements(&alter.name.name.text, elements, 0))
+}
+
+/// What ALTER DATABASE is to change, if it is none of what can be changed.
+fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
+    match action {
+        AlterDatabaseAction::Set { options, .. } => options
+            .iter()
+            .find(|option| {
+                !["ENCRYPTION", "DELAYED_DURABILITY"]
+                    .iter()
+                    .any(|name| option.name.is(name))
+            })
+            .map(|option| format!("SET {}", option.name.text.to_ascii_uppercase())),
+        AlterDatabaseAction::ModifyName(_) => Some("MODIFY NAME".to_owned()),
+        AlterDatabaseAction::Collate(_) => Some("COLLATE".to_owned()),
     }
 }
 

@@ -268,6 +268,10 @@ fn definitions_are_read_as_sql_server_reads_them() {
         (102, "DELETE TOP 2 FROM one"),
         (102, "UPDATE TOP 2 one SET a = 1"),
         (102, "INSERT TOP 2 one SELECT 1, 1"),
+        // The compound operators are those of arithmetic and of &, ^ and |
+        // (learn.microsoft.com/sql/t-sql/language-elements/compound-operators-transact-sql).
+        (102, "DECLARE @a int = 1; SET @a <<= 3"),
+        (102, "DECLARE @a int = 8; SET @a >>= 3"),
     ] {
         assert_eq!(numbers(&client.batch(text)).first(), Some(&number), "{text}");
     }
@@ -372,4 +376,56 @@ fn an_error_of_severity_20_ends_the_connection() {
 
 fn client_of(bench: &Bench) -> Client {
     bench.client()
+}
+
+#[test]
+fn a_text_is_split_into_rows() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    let text = |text: &str| Value::Text(text.into());
+    let rows = |client: &mut Client, sql: &str| succeed(client, sql).rows();
+    assert_eq!(
+        rows(&mut client, "SELECT * FROM STRING_SPLIT('a,,b', ',')"),
+        [[text("a")], [text("")], [text("b")]]
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT * FROM STRING_SPLIT(N'x;y', ';', 1) ORDER BY ordinal DESC"
+        ),
+        [[text("y"), Value::BigInt(2)], [text("x"), Value::BigInt(1)]]
+    );
+    assert!(rows(&mut client, "SELECT value FROM STRING_SPLIT(NULL, ',')").is_empty());
+    assert_eq!(
+        ints(
+            &mut client,
+            "SELECT a FROM one WHERE a IN (SELECT value FROM STRING_SPLIT('2,3', ','))"
+        ),
+        [[Some(2)]]
+    );
+    succeed(
+        &mut client,
+        "CREATE TABLE tags (id int, names varchar(20)); INSERT tags VALUES (1, 'p q'), (2, 'r'), (3, NULL)",
+    );
+    assert_eq!(
+        rows(
+            &mut client,
+            "SELECT t.id, s.value FROM tags t CROSS APPLY STRING_SPLIT(t.names, ' ') s ORDER BY s.value DESC"
+        ),
+        [
+            [Value::Int(2), text("r")],
+            [Value::Int(1), text("q")],
+            [Value::Int(1), text("p")]
+        ]
+    );
+    let parameter = "EXEC sp_executesql N'SELECT COUNT(*) FROM STRING_SPLIT(@p, @s) AS x', N'@p nvarchar(max), @s nchar(1)', N'1|2|3', N'|'";
+    assert_eq!(client.int(parameter), 3);
+    for (number, sql) in [
+        (214, "SELECT value FROM STRING_SPLIT('a', 'bc')"),
+        (313, "SELECT value FROM STRING_SPLIT('a')"),
+        (207, "SELECT ordinal FROM STRING_SPLIT('a', ',')"),
+        (207, "SELECT ordinal FROM STRING_SPLIT('a', ',', 0)"),
+    ] {
+        assert_eq!(numbers(&client.batch(sql)).first(), Some(&number), "{sql}");
+    }
 }

@@ -52,10 +52,14 @@ fn logins_and_changes_of_principals_keys_and_databases_are_logged_without_secret
     }
     let bench = bench.restarted();
     let told = events(&bench);
-    let told: Vec<String> = told
+    let mut told: Vec<String> = told
         .iter()
         .map(|event| event.join("|").trim_end_matches('|').to_owned())
         .collect();
+    // Two sessions write them: the killed one may be first.
+    if let Some(kill_and_logout) = told.get_mut(13..15) {
+        kill_and_logout.sort();
+    }
     let expected = [
         "START|ok",
         "LOGIN|ok||sa|51|master",

@@ -289,6 +289,9 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
         (229, DELETE),
         (229, "INSERT INTO t (a) SELECT a FROM t"),
         (229, "INSERT INTO t (a) OUTPUT inserted.id VALUES (5)"),
+        (229, "INSERT TOP (SELECT MAX(a) FROM t) INTO t (a) VALUES (1), (2)"),
+        (229, "UPDATE TOP (SELECT MAX(a) FROM t) t SET a = 7"),
+        (229, "DELETE TOP (SELECT MAX(a) FROM t) t"),
         (1088, "TRUNCATE TABLE t"),
     ];
     fails(&mut ann, &reading);
@@ -306,6 +309,100 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
     succeed(&mut ann, SELECT);
     succeed(&mut client, "EXEC sp_droprolemember 'db_datareader', 'ann'");
     fails(&mut ann, &[(229, SELECT)]);
+}
+
+/// What SSMS asks for its list of databases.
+#[test]
+fn a_login_is_named_by_its_security_identifier() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'd'"
+        ),
+        "sa"
+    );
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(sid) FROM sys.server_principals WHERE name = 'ann'"
+        ),
+        "ann"
+    );
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT SUSER_SNAME(sid) FROM sys.database_principals WHERE name = 'ann'"
+        ),
+        "ann"
+    );
+    assert_eq!(client.value("SELECT SUSER_SNAME(0x02)"), Value::Null);
+    assert_eq!(
+        text(&mut client, "SELECT ISNULL(SUSER_SNAME(NULL), 'none') + SUSER_SNAME()"),
+        "nonesa"
+    );
+}
+
+#[test]
+fn rights_on_a_view_are_enough_for_what_is_behind_it() {
+    let bench = Bench::new();
+    let mut client = administrator(&bench);
+    succeed(
+        &mut client,
+        "CREATE VIEW few AS SELECT a FROM t WHERE a < 100 WITH CHECK OPTION",
+    );
+    succeed(
+        &mut client,
+        "CREATE VIEW state AS SELECT session_id FROM sys.dm_exec_connections",
+    );
+    let mut ann = bench.client_as("ann", PASSWORD, "d");
+    let denied = ann.batch("INSERT v VALUES (9)");
+    let text = "The INSERT permission was denied on the object 'v', database 'd', schema 'dbo'.";
+    assert_eq!(denied.said()[0].text, text);
+    succeed(&mut client, "ALTER ROLE db_datawriter ADD MEMBER ann");
+    for sql in [
+        "INSERT v VALUES (9)",
+        "INSERT few VALUES (9)",
+        "UPDATE v SET a = 7",
+        "DELETE v",
+        "INSERT d.dbo.v VALUES (1)",
+    ] {
+        succeed(&mut ann, sql);
+    }
+    for sql in [
+        "INSERT v SELECT a FROM v",
+        "INSERT v OUTPUT inserted.a VALUES (1)",
+        "UPDATE v SET a = a + 1",
+        "UPDATE v SET a = 1 WHERE a = 2",
+        "DELETE v WHERE a = 1",
+        "DELETE v OUTPUT deleted.a",
+        "UPDATE q SET a = 1 FROM v AS q",
+        // How many rows change tells what the count is.
+        "INSERT TOP (SELECT MAX(a) FROM v) v VALUES (1), (2)",
+        "UPDATE TOP (SELECT MAX(a) FROM v) v SET a = 1",
+        "DELETE TOP (SELECT MAX(a) FROM v) v",
+        "WITH x AS (SELECT a FROM v) INSERT x VALUES (1)",
+        "SELECT a FROM v",
+    ] {
+        let denied = ann.batch(sql);
+        let text = "The SELECT permission was denied on the object 'v', database 'd', schema 'dbo'.";
+        assert_eq!(denied.said()[0].text, text, "{sql}");
+    }
+    fails(
+        &mut ann,
+        &[
+            (229, "INSERT v SELECT a FROM t"),
+            (229, "WITH x AS (SELECT a FROM t) INSERT x VALUES (1)"),
+        ],
+    );
+    succeed(&mut client, "ALTER ROLE db_datareader ADD MEMBER ann");
+    succeed(
+        &mut ann,
+        "INSERT v SELECT a FROM v WHERE a = 1; WITH x AS (SELECT a FROM v) INSERT x VALUES (1)",
+    );
+    // What the server shows of others is not the view's owner's to give.
+    fails(&mut ann, &[(300, "SELECT session_id FROM state")]);
 }
 
 #[test]

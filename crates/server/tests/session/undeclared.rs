@@ -75,6 +75,23 @@ fn a_parameter_by_itself_is_of_the_type_that_it_meets() {
         "INSERT t (v, i) VALUES (@P1, @P2), (@P3, 4)",
         &["varchar(30)", "int", "varchar(30)"],
     );
+    assert_eq!(
+        client
+            .batch("CREATE VIEW w (number, id, txt) AS SELECT i, id, n FROM t")
+            .errors(),
+        []
+    );
+    check(
+        client,
+        "INSERT w (txt, number) VALUES (@P1, @P2)",
+        &["nvarchar(20)", "int"],
+    );
+    check(client, "INSERT w VALUES (@P1, @P2)", &["int", "nvarchar(20)"]);
+    check(
+        client,
+        "WITH w AS (SELECT d AS x, c FROM t) INSERT w SELECT @P1, @P2",
+        &["decimal(10,2)", "char(30)"],
+    );
     check(
         client,
         "INSERT t (i, v) SELECT @P1, n FROM t WHERE b = @P2",

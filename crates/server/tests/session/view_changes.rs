@@ -131,3 +131,115 @@ fn with_check_option_rows_stay_in_the_view() {
     let shown = client.value("SELECT CHECK_OPTION FROM INFORMATION_SCHEMA.VIEWS WHERE TABLE_NAME = 'checked'");
     assert_eq!(shown, Value::Text("CASCADE".into()));
 }
+
+#[test]
+fn rows_are_inserted_through_a_common_table_expression() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for (text, expected) in [
+        (
+            "WITH x AS (SELECT a, b FROM t) INSERT x VALUES (1, 'one')",
+            both(1, "one"),
+        ),
+        (
+            "WITH x (p, q) AS (SELECT b, a FROM t WHERE a < 0) INSERT INTO x (q) VALUES (2)",
+            both(2, "x"),
+        ),
+        (
+            "WITH x AS (SELECT z, x FROM over_view) INSERT x SELECT 3, 'three'",
+            both(3, "three"),
+        ),
+        (
+            "WITH x AS (SELECT a AS n FROM t), y AS (SELECT n + 3 AS m FROM x WHERE n = 1) INSERT x SELECT m FROM y",
+            both(4, "x"),
+        ),
+        (
+            "WITH t AS (SELECT a, b FROM dbo.t) INSERT t (a) VALUES (5)",
+            both(5, "x"),
+        ),
+    ] {
+        succeed(&mut client, text);
+        assert_eq!(row(&mut client), expected, "{text}");
+    }
+    for (number, text) in [
+        (4406, "WITH x AS (SELECT a + 1 AS n FROM t) INSERT x VALUES (1)"),
+        (
+            4405,
+            "WITH x AS (SELECT t.a FROM t JOIN u ON u.a = t.a) INSERT x VALUES (1)",
+        ),
+        (4405, "WITH x AS (SELECT DISTINCT a FROM t) INSERT x VALUES (1)"),
+        (207, "WITH x AS (SELECT a FROM t) INSERT x (b) VALUES ('b')"),
+        (550, "WITH x AS (SELECT a FROM checked) INSERT x VALUES (100)"),
+    ] {
+        assert_eq!(numbers(&client.batch(text)).first(), Some(&number), "{text}");
+    }
+}
+
+#[test]
+fn output_has_the_columns_of_the_view() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for (text, expected) in [
+        (
+            "INSERT renamed (y) OUTPUT inserted.x, inserted.y VALUES (1)",
+            vec![Value::Text("x".into()), Value::Int(1)],
+        ),
+        ("INSERT over_view (z) OUTPUT inserted.* VALUES (2)", both(2, "x")),
+        (
+            "WITH q AS (SELECT a AS n FROM t) INSERT q OUTPUT inserted.n * 2 VALUES (3)",
+            vec![Value::Int(6)],
+        ),
+        (
+            "UPDATE renamed SET x = 'new' OUTPUT deleted.x + '>' + inserted.x, inserted.y WHERE y = 1",
+            vec![Value::Text("x>new".into()), Value::Int(1)],
+        ),
+        ("DELETE over_view OUTPUT deleted.* WHERE z = 1", both(1, "new")),
+        (
+            "UPDATE derived SET a = 20 OUTPUT inserted.a WHERE a = 2",
+            vec![Value::Int(20)],
+        ),
+    ] {
+        assert_eq!(succeed(&mut client, text).rows(), [expected], "{text}");
+    }
+    succeed(&mut client, "INSERT renamed (y) OUTPUT inserted.y INTO u VALUES (30)");
+    assert_eq!(client.int("SELECT a FROM u"), 30);
+    for (number, text) in [
+        (207, "INSERT renamed (y) OUTPUT inserted.a VALUES (1)"),
+        (40510, "UPDATE derived SET a = 1 OUTPUT inserted.more"),
+    ] {
+        assert_eq!(numbers(&client.batch(text)).first(), Some(&number), "{text}");
+    }
+}
+
+#[test]
+fn insert_top_takes_a_query_or_a_percentage() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(&mut client, "INSERT u VALUES (2), (1)");
+    for (count, text) in [
+        (2, "INSERT TOP (SELECT MAX(a) FROM u) t (a) VALUES (1), (2), (3)"),
+        (1, "INSERT TOP (SELECT MIN(a) FROM u) INTO t (a) SELECT a FROM u"),
+        (
+            1,
+            "WITH n AS (SELECT 1 AS i) INSERT TOP (SELECT i FROM n) t (a) SELECT a FROM u",
+        ),
+        (0, "INSERT TOP (SELECT 0) t (a) SELECT a FROM u"),
+        (1, "INSERT TOP (50) PERCENT t (a) SELECT a FROM u"),
+        (2, "INSERT TOP (50.1) PERCENT t (a) SELECT a FROM u"),
+        (2, "INSERT TOP (34) PERCENT t (a) VALUES (1), (2), (3), (4)"),
+        (0, "INSERT TOP (0) PERCENT t (a) VALUES (1), (2), (3), (4)"),
+    ] {
+        assert_eq!(client.int(&format!("{text}; SELECT @@ROWCOUNT")), count, "{text}");
+    }
+    for (number, text) in [
+        (
+            1014,
+            "INSERT TOP (SELECT MAX(a) FROM u WHERE a > 5) t (a) SELECT a FROM u",
+        ),
+        (1014, "INSERT TOP (SELECT -1) t (a) SELECT a FROM u"),
+        (1060, "INSERT TOP (SELECT 'x') t (a) SELECT a FROM u"),
+        (1031, "INSERT TOP (101) PERCENT t (a) SELECT a FROM u"),
+    ] {
+        assert_eq!(numbers(&client.batch(text)).first(), Some(&number), "{text}");
+    }
+}

@@ -22,6 +22,9 @@ fn objects_are_written_once_read_listed_and_removed() {
     assert_eq!(again.trouble, Trouble::Exists);
     assert_eq!(place.get("id/name/part-3", 3).unwrap(), [3; 3]);
     assert_eq!(refused(place.get("id/name/part-3", 2)).trouble, Trouble::Lying);
+    assert_eq!(place.beginning("id/name/part-3", 2).unwrap(), [3; 2]);
+    assert_eq!(place.beginning("id/name/part-3", 9).unwrap(), [3; 3]);
+    assert_eq!(refused(place.beginning("id/name/part-11", 9)).trouble, Trouble::Missing);
     let missing = refused(place.get("id/name/part-11", 99));
     assert_eq!(
         (missing.trouble, missing.name.as_str()),
@@ -41,7 +44,8 @@ fn objects_are_written_once_read_listed_and_removed() {
     place.put_new("id/name/part-3", b"new").unwrap();
     assert_eq!(place.traffic().sent, 45 + 2 + 5 + 3 + 2 * 73);
     assert_eq!(place.traffic().retries, 0);
-    assert_eq!(place.traffic().received, 3);
+    assert_eq!(place.traffic().received, 3 + 2 + 3);
+    assert!(place.beginning("id/name/part-0", 9).unwrap().is_empty());
 }
 
 #[test]

@@ -13,6 +13,8 @@ use super::{
 pub struct Tree {
     /// Its statements in order; empty if it has blanks and comments alone.
     pub statements: Vec<Statement>,
+    /// The functions and globals that it names, each once, in capitals or not, where it first stands: those of one part.
+    pub functions: Vec<Name>,
 }
 
 /// A statement.

@@ -27,8 +27,13 @@ impl Parser<'_> {
                 Ok(self.expr_since(start, kind))
             }
             TokenKind::Global => {
-                let kind = ExprKind::Global(self.variable()?);
-                Ok(self.expr_since(start, kind))
+                let text = self.variable()?;
+                self.note_function(&Name {
+                    text: text.clone(),
+                    quoted: false,
+                    position: start,
+                });
+                Ok(self.expr_since(start, ExprKind::Global(text)))
             }
             TokenKind::LeftBrace => self.odbc_escape(),
             TokenKind::Keyword(keyword) => self.keyword_value(keyword),
@@ -93,6 +98,9 @@ impl Parser<'_> {
         if self.is_word("iif") {
             return self.iif();
         }
+        if self.is_word("trim") {
+            return self.trim();
+        }
         let name = self.name()?;
         self.call(Self::single(name), false)
     }
@@ -110,9 +118,76 @@ impl Parser<'_> {
         Ok(self.expr_since(start, kind))
     }
 
+    /// `TRIM ([LEADING | TRAILING | BOTH] [characters FROM] a)`: what has more than `a` is LTRIM, RTRIM or both of it.
+    fn trim(&mut self) -> Parse<Expr> {
+        let start = self.here();
+        let name = self.any_word();
+        if !self.is(TokenKind::LeftParen) {
+            return Err(self.unexpected());
+        }
+        self.advance();
+        let sided = self.trim_side();
+        let mut value = self.expression()?;
+        let mut characters = None;
+        if self.eat_keyword(Keyword::From) {
+            let text = self.expression()?;
+            characters = Some(core::mem::replace(&mut value, text));
+        } else if sided.is_none() {
+            let mut list = vec![value];
+            while self.eat(TokenKind::Comma) {
+                list.push(self.expression()?);
+            }
+            self.expect(TokenKind::RightParen)?;
+            self.note_function(&name);
+            return Ok(self.expr_since(start, call_of(name, list)));
+        }
+        self.expect(TokenKind::RightParen)?;
+        let (left, right) = sided.unwrap_or((true, true));
+        for function in [left.then_some("LTRIM"), right.then_some("RTRIM")]
+            .into_iter()
+            .flatten()
+        {
+            let name = Name {
+                text: String::from(function),
+                ..name.clone()
+            };
+            self.raise()?;
+            self.note_function(&name);
+            let arguments = core::iter::once(value).chain(characters.clone()).collect();
+            value = self.expr_since(start, call_of(name, arguments));
+        }
+        Ok(value)
+    }
+
+    /// The sides that a word of TRIM names: left and right. A column may have such a name.
+    fn trim_side(&mut self) -> Option<(bool, bool)> {
+        let sides = [
+            ("leading", (true, false)),
+            ("trailing", (false, true)),
+            ("both", (true, true)),
+        ];
+        let (_, side) = sides.into_iter().find(|(word, _)| self.is_word(word))?;
+        let value = [
+            TokenKind::Word,
+            TokenKind::Bracketed,
+            TokenKind::DoubleQuoted,
+            TokenKind::String,
+            TokenKind::National,
+            TokenKind::Variable,
+        ];
+        if !value.into_iter().any(|kind| self.is_at(1, kind)) {
+            return None;
+        }
+        self.advance();
+        Some(side)
+    }
+
     /// A function from its parentheses on.
     pub(super) fn call(&mut self, name: ObjectName, odbc: bool) -> Parse<Expr> {
         let start = name.position;
+        if let Some(single) = name.single().filter(|_| !odbc) {
+            self.note_function(single);
+        }
         let arguments = self.arguments()?;
         let within_group = match self.is_word("within") && self.is_at(1, TokenKind::Keyword(Keyword::Group)) {
             true => self.within_group()?,
@@ -134,6 +209,12 @@ impl Parser<'_> {
         Ok(self.expr_since(start, ExprKind::Function(Box::new(call))))
     }
 
+    fn note_function(&mut self, name: &Name) {
+        if self.known_functions.insert(name.text.to_ascii_lowercase()) {
+            self.functions.push(name.clone());
+        }
+    }
+
     pub(super) fn arguments(&mut self) -> Parse<Arguments> {
         self.expect(TokenKind::LeftParen)?;
         if self.eat(TokenKind::RightParen) {
@@ -149,13 +230,6 @@ impl Parser<'_> {
             self.eat_keyword(Keyword::All);
         }
         let list = self.list(Self::expression)?;
-        if self.is_keyword(Keyword::From) {
-            // TRIM ('x' FROM a)
-            let start = self.here();
-            self.advance();
-            self.expression()?;
-            self.refuse("TRIM FROM", self.since(start));
-        }
         self.expect(TokenKind::RightParen)?;
         Ok(match distinct {
             true => Arguments::Distinct(list),
@@ -326,6 +400,17 @@ impl Parser<'_> {
         };
         self.nested(WEIGHT_EXPRESSION, |p| p.call(Self::single(name), true))
     }
+}
+
+fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
+    ExprKind::Function(Box::new(FunctionCall {
+        name: Parser::single(name),
+        arguments: Arguments::List(arguments),
+        within_group: Vec::new(),
+        null_treatment: None,
+        over: None,
+        odbc: false,
+    }))
 }
 
 /// A function without parentheses.

@@ -14,7 +14,10 @@ impl Parser<'_> {
         self.batch_start = true;
         let statements = self.statements(|p| p.is(TokenKind::End))?;
         self.check_labels()?;
-        Ok(Tree { statements })
+        Ok(Tree {
+            statements,
+            functions: core::mem::take(&mut self.functions),
+        })
     }
 
     /// Statements up to where `ends` says that they end.

@@ -4,7 +4,8 @@ use selenite_tsql::{Options, ast::Tree, parse};
 
 /// The tree without its positions, as text.
 pub fn bare(tree: &Tree) -> String {
-    let full = format!("{tree:?}");
+    // Functions come in the order in which they are met.
+    let full = format!("{:?}", tree.statements);
     let mut bare = String::with_capacity(full.len());
     let mut rest = full.as_str();
     while let Some(at) = rest.find('@') {

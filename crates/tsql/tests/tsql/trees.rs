@@ -232,6 +232,7 @@ fn set_quoted_identifier_holds_from_there_on() {
         .map(|s| {
             bare(&Tree {
                 statements: vec![s.clone()],
+                ..Tree::default()
             })
             .contains("String(")
         })
@@ -406,4 +407,35 @@ fn queries_in_queries_are_ordered_in_their_own_parentheses() {
     ] {
         round_trip(text);
     }
+}
+
+#[test]
+fn trim_of_characters_is_ltrim_and_rtrim() {
+    for (text, same) in [
+        ("SELECT TRIM('x' FROM a)", "SELECT RTRIM(LTRIM(a, 'x'), 'x')"),
+        ("SELECT TRIM(BOTH @c FROM a)", "SELECT RTRIM(LTRIM(a, @c), @c)"),
+        ("SELECT TRIM(LEADING 'x' FROM a)", "SELECT LTRIM(a, 'x')"),
+        ("SELECT TRIM(TRAILING [x] FROM a)", "SELECT RTRIM(a, [x])"),
+        ("SELECT TRIM(LEADING a)", "SELECT LTRIM(a)"),
+    ] {
+        assert_eq!(round_trip(text).to_string(), round_trip(same).to_string(), "{text}");
+    }
+    // Names of columns.
+    for text in [
+        "SELECT TRIM(leading)",
+        "SELECT TRIM(both.a)",
+        "SELECT TRIM(trailing + 'x')",
+        "SELECT TRIM(a, b)",
+    ] {
+        round_trip(text);
+    }
+}
+
+#[test]
+fn functions_are_told_each_once() {
+    let tree = round_trip(
+        "SELECT len(a), LEN(b), dbo.f(1), {fn now()}, @@SPID FROM t WHERE EXISTS (SELECT MAX(c) OVER () FROM g(1))",
+    );
+    let names: Vec<&str> = tree.functions.iter().map(|name| name.text.as_str()).collect();
+    assert_eq!(names, ["len", "@@SPID", "MAX"]);
 }

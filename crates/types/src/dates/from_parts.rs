@@ -222,6 +222,7 @@ mod tests {
             time_from_parts(clock(0, 0, 0, 1, 0)),
             time_from_parts(clock(0, 0, 0, 10, 1)),
             time_from_parts(clock(0, 0, 0, i32::MAX, 7)),
+            smalldatetime_from_parts(DAY, i32::MAX, i32::MAX),
             smalldatetime_from_parts(CivilParts { year: 1899, ..DAY }, 0, 0),
             smalldatetime_from_parts(CivilParts { year: 2079, ..DAY }, 0, 0),
             datetime_from_parts(CivilParts { year: 1752, ..DAY }, zero),

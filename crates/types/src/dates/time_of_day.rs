@@ -17,8 +17,10 @@ impl TimeOfDay {
     #[must_use]
     pub fn from_clock(hour: u32, minute: u32, second: u32, units: u32) -> Option<Self> {
         let fits = hour < 24 && minute < 60 && second < 60 && u64::from(units) < UNITS_PER_SECOND;
-        let seconds = u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second);
-        fits.then_some(Self(seconds * UNITS_PER_SECOND + u64::from(units)))
+        fits.then(|| {
+            let seconds = u64::from(hour) * 3600 + u64::from(minute) * 60 + u64::from(second);
+            Self(seconds * UNITS_PER_SECOND + u64::from(units))
+        })
     }
 
     /// The hour, to 23.

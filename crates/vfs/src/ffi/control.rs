@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 use super::connections::{self, MainPlace};
 use super::sqlite::{Database, FCNTL_VISIT};
-use super::{Api, FileVisit};
+use super::{Api, FileVisit, Name};
 
 /// A file control that a file may want to answer itself.
 pub enum Control<'a> {
@@ -174,5 +174,25 @@ impl Connection<'_> {
             None => MainPlace::Sealing,
         };
         place == MainPlace::Elsewhere
+    }
+
+    /// Whether the connection has its main database open already, be it this file: a file that is opened before is main.
+    /// To be asked in the first call after the file was opened, and in no other: see [`Connection::has_main_elsewhere`].
+    #[must_use]
+    pub fn has_main(&self) -> bool {
+        !self.main_name().is_null()
+    }
+
+    /// A parameter of the URI with which the connection's main database was opened; of the file itself where it is main. To be
+    /// asked as [`Connection::has_main`] is.
+    #[must_use]
+    pub fn opening_parameter(&self, key: &CStr) -> Option<String> {
+        Name::from_raw(self.main_name(), *self.api)?.parameter(key)
+    }
+
+    /// That of a database in memory is empty; null is one that is not open.
+    fn main_name(&self) -> *const c_char {
+        // SAFETY: in the first call the connection is the calling thread's. "main" is always the first database.
+        unsafe { (self.api.db_filename)(self.database, c"main".as_ptr()) }
     }
 }

@@ -30,14 +30,32 @@ impl ForkPage {
     #[must_use]
     pub fn words(&self) -> &'static [AtomicU64; 64] {
         if !self.wiped_by_kernel {
-            let pid = u64::from(std::process::id());
-            if self.words[PID].swap(pid, Ordering::AcqRel) != pid {
-                for word in &self.words[..PID] {
-                    word.store(0, Ordering::Release);
-                }
-            }
+            self.wipe_once(u64::from(std::process::id()) << 1);
         }
         self.words
+    }
+
+    /// Wipes what another process wrote, before any thread of this one gets the words. `ready` is this process's mark.
+    fn wipe_once(&self, ready: u64) {
+        loop {
+            let seen = self.words[PID].load(Ordering::Acquire);
+            if seen == ready {
+                return;
+            }
+            // Another thread of this process is at it: one of the parent's has another mark.
+            if seen == ready | 1 {
+                std::thread::yield_now();
+                continue;
+            }
+            let won = self.words[PID].compare_exchange(seen, ready | 1, Ordering::AcqRel, Ordering::Relaxed);
+            if won.is_ok() {
+                self.words[..PID]
+                    .iter()
+                    .for_each(|word| word.store(0, Ordering::Relaxed));
+                self.words[PID].store(ready, Ordering::Release);
+                return;
+            }
+        }
     }
 }
 
@@ -84,6 +102,27 @@ fn map() -> ForkPage {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The last resort: what a thread writes must not be wiped by another, nor what the parent wrote be seen.
+    #[test]
+    fn threads_that_wipe_at_once_see_nothing_of_the_process_before() {
+        for _ in 0..200 {
+            let words = Box::leak(Box::new([const { AtomicU64::new(0) }; 64]));
+            words[0].store(1 << 32, Ordering::Relaxed);
+            words[PID].store((u64::from(std::process::id()) - 1) << 1, Ordering::Relaxed);
+            let page = ForkPage {
+                words,
+                wiped_by_kernel: false,
+            };
+            let mut taken: Vec<u64> = std::thread::scope(|scope| {
+                let take = || page.words()[0].fetch_add(1, Ordering::Relaxed);
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).collect()
+            });
+            taken.sort_unstable();
+            assert_eq!(taken, [0, 1, 2, 3]);
+        }
+    }
 
     #[test]
     fn a_forked_child_finds_the_page_empty() {

@@ -1,10 +1,15 @@
 //! What SQLite asks of the database file besides reading and writing.
 
-use super::MainFile;
+use std::sync::Arc;
+
+use selenite_keyring::OriginPolicy;
+
+use super::{MainFile, Refusal};
 use crate::database::Content;
 use crate::error::VfsError;
-use crate::ffi::{Code, Control, RawControl};
+use crate::ffi::{Code, Connection, Control, RawControl};
 use crate::pragma;
+use crate::settings::parse_digits;
 
 impl MainFile {
     pub(super) fn try_control(&mut self, control: &mut RawControl) -> Result<(), VfsError> {
@@ -41,8 +46,13 @@ impl MainFile {
                 Ok(())
             }
             Control::Connection(connection) => {
-                let is_elsewhere = connection.has_main_elsewhere(!std::mem::replace(&mut self.was_claimed, true));
-                self.refused |= is_elsewhere && !is_plain && !self.database.settings.allow_plain;
+                let is_opener = !std::mem::replace(&mut self.was_claimed, true);
+                let is_elsewhere = connection.has_main_elsewhere(is_opener);
+                if is_elsewhere && !is_plain && !self.database.settings.allow_plain {
+                    self.refusal = Some(Refusal::MainElsewhere);
+                } else if is_opener && self.refusal.is_none() {
+                    self.judge_attached(&connection);
+                }
                 self.pass(&raw)
             }
             Control::CheckpointStart => {
@@ -63,6 +73,28 @@ impl MainFile {
             Control::SizeHint | Control::ChunkSize if !is_plain => Ok(()),
             Control::Atomic => Err(Code::NOTFOUND.into()),
             Control::SizeHint | Control::ChunkSize | Control::PowersafeOverwrite(_) | Control::Other => self.pass(&raw),
+        }
+    }
+
+    /// Judges a database by what the program said when it opened the main one: the URI in an ATTACH may be of injected SQL. There
+    /// `origin=any` counts only where main's URI has it, too, and `commitment=` admits nothing, but refuses.
+    fn judge_attached(&mut self, connection: &Connection<'_>) {
+        if !connection.has_main() {
+            return;
+        }
+        let settings = &self.database.settings;
+        let main_origin = connection
+            .opening_parameter(c"origin")
+            .and_then(|word| word.parse().ok());
+        let lets_any = settings.origin != Some(OriginPolicy::Any) || main_origin == settings.origin;
+        let main_commitment = connection.opening_parameter(c"commitment");
+        let main_commitment = main_commitment.and_then(|digits| parse_digits("commitment", &digits).ok());
+        let may_admit = settings.expected_commitment.is_none() || settings.expected_commitment == main_commitment;
+        if lets_any && may_admit {
+            return;
+        }
+        if let Err(error) = self.database.judge_again((lets_any, may_admit), main_origin) {
+            self.refusal = Some(Refusal::Origin(Arc::new(error)));
         }
     }
 

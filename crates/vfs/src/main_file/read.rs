@@ -12,8 +12,8 @@ use crate::role::Role;
 
 impl MainFile {
     pub(super) fn try_read(&mut self, out: &mut [u8], offset: u64) -> Result<(), VfsError> {
-        if self.refused {
-            return Err(VfsError::MainElsewhere);
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.error());
         }
         let Some(geometry) = self.sealer.geometry(&self.database) else {
             return self.read_unsealed(out, offset);

@@ -11,8 +11,8 @@ use crate::view::View;
 
 impl MainFile {
     pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {
-        if self.refused {
-            return Err(VfsError::MainElsewhere);
+        if let Some(refusal) = &self.refusal {
+            return Err(refusal.error());
         }
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();

@@ -1,6 +1,7 @@
 //! Keys are changed while other connections read and write.
 
 use std::fs;
+use std::time::Duration;
 
 use crate::workbench::{Bench, check, code, edit, fill};
 use rusqlite::Connection;
@@ -302,5 +303,79 @@ fn who_keeps_a_slot_reads_on_after_each_change() {
         check(&reader);
         write(&one).unwrap();
         check(&reader);
+    }
+}
+
+/// Who holds the file alone keeps every other change of keys out, makes its own, and lets others in again.
+#[test]
+fn keys_are_changed_in_exclusive_locking_mode_by_who_holds_it_alone() {
+    const BUSY: i32 = 5;
+    for mode in ["delete", "truncate", "persist", "wal"] {
+        for is_exclusive_first in [false, true] {
+            let bench = Bench::new();
+            bench.filled("a.db", "");
+            let one = bench.open("a.db", "").unwrap();
+            let exclusive = |one: &Connection| one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
+            if is_exclusive_first {
+                exclusive(&one);
+            }
+            one.pragma_update(None, "journal_mode", mode).unwrap();
+            exclusive(&one);
+            let write = "INSERT INTO t VALUES (1001, 'x', 'y'); DELETE FROM t WHERE id = 1001";
+            one.execute_batch(write).unwrap();
+            let before = generation(&one);
+            if let Ok(other) = bench.open("a.db", "") {
+                other.busy_timeout(Duration::ZERO).unwrap();
+                let token = apply(&other, |unlocked| {
+                    change::remove_slot(unlocked, unlocked.superblock.slots[0].id)
+                });
+                assert_eq!(code(token) & 0xff, BUSY, "{mode}");
+            }
+            assert_eq!(generation(&one), before);
+            // Its own: it goes on under them, and so does who comes after it.
+            renew(&one, &bench, "raw.key");
+            assert!(generation(&one) > before);
+            one.execute_batch(write).unwrap();
+            check(&one);
+            // In WAL mode SQLite keeps the lock, in clear too, until it leaves that mode.
+            if mode == "wal" {
+                one.pragma_update(None, "journal_mode", "delete").unwrap();
+            }
+            one.pragma_update(None, "locking_mode", "normal").unwrap();
+            check(&one);
+            let other = bench.open("a.db", "").unwrap();
+            check(&other);
+            let between = generation(&other);
+            renew(&other, &bench, "raw.key");
+            one.execute_batch(write).unwrap();
+            assert!(generation(&one) > between, "{mode}");
+            check(&one);
+            drop((one, other));
+            check(&bench.open("a.db", "").unwrap());
+        }
+    }
+}
+
+/// A slot that is removed before: the one who takes the file alone is refused at its next transaction.
+#[test]
+fn who_lost_its_slot_gets_no_exclusive_lock() {
+    for mode in ["delete", "wal"] {
+        let bench = Bench::new();
+        bench.write_key("second.key", 9);
+        bench.filled("a.db", "");
+        let one = bench.open("a.db", "").unwrap();
+        one.pragma_update(None, "journal_mode", mode).unwrap();
+        add(&bench, &one, "second.key");
+        let second = bench.open_as("a.db", "second.key", "").unwrap();
+        check(&second);
+        remove_first(&second).unwrap();
+        one.execute_batch("PRAGMA locking_mode = exclusive").unwrap();
+        assert_ne!(
+            code(one.execute_batch("BEGIN EXCLUSIVE; SELECT count(*) FROM t")),
+            0,
+            "{mode}"
+        );
+        drop(one);
+        check(&second);
     }
 }

@@ -8,6 +8,7 @@ mod lock_place;
 mod origin;
 mod parameters;
 mod pins;
+mod replaced;
 mod shared_cache;
 mod suites;
 mod workbench;

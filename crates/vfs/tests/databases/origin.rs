@@ -125,7 +125,7 @@ fn an_open_database_is_not_replaced_by_a_forged_one_of_its_id() {
 }
 
 #[test]
-fn each_attached_file_is_judged_by_its_own_parameters() {
+fn an_attached_file_is_judged_by_its_own_parameters_and_what_main_admits() {
     let bench = Bench::new();
     let recipient = person(&bench, "own.txt");
     person(&bench, "other.txt");
@@ -133,9 +133,16 @@ fn each_attached_file_is_judged_by_its_own_parameters() {
     drop(open(&bench, "other.db", "other.txt", "").map(|made| fill(&made)));
     let path = bench.path("other.db");
     let there = superblock_of(&path);
-    plant(&path, &forged(&there, &recipient));
+    let forged = forged(&there, &recipient);
+    plant(&path, &forged);
+    let commitment: String = forged
+        .master
+        .commitment()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect();
     let main = open(&bench, "own.db", "own.txt", "&origin=any").unwrap();
-    let attach = |parameters: &str| {
+    let attach_to = |main: &Connection, parameters: &str| {
         let uri = format!(
             "file:{}?selenite_identity=age:{}{parameters}",
             path.display(),
@@ -146,9 +153,24 @@ fn each_attached_file_is_judged_by_its_own_parameters() {
         let _ = main.execute("DETACH other", []);
         code(read)
     };
-    assert_eq!(attach(""), FOREIGN);
-    assert_ne!(attach("&origin=any"), FOREIGN);
+    assert_eq!(attach_to(&main, ""), FOREIGN);
+    assert_ne!(attach_to(&main, "&origin=any"), FOREIGN);
     check(&main);
+    // The URI in an ATTACH may be injected: what it admits, the program has to have admitted.
+    let main = open(&bench, "own.db", "own.txt", "").unwrap();
+    for parameters in [
+        "&origin=any".to_owned(),
+        format!("&commitment={commitment}"),
+        format!("&origin=any&commitment={commitment}"),
+    ] {
+        assert_eq!(attach_to(&main, &parameters), FOREIGN, "{parameters}");
+        assert!(Bench::last_error().contains("only where the main database's URI has it"));
+    }
+    check(&main);
+    assert_ne!(
+        opened(&bench, "other.db", &format!("&commitment={commitment}")),
+        FOREIGN
+    );
 }
 
 #[test]

@@ -110,6 +110,9 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         Some(Ground::Closed) => state.push_str(", on one that the keys given do not open"),
         Some(Ground::Broken) => state.push_str(", on one that is NOT complete"),
     }
+    if known.is_some_and(|known| !known.is_own) {
+        state.push_str(", of UNKNOWN origin");
+    }
     if let Some(missing @ 1..) = known.map(|known| known.missing_count) {
         let missing = u64::try_from(missing).unwrap_or(u64::MAX);
         state.push_str(&format!(", without {}", counted(missing, "bad page")));
@@ -152,6 +155,7 @@ fn json(listing: &Listing) -> Value {
                 Ground::Broken => Some(false),
                 Ground::Closed => None,
             }),
+            "origin": known.map(|known| crate::lines::origin(known.is_own)),
             "pages": known.map(|known| known.page_count),
             "page_size": known.map(|known| known.page_size),
             "pages_missing": known.map(|known| known.missing_count),

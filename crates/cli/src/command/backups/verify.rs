@@ -57,6 +57,7 @@ fn words(outcome: &Outcome) -> String {
     let number = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     match outcome {
         Outcome::Good {
+            is_own,
             page_count,
             own_count,
             missing_count,
@@ -74,6 +75,9 @@ fn words(outcome: &Outcome) -> String {
             }
             if let Some(until) = followed_until {
                 words.push_str(&format!(", followed until {}", utc(until / 1000)));
+            }
+            if !is_own {
+                words.push_str(", of UNKNOWN origin");
             }
             words
         }
@@ -137,10 +141,16 @@ fn json(found: &Verification) -> Value {
                 missing_count,
                 below_count,
                 followed_until,
+                ..
             } => Some((page_count, own_count, missing_count, below_count, followed_until)),
             Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
         };
+        let origin = match one.outcome {
+            Outcome::Good { is_own, .. } => Some(crate::lines::origin(is_own)),
+            Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
+        };
         json!({
+            "origin": origin,
             "database_id": one.entry.database_id.to_string(),
             "name": one.entry.name.as_str(),
             "size": one.entry.size,

@@ -186,3 +186,20 @@ fn keys_may_be_exchanged() {
     );
     assert_eq!(session.rows("SELECT COUNT(*) FROM t"), "3");
 }
+
+/// The column that is set is the target's, whatever else FROM has of that name.
+#[test]
+fn a_compound_assignment_is_of_the_targets_own_column() {
+    let session = Session::new(
+        "CREATE TABLE t (id int, a int) INSERT t VALUES (1, 5), (2, 6)
+         CREATE TABLE u (id int, a int) INSERT u VALUES (1, 50)",
+    );
+    session.answer("UPDATE x SET a += u.a FROM t x JOIN u ON u.id = x.id");
+    session.answer("UPDATE t SET a *= 2 FROM u WHERE u.id = t.id");
+    session.answer("WITH c AS (SELECT id, a FROM t) UPDATE c SET a -= 1 FROM c JOIN u ON u.id = c.id");
+    assert_eq!(session.rows("SELECT a FROM t ORDER BY id"), "109\n6");
+    assert_eq!(
+        session.number("UPDATE x SET a = a + 1 FROM t x JOIN u ON u.id = x.id"),
+        209
+    );
+}

@@ -23,8 +23,15 @@ pub(super) fn host_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
     Ok(call.text_result(&format!("{id:<10}")))
 }
 
-/// SUSER_SNAME and SYSTEM_USER.
+/// SUSER_SNAME, also of a security identifier, and SYSTEM_USER.
 pub(super) fn login(call: &Arguments<'_>) -> Result<Value, PlanError> {
+    if let Some(sid) = call.values.first() {
+        let Value::Binary(sid) = sid else {
+            return Ok(Value::Null);
+        };
+        let login = call.environment.login(Key::Sid(sid))?;
+        return Ok(login.map_or(Value::Null, |login| Value::Text(login.name)));
+    }
     Ok(text(&call.environment.connection().login))
 }
 

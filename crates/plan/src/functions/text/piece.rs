@@ -1,5 +1,6 @@
 //! Parts of text.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use selenite_types::{DataType, Value, Width, utf16_length};
@@ -95,12 +96,41 @@ pub(super) fn right(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// LTRIM.
 pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    Ok(call.text_result(call.text(0)?.trim_start_matches(' ')))
+    let text = call.text(0)?;
+    Ok(match trimmed(call)? {
+        None => call.text_result(text.trim_start_matches(' ')),
+        Some(is_trimmed) => call.text_result(text.trim_start_matches(is_trimmed)),
+    })
 }
 
 /// RTRIM.
 pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    Ok(call.text_result(call.text(0)?.trim_end_matches(' ')))
+    let text = call.text(0)?;
+    Ok(match trimmed(call)? {
+        None => call.text_result(text.trim_end_matches(' ')),
+        Some(is_trimmed) => call.text_result(text.trim_end_matches(is_trimmed)),
+    })
+}
+
+/// Which characters LTRIM and RTRIM take away, if it is said. Each character of the text is compared once.
+fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, PlanError> {
+    if call.values.len() < 2 {
+        return Ok(None);
+    }
+    let wanted: BTreeSet<char> = call.text(1)?.chars().collect();
+    let order = call.collation.order();
+    let mut known = HashMap::new();
+    Ok(Some(move |character: char| {
+        let is_equal = |wanted: &char| {
+            let (mut left, mut right) = ([0; 4], [0; 4]);
+            let left = character.encode_utf8(&mut left).as_bytes();
+            let right = wanted.encode_utf8(&mut right).as_bytes();
+            order.compare(left, right).is_eq()
+        };
+        *known
+            .entry(character)
+            .or_insert_with(|| wanted.contains(&character) || wanted.iter().any(is_equal))
+    }))
 }
 
 /// TRIM.

@@ -63,6 +63,7 @@ impl Session {
                 } else {
                     let tree = Tree {
                         statements: vec![statement],
+                        ..Tree::default()
                     };
                     self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
                 }

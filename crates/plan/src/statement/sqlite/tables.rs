@@ -56,6 +56,7 @@ impl Catalog for Tables {
             }],
             arguments: vec![DataType::VarChar(selenite_types::Width::Max)],
             required: 1,
+            is_split: false,
         };
         Ok(same_name(&name.name.text, "each").then(|| Arc::new(function)))
     }

@@ -134,3 +134,34 @@ fn names_of_common_tables_are_each_once() {
     assert_eq!(session.number("WITH a AS (SELECT 1) SELECT * FROM a"), 8155);
     assert_eq!(session.number("WITH a (x, y) AS (SELECT 1) SELECT * FROM a"), 8159);
 }
+
+/// SQLite joins 64 tables at most, and takes queries apart to join theirs with those beside them.
+#[test]
+fn queries_joined_with_themselves_are_not_taken_apart_beyond_what_sqlite_joins() {
+    let commons = |levels: usize| {
+        let mut text = "WITH c0 AS (SELECT 1 AS n)".to_owned();
+        for level in 1..=levels {
+            let before = level - 1;
+            text.push_str(&format!(
+                ", c{level} AS (SELECT a.n FROM c{before} a JOIN c{before} b ON a.n = b.n)"
+            ));
+        }
+        format!("{text} SELECT COUNT(*) FROM c{levels}")
+    };
+    let session = Session::new("CREATE TABLE t (n int); INSERT t VALUES (1)");
+    for levels in [6, 7, 8] {
+        assert_eq!(session.rows(&commons(levels)), "1", "{levels}");
+    }
+    assert_eq!(session.fault(&commons(9)).0, 8623);
+    let mut derived = "SELECT n FROM t".to_owned();
+    for _ in 0..8 {
+        derived = format!("SELECT a.n FROM ({derived}) a JOIN ({derived}) b ON a.n = b.n");
+    }
+    assert_eq!(session.rows(&derived), "1");
+    let many: Vec<String> = (0..20)
+        .map(|at| {
+            format!("(SELECT x.n FROM t x JOIN t y ON y.n = x.n JOIN t z ON z.n = y.n JOIN t w ON w.n = x.n) q{at}")
+        })
+        .collect();
+    assert_eq!(session.rows(&format!("SELECT COUNT(*) FROM {}", many.join(", "))), "1");
+}

@@ -7,18 +7,20 @@ use std::rc::Rc;
 
 use selenite_plan::catalog::{Relation, Table};
 use selenite_plan::program::Parameter;
-use selenite_plan::{NameKey, PlanError, same_name};
+use selenite_plan::statement::{Binding, Statement as Bound};
+use selenite_plan::{NameKey, PlanError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, AssignmentTarget, Call, ChangeTarget, CommonTable, Execute, Expr, ExprKind, Insert,
-    InsertSource, Join, OrderItem, Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem, Statement,
-    StatementKind, TableSource, TableSourceKind, Top, Tree, ValueOrDefault,
+    InsertSource, Join, ObjectName, OrderItem, Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem,
+    Statement, StatementKind, TableSource, TableSourceKind, Top, Tree, ValueOrDefault,
 };
 use selenite_tsql::ast::{Arguments, Assignment, Condition};
 use selenite_types::DataType;
 
 use super::places::{Found, Place, Scope};
 use super::{Surroundings, fault};
+use crate::data::schema::parsed;
 pub(super) use expression::untyped;
 
 /// What a text uses and declares.
@@ -182,9 +184,17 @@ impl Search<'_> {
 
     /// The types of the columns that an INSERT fills.
     fn columns(&self, insert: &Insert) -> Result<Vec<DataType>, PlanError> {
-        let Some(table) = self.table(&insert.target)? else {
-            // The binder tells what is wrong with it.
-            return Ok(Vec::new());
+        let is_common = |name: &ObjectName| {
+            let mut commons = insert.with.iter();
+            name.single()
+                .is_some_and(|single| commons.any(|common| same_name(&common.name.text, &single.text)))
+        };
+        let table = match &insert.target {
+            ChangeTarget::Table(name) if is_common(name) => None,
+            ChangeTarget::Table(_) | ChangeTarget::Variable { .. } => self.table(&insert.target)?,
+        };
+        let Some(table) = table else {
+            return Ok(self.types_behind(insert));
         };
         if insert.columns.is_empty() {
             let filled = table
@@ -203,15 +213,36 @@ impl Search<'_> {
         named.collect()
     }
 
+    /// The same of a view or common table expression; none if it can't be bound: the binder tells what is wrong with it.
+    fn types_behind(&self, insert: &Insert) -> Vec<DataType> {
+        let Ok(mut tree) = parsed("INSERT t EXEC p") else {
+            return Vec::new();
+        };
+        let Some(statement) = tree.statements.first_mut() else {
+            return Vec::new();
+        };
+        if let StatementKind::Insert(rows) = &mut statement.kind {
+            rows.with.clone_from(&insert.with);
+            rows.target.clone_from(&insert.target);
+            rows.columns.clone_from(&insert.columns);
+        }
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: self.around.catalog,
+            variables: &variables,
+        };
+        match binding.statement(statement) {
+            Ok(Bound::Insert(bound)) => bound.filled_types(),
+            Ok(_) | Err(_) => Vec::new(),
+        }
+    }
+
     fn table(&self, target: &ChangeTarget) -> Result<Option<Rc<Table>>, PlanError> {
         let catalog = self.around.catalog;
         let table = match target {
             ChangeTarget::Table(name) => match catalog.relation(name)? {
                 Some(Relation::Table(table)) => Some(table),
-                Some(Relation::View(_)) => {
-                    return Err(PlanError::unsupported("Describing parameters of an INSERT into a view"));
-                }
-                Some(Relation::System(_)) | None => None,
+                Some(Relation::View(_) | Relation::System(_)) | None => None,
             },
             ChangeTarget::Variable { name, .. } => catalog.table_variable(name)?,
         };

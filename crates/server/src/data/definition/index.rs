@@ -207,7 +207,8 @@ fn schema_name(table: &SchemaTable) -> String {
     table.table.schema_name()
 }
 
-fn is_on(options: &[Setting], name: &str) -> bool {
+/// Whether an option of WITH is ON.
+pub fn is_on(options: &[Setting], name: &str) -> bool {
     options
         .iter()
         .any(|option| option.name.is_word(name) && option.word().is_some_and(|word| word.is_word("ON")))

@@ -1,10 +1,10 @@
 //! What a statement on rows reads and changes, and whether it may.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use selenite_plan::PlanError;
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table, View};
 use selenite_plan::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
@@ -15,6 +15,7 @@ use crate::data::session_catalog::SessionCatalog;
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
     seen: RefCell<Vec<Seen>>,
+    views: Cell<usize>,
 }
 
 /// What a catalog was asked for.
@@ -29,6 +30,16 @@ pub enum Seen {
 }
 
 impl Seen {
+    /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
+    /// whoever may read it (ownership chaining). What the server shows is nobody's to give.
+    #[must_use]
+    pub fn is_of_the_owner(&self) -> bool {
+        match self {
+            Self::Table(_) | Self::View(_) => true,
+            Self::System(_) => false,
+        }
+    }
+
     /// What a catalog answered.
     #[must_use]
     pub fn of(found: &Relation) -> Self {
@@ -47,6 +58,7 @@ impl<'a> Asked<'a> {
         Self {
             catalog,
             seen: RefCell::default(),
+            views: Cell::default(),
         }
     }
 
@@ -57,15 +69,6 @@ impl<'a> Asked<'a> {
     }
 }
 
-/// How often a table was asked for.
-fn count(seen: &[Seen], wanted: Option<&Arc<Table>>) -> usize {
-    let is_it = |seen: &&Seen| match (seen, wanted) {
-        (Seen::Table(table), Some(wanted)) => table.object_id == wanted.object_id && table.sqlite == wanted.sqlite,
-        (Seen::Table(_) | Seen::View(_) | Seen::System(_), _) => false,
-    };
-    seen.iter().filter(is_it).count()
-}
-
 impl Catalog for Asked<'_> {
     fn poll(&self) -> Result<(), PlanError> {
         self.catalog.poll()
@@ -74,9 +77,20 @@ impl Catalog for Asked<'_> {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
-            self.seen.borrow_mut().push(Seen::of(found));
+            let seen = Seen::of(found);
+            if self.views.get() == 0 || !seen.is_of_the_owner() {
+                self.seen.borrow_mut().push(seen);
+            }
         }
         Ok(found)
+    }
+
+    fn enter_view(&self) {
+        self.views.set(self.views.get() + 1);
+    }
+
+    fn leave_view(&self) {
+        self.views.set(self.views.get().saturating_sub(1));
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
@@ -113,9 +127,9 @@ pub fn check_rows(
             }
             None
         }
-        Statement::Insert(insert) => Some((insert.table(), "INSERT")),
-        Statement::Update(update) => Some((update.table(), "UPDATE")),
-        Statement::Delete(delete) => Some((delete.table(), "DELETE")),
+        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), "INSERT")),
+        Statement::Update(update) => Some((Target::of(update.table(), update.view()), "UPDATE")),
+        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), "DELETE")),
         Statement::Truncate(truncate) => {
             if !is_own(&truncate.table) && !standing.defines() {
                 return Err(no_object(&truncate.table.name, 7));
@@ -124,29 +138,63 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let target_count = count(seen, target.map(|(table, _)| table));
-    if let Some((table, verb)) = target
-        && !is_own(table)
+    let is_target = |seen: &Seen| target.is_some_and(|(target, _)| target.is(seen));
+    let target_count = seen.iter().filter(|seen| is_target(seen)).count();
+    if let Some((target, verb)) = target
+        && !target.is_own()
         && !standing.writes()
     {
-        return Err(denied_on(verb, [&table.database, &table.schema, &table.name]));
+        return Err(denied_on(verb, target.name()));
     }
     for seen in seen {
         match seen {
             Seen::System(name) => check_system(name, (standing, database))?,
-            Seen::View([database, schema, name]) if !standing.reads() => {
+            other if standing.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
+            Seen::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
-            Seen::Table(table) if !is_own(table) && !standing.reads() && !truncates => {
-                let is_target = target.is_some_and(|(target, _)| target.object_id == table.object_id);
-                if !is_target || reads_target(kind, target_count) {
-                    return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
-                }
+            Seen::Table(table) if !is_own(table) && !truncates => {
+                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
-            Seen::View(_) | Seen::Table(_) => {}
+            Seen::Table(_) => {}
         }
     }
     Ok(())
+}
+
+/// What a change is of, as it was named.
+#[derive(Clone, Copy)]
+enum Target<'a> {
+    Table(&'a Table),
+    View(&'a View),
+}
+
+impl<'a> Target<'a> {
+    fn of(table: &'a Table, view: Option<&'a Arc<View>>) -> Self {
+        view.map_or(Self::Table(table), |view| Self::View(view))
+    }
+
+    fn name(&self) -> [&'a str; 3] {
+        match self {
+            Self::Table(table) => [&table.database, &table.schema, &table.name],
+            Self::View(view) => [&view.database, &view.schema, &view.name],
+        }
+    }
+
+    fn is_own(&self) -> bool {
+        match self {
+            Self::Table(table) => is_own(table),
+            Self::View(_) => false,
+        }
+    }
+
+    fn is(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Table(own), Seen::Table(table)) => table.object_id == own.object_id && table.sqlite == own.sqlite,
+            (Self::View(_), Seen::View(name)) => self.name() == name.each_ref().map(String::as_str),
+            (Self::Table(_) | Self::View(_), Seen::Table(_) | Seen::View(_) | Seen::System(_)) => false,
+        }
+    }
 }
 
 /// Whether what a statement reads in a database that it writes nothing to may be read there.
@@ -187,14 +235,7 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
             let reads = |assignment: &ast::Assignment| match &assignment.value {
                 ast::ValueOrDefault::Default(_) => false,
                 ast::ValueOrDefault::Value(value) => {
-                    assignment.operator != ast::AssignmentOperator::Set
-                        || !matches!(
-                            value.kind,
-                            ExprKind::Literal(_)
-                                | ExprKind::OdbcLiteral(_)
-                                | ExprKind::Variable(_)
-                                | ExprKind::Global(_)
-                        )
+                    assignment.operator != ast::AssignmentOperator::Set || !is_constant(value)
                 }
             };
             // A common table expression reads what it likes of the target.
@@ -202,13 +243,31 @@ fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
                 || update.filter.is_some()
                 || !update.from.is_empty()
                 || !update.output.is_empty()
+                || is_queried(update.top.as_ref())
                 || update.assignments.iter().any(reads)
         }
         StatementKind::Delete(delete) => {
-            !delete.with.is_empty() || delete.filter.is_some() || !delete.from.is_empty() || !delete.output.is_empty()
+            !delete.with.is_empty()
+                || delete.filter.is_some()
+                || !delete.from.is_empty()
+                || !delete.output.is_empty()
+                || is_queried(delete.top.as_ref())
         }
         _ => true,
     }
+}
+
+/// Whether a value has nothing to do with rows.
+fn is_constant(value: &ast::Expr) -> bool {
+    matches!(
+        value.kind,
+        ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Variable(_) | ExprKind::Global(_)
+    )
+}
+
+/// Whether TOP's count may be a query's, which tells of the rows that it counts.
+fn is_queried(top: Option<&ast::Top>) -> bool {
+    top.is_some_and(|top| !is_constant(&top.count))
 }
 
 /// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its

@@ -19,6 +19,7 @@ pub fn user_facts(key: Key<'_>, standing: &Standing, principals: &Principals) ->
         Key::Current => false,
         Key::Name(wanted) => same_name(name, wanted),
         Key::Id(wanted) => id == wanted,
+        Key::Sid(_) => false,
     };
     let own = [(DBO, "dbo"), (GUEST, "guest"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
     if let Some((id, name)) = own.into_iter().find(|(id, name)| is_it(*id, name)) {
@@ -40,6 +41,12 @@ pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option
         Key::Current => id == login_id,
         Key::Name(wanted) => same_name(name, wanted),
         Key::Id(wanted) => id == wanted,
+        // The owner of databases is told as sa, as SQL Server's 0x01.
+        Key::Sid([1]) => id == 1,
+        Key::Sid(sid) => directory
+            .records
+            .iter()
+            .any(|login| login.id == i64::from(id) && login.sid == sid),
     };
     if let Some((id, name)) = directory.logins.iter().find(|(id, name)| is_it(*id, name)) {
         return Some(somebody(*id, Arc::from(name.as_str())));
