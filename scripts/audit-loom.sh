@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Models what threads share with loom, which takes them through every order: the mark of the generation. It is the real
-# code, with loom's atomics and locks in it; the pool and the counter of nonces are built with them, and have no model yet.
+# Models what threads share with loom, which takes them through every order: the mark of the generation and the page pool.
+# It is the real code, with loom's atomics and locks in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
