@@ -145,6 +145,9 @@ pub trait Workbench {
 
 /// What names and ids of the current database and the server mean: [`selenite_plan::Environment`]'s questions about data.
 pub trait Objects {
+    /// Whether the request is to stop.
+    fn is_interrupted(&self) -> bool;
+
     /// A database.
     ///
     /// # Errors
