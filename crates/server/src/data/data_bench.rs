@@ -28,6 +28,7 @@ use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
 use crate::audit::{self, Audited};
+use crate::memory;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -82,6 +83,7 @@ impl<'a> DataBench<'a> {
         };
         let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
+        let kept_max = memory::kept_max(&instance.config().limits);
         Ok(Self {
             hall,
             patron,
@@ -99,8 +101,8 @@ impl<'a> DataBench<'a> {
                 places: Arc::default(),
             },
             sight: None,
-            bound: BoundCache::default(),
-            procedures: ProcedureCache::default(),
+            bound: BoundCache::new(kept_max / 2),
+            procedures: ProcedureCache::new(kept_max / 2),
             frames: Frames::default(),
             elsewhere: None,
             is_away: false,
@@ -249,7 +251,7 @@ impl<'a> DataBench<'a> {
             Standing::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
         };
         if standing != self.standing {
-            self.bound = BoundCache::default();
+            self.bound.clear();
             self.standing = standing;
         }
         Ok(())
@@ -376,6 +378,10 @@ impl<'a> DataBench<'a> {
 }
 
 impl Workbench for DataBench<'_> {
+    fn kept_memory(&self) -> u64 {
+        self.bound.size().saturating_add(self.procedures.size())
+    }
+
     fn objects(&self) -> &dyn Objects {
         &self.objects
     }
