@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use selenite_engine::thread_memory;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
@@ -27,7 +28,7 @@ use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
-use crate::audit::{self, Audited};
+use crate::audit::{self, Audited, RefusedCalls};
 use crate::memory;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
@@ -44,6 +45,8 @@ pub struct DataBench<'a> {
     pub(super) sight: Option<SessionObjects>,
     pub(super) bound: BoundCache,
     pub(super) procedures: ProcedureCache,
+    /// Of the calls that are in the audit log.
+    pub(super) refused: RefusedCalls,
     pub(super) frames: Frames,
     /// The procedure of another database that is about to begin.
     pub(super) elsewhere: Option<Elsewhere>,
@@ -103,6 +106,7 @@ impl<'a> DataBench<'a> {
             sight: None,
             bound: BoundCache::new(kept_max / 2),
             procedures: ProcedureCache::new(kept_max / 2),
+            refused: RefusedCalls::default(),
             frames: Frames::default(),
             elsewhere: None,
             is_away: false,
@@ -433,6 +437,7 @@ impl Workbench for DataBench<'_> {
         mut errand: Errand<'_>,
     ) -> Result<Affected, Failure> {
         let Some(audited) = audit::of_statement(&statement.statement.kind) else {
+            self.note_left_out(Instant::now());
             return self.carry_out_permitted(statement, slots, &mut errand);
         };
         let database = self.current_database().name;
@@ -455,7 +460,8 @@ impl Workbench for DataBench<'_> {
         if let Some(audited) = audit::of_call(call)
             && !matches!(done, Ok(None))
         {
-            self.note_audited(&audited, &self.current_database().name, Audited::error(&done));
+            let database = self.current_database().name;
+            self.note_audited(&audited, &database, Audited::error(&done));
         }
         if let Some(callee) = done? {
             return Ok(Some(callee));
@@ -539,6 +545,7 @@ impl Workbench for DataBench<'_> {
 
 impl Drop for DataBench<'_> {
     fn drop(&mut self) {
+        self.note_rest();
         for used in self.open.values_mut() {
             used.transaction.rollback(&used.database);
         }
