@@ -133,13 +133,17 @@ mod tests {
             assert_eq!(prepared.add(statement()), Ok(i32::try_from(number).unwrap()));
         }
         assert_eq!(prepared.add(statement()).unwrap_err().number(), 50_701);
+        let size = prepared.size;
         assert!(prepared.remove(7));
         assert!(!prepared.remove(7));
         assert!(prepared.find(7).is_none());
-        assert_eq!(prepared.size, 0);
+        assert_eq!(prepared.size, size / 16_384 * 16_383);
         assert_eq!(prepared.add(statement()), Ok(16_385));
         prepared.last = i32::MAX;
         prepared.clear();
-        assert_eq!(prepared.add(statement()), Ok(1));
+        assert_eq!((prepared.size, prepared.add(statement())), (0, Ok(1)));
+        prepared.size_max = prepared.size * 2;
+        assert_eq!(prepared.add(statement()), Ok(2));
+        assert_eq!(prepared.add(statement()).unwrap_err().number(), 701);
     }
 }
