@@ -111,7 +111,7 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
-/// 16384: more than that a client has forgotten to let go.
+/// 16,384: more than that a client has forgotten to let go.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 
 #[cfg(test)]
