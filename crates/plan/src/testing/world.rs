@@ -17,6 +17,8 @@ pub(crate) struct World {
     /// How often it was asked whether to go on, and at which time the answer is no.
     pub polls: Cell<u64>,
     pub stops_at: Cell<u64>,
+    /// The most memory that was asked for at once.
+    pub reserved_max: Cell<usize>,
 }
 
 impl Default for World {
@@ -32,6 +34,7 @@ impl Default for World {
             random: Cell::new(RandomState::new(1)),
             polls: Cell::new(0),
             stops_at: Cell::new(u64::MAX),
+            reserved_max: Cell::new(0),
             // 2024-02-29 13:14:15.1234567 UTC, and clocks an hour ahead.
             now: Moment {
                 unix_ns: 1_709_212_455_123_456_700,
@@ -98,6 +101,11 @@ impl Environment for World {
 
     fn random(&self) -> &Cell<RandomState> {
         &self.random
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+        self.reserved_max.set(bytes.max(self.reserved_max.get()));
+        Ok(())
     }
 
     fn poll(&self) -> Result<(), PlanError> {

@@ -382,3 +382,23 @@ fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
         ("TRANSLATE(N'\u{212a}k\u{e9}', N'K\u{c9}k', N'123')", "112"),
     ]);
 }
+
+#[test]
+fn the_memory_of_patterns_and_folded_texts_is_asked_for() {
+    let batch = long_texts();
+    let literal = format!("CASE WHEN 'a' LIKE '%{}c%' THEN 1 END", "ab".repeat(50_000));
+    for (text, bytes_min) in [
+        // A part of a pattern takes 32 bytes, a character that is not of ASCII eight.
+        (literal.as_str(), 3_200_000),
+        ("CASE WHEN 'a' LIKE @p THEN 1 END", 3_200_000),
+        ("PATINDEX(@p, 'a')", 3_200_000),
+        ("CASE WHEN @b LIKE 'a' THEN 1 END", 8_000_000),
+        ("PATINDEX('%c%', @b)", 8_000_000),
+        ("CHARINDEX('c', @b)", 2_000_000),
+    ] {
+        batch.world.reserved_max.set(0);
+        batch.shown(text);
+        let reserved = batch.world.reserved_max.get();
+        assert!(reserved >= bytes_min, "{text:.100}: {reserved}");
+    }
+}
