@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Models what threads share with loom, which takes them through every order: the mark of the generation, and the counter of
-# nonces. It is the real code, with loom's atomics and locks in it; the pool is built with them, and has no model yet.
+# Models what threads share with loom, which takes them through every order: the mark of the generation, the counter of
+# nonces and the page pool. It is the real code, with loom's atomics and locks in it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -47,6 +47,13 @@ pub trait Environment {
         Ok(())
     }
 
+    /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
+    ///
+    /// Errors: [`PlanError::interrupted`], which nobody is told: the host stops the machine by its own poll.
+    fn poll(&self) -> Result<(), PlanError> {
+        Ok(())
+    }
+
     /// A new random uniqueidentifier: NEWID.
     fn new_guid(&self) -> Guid;
 

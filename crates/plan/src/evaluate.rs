@@ -2,6 +2,7 @@
 //!
 //! V1. No allocation and no shared count for whole numbers.
 //! V2. Whatever fails is T-SQL's own error; nothing panics.
+//! V3. Between two operations on large values it is asked whether to go on; what is not linear in their size asks by itself, too.
 
 use std::sync::Arc;
 
@@ -135,6 +136,7 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
     };
     let size = size_of(&value);
     if size > HEAVY_SIZE {
+        frame.environment.poll()?;
         // Bytes as text are two digits each, and made once more for the value.
         frame.environment.reserve(size.saturating_mul(2 * COPIES))?;
     }
@@ -164,6 +166,7 @@ fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) ->
     let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > HEAVY_SIZE {
         within(sum)?;
+        frame.environment.poll()?;
         frame.environment.reserve(sum.saturating_mul(COPIES))?;
     }
     let is_null = left == Value::Null || right == Value::Null;
@@ -214,6 +217,7 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
     };
     let size = values.iter().map(size_of).fold(0, usize::saturating_add);
     if size > HEAVY_SIZE {
+        frame.environment.poll()?;
         frame.environment.reserve(size.saturating_mul(COPIES))?;
     }
     call.function.run(&Arguments {

@@ -34,6 +34,8 @@ pub struct Program {
     lines: Vec<u32>,
     /// Inner ones before those around them.
     tries: Vec<TryRegion>,
+    /// What its maker has measured; 0 until then.
+    memory_size: u64,
 }
 
 /// What a program was made of.
@@ -70,6 +72,19 @@ pub struct Parameter {
 pub struct StatementId(pub u32);
 
 impl Program {
+    /// How many bytes of memory it takes, as far as that was measured.
+    #[must_use]
+    pub fn memory_size(&self) -> u64 {
+        self.memory_size
+    }
+
+    /// The same program, which takes so many bytes of memory.
+    #[must_use]
+    pub fn with_memory_size(mut self, bytes: u64) -> Self {
+        self.memory_size = bytes;
+        self
+    }
+
     /// Compiles a batch, or the text of an EXEC; `source` is the text that was parsed.
     ///
     /// Errors: all that is wrong with its variables and scalar statements, in order of the text; at least one.

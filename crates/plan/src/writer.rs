@@ -32,6 +32,7 @@ use crate::execution::Compiled;
 use crate::query::tree::Parts;
 use crate::{Aggregate, Collation, Operations, PlanError};
 use weight::Weights;
+use window::Windows;
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {
@@ -48,6 +49,8 @@ pub(crate) struct Writer {
     lazy: u32,
     /// How large SQLite makes what is written.
     weights: Weights,
+    /// The windows of what is written.
+    windows: Windows,
 }
 
 /// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
@@ -81,14 +84,17 @@ impl Writer {
             inputs: HashMap::new(),
             lazy: 0,
             weights: Weights::default(),
+            windows: Windows::default(),
         }
     }
 
     /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
     ///
-    /// Errors: 40510 for more parameters than SQLite takes.
+    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a moment.
     pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
         self.check_sources()?;
+        self.count_windows(0)?;
+        self.windows = Windows::default();
         let parameters = std::mem::take(&mut self.parameters);
         if parameters.len() > PARAMETER_COUNT_MAX {
             return Err(PlanError::unsupported(&format!(

@@ -4,6 +4,7 @@
 //! - no-secret: no password, no statement's text and no data of a table is in it. Names that clients send are.
 //! - follows-its-name: a file that was renamed or removed is left, and one of the log's name begun: logrotate needs no signal.
 
+mod refused;
 mod statement;
 
 use std::fs::{File, OpenOptions};
@@ -19,6 +20,7 @@ use rustix::fs::OFlags;
 
 use crate::{Log, ServerError};
 
+pub use refused::RefusedCalls;
 pub use statement::{Audited, of_call, of_statement};
 
 /// Where the audit log goes, and what comes of one that can't be written.
@@ -61,6 +63,8 @@ pub struct Event<'a> {
     pub database: Option<&'a str>,
     /// What it was done to: a login, a database, a session.
     pub object: Option<&'a str>,
+    /// How many there were, of what is not told one by one.
+    pub count: Option<u64>,
 }
 
 /// The audit log of a server.
@@ -157,6 +161,7 @@ impl Sink {
                 event.session,
                 event.database,
                 event.object,
+                event.count.map(|count| i64::try_from(count).unwrap_or(i64::MAX)),
             ],
             |row| row.get(0),
         )
@@ -198,7 +203,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 const NAME: &str = "audit.jsonl";
 const LINE: &str = "SELECT json_patch('{}', json_object('time', strftime('%Y-%m-%dT%H:%M:%fZ', ?1, 'unixepoch'), 'event', ?2, \
-    'outcome', ?3, 'error', ?4, 'reason', ?5, 'login', ?6, 'address', ?7, 'session', ?8, 'database', ?9, 'object', ?10))";
+    'outcome', ?3, 'error', ?4, 'reason', ?5, 'login', ?6, 'address', ?7, 'session', ?8, 'database', ?9, 'object', ?10, 'count', ?11))";
 
 #[cfg(test)]
 mod tests {
@@ -239,6 +244,7 @@ mod tests {
         session: None,
         database: None,
         object: None,
+        count: None,
     };
 
     #[test]

@@ -89,6 +89,7 @@ impl Connection {
         let accepted = accept(&mut line, &acceptance);
         std::mem::take(afterwards).write(instance);
         accepted?;
+        instance.lobby().note_login(self.peer.ip());
         drop(place);
         line.logged_in()?;
         reader.set_limits(Limits::LoggedIn {

@@ -140,7 +140,7 @@ impl Listener {
                 Err(error) => return Err(error),
             };
             let socket = Arc::new(socket);
-            let Some(Entered { place, was_taken }) = instance.lobby().enter(&socket) else {
+            let Some(Entered { place, was_taken }) = instance.lobby().enter(&socket, peer.ip()) else {
                 instance
                     .log()
                     .line(&format!("{peer}: sent away: too many logins at a time"));

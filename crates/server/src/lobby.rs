@@ -4,14 +4,19 @@
 //!     login: so no crowd of half-open connections keeps anybody out. Only if all have sent one is the newcomer sent away.
 //! B2. Nobody stays beyond the login's time, however little of it each byte takes.
 //! B3. Whoever is here holds two buffers of TLS's size, a thread, and what TLS keeps: far less than 1 MiB, and may send 1 MiB.
+//! B4. One address has a quarter of the places at most. Of its own the longest makes room.
+//! B5. An eighth is for loopback, which B4 does not limit, and for addresses from which a login has come in since the server started. Only
+//!     for one of these does another of these make room, and only if no stranger can.
 
 mod greeting;
 
 use std::collections::BTreeMap;
-use std::net::{Shutdown, TcpStream};
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 pub use greeting::{Arrival, greet};
+
+use crate::login::{RecentMap, network};
 
 /// The places before the login.
 pub struct Lobby {
@@ -19,15 +24,19 @@ pub struct Lobby {
     max: usize,
 }
 
-#[derive(Default)]
 struct Guests {
     next: u64,
     /// In the order of coming.
     here: BTreeMap<u64, Guest>,
+    /// The networks from which a login has come in.
+    known: RecentMap<IpAddr, ()>,
 }
 
 struct Guest {
     socket: Weak<TcpStream>,
+    network: IpAddr,
+    /// Whether it may take a place that is kept for those who were here before.
+    is_known: bool,
     /// Whether its login has come, and is being looked at.
     has_sent: bool,
 }
@@ -50,28 +59,44 @@ impl Lobby {
     /// A lobby with so many places.
     pub fn new(max: usize) -> Self {
         Self {
-            guests: Mutex::default(),
+            guests: Mutex::new(Guests {
+                next: 0,
+                here: BTreeMap::new(),
+                known: RecentMap::new(KNOWN_GENERATION_SIZE),
+            }),
             max,
         }
     }
 
-    /// A place for a connection (B1).
-    pub fn enter(self: &Arc<Self>, socket: &Arc<TcpStream>) -> Option<Entered> {
+    /// A place for a connection from this address (B1, B4, B5).
+    pub fn enter(self: &Arc<Self>, socket: &Arc<TcpStream>, address: IpAddr) -> Option<Entered> {
         let mut guests = self.guests();
-        let was_taken = guests.here.len() >= self.max;
-        if was_taken {
-            let oldest = guests.here.iter().find(|(_, guest)| !guest.has_sent);
-            let number = oldest.map(|(number, _)| *number)?;
-            let guest = guests.here.remove(&number)?;
-            if let Some(socket) = guest.socket.upgrade() {
-                // One that its peer has closed needs none of it.
-                let _ = socket.shutdown(Shutdown::Both);
-            }
-        }
+        let network = network(address);
+        let is_loopback = network.is_loopback();
+        let is_known = is_loopback || guests.known.find(&network).is_some();
+        let is_same = |guest: &Guest| guest.network == network;
+        let is_stranger = |guest: &Guest| !guest.is_known;
+        let has_own_full = !is_loopback && guests.count(is_same) >= self.of_address_max();
+        let was_taken = if has_own_full {
+            guests.send_away(is_same)?;
+            true
+        } else if !is_known && guests.count(is_stranger) >= self.of_strangers_max() {
+            guests.send_away(is_stranger)?;
+            true
+        } else if guests.here.len() >= self.max {
+            guests
+                .send_away(is_stranger)
+                .or_else(|| guests.send_away(|guest| is_known && guest.is_known))?;
+            true
+        } else {
+            false
+        };
         let number = guests.next;
         guests.next += 1;
         let guest = Guest {
             socket: Arc::downgrade(socket),
+            network,
+            is_known,
             has_sent: false,
         };
         guests.here.insert(number, guest);
@@ -82,8 +107,44 @@ impl Lobby {
         Some(Entered { place, was_taken })
     }
 
+    /// A login has come in from this address.
+    pub fn note_login(&self, address: IpAddr) {
+        let network = network(address);
+        if !network.is_loopback() {
+            self.guests().known.entry(network);
+        }
+    }
+
+    /// How many places one address may have.
+    fn of_address_max(&self) -> usize {
+        (self.max / 4).max(1)
+    }
+
+    /// How many places those may have who were not here before.
+    fn of_strangers_max(&self) -> usize {
+        (self.max - self.max / 8).max(1)
+    }
+
     fn guests(&self) -> MutexGuard<'_, Guests> {
         self.guests.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Guests {
+    fn count(&self, is_counted: impl Fn(&Guest) -> bool) -> usize {
+        self.here.values().filter(|guest| is_counted(guest)).count()
+    }
+
+    /// Sends away who of these has been here longest without sending a login. None if there is none.
+    fn send_away(&mut self, may_go: impl Fn(&Guest) -> bool) -> Option<()> {
+        let mut waiting = self.here.iter().filter(|(_, guest)| !guest.has_sent && may_go(guest));
+        let number = waiting.next().map(|(number, _)| *number)?;
+        let guest = self.here.remove(&number)?;
+        if let Some(socket) = guest.socket.upgrade() {
+            // One that its peer has closed needs none of it.
+            let _ = socket.shutdown(Shutdown::Both);
+        }
+        Some(())
     }
 }
 
@@ -102,10 +163,13 @@ impl Drop for LobbyPlace {
     }
 }
 
+/// 1,024 networks, or twice as many: some 100 KiB.
+const KNOWN_GENERATION_SIZE: usize = 1024;
+
 #[cfg(test)]
 mod tests {
     use std::io::Read;
-    use std::net::TcpListener;
+    use std::net::{Ipv4Addr, TcpListener};
 
     use super::*;
 
@@ -115,16 +179,85 @@ mod tests {
         (Arc::new(near), listener.accept().unwrap().0)
     }
 
+    const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+    fn address(number: u8) -> IpAddr {
+        IpAddr::from([192, 0, 2, number])
+    }
+
+    /// Takes places from an address until none is free; those of whom has sent a login.
+    fn fill(lobby: &Arc<Lobby>, socket: &Arc<TcpStream>, address: IpAddr) -> Vec<LobbyPlace> {
+        let mut places = Vec::new();
+        while let Some(entered) = lobby.enter(socket, address) {
+            assert!(!entered.was_taken && entered.place.keep());
+            places.push(entered.place);
+        }
+        places
+    }
+
+    #[test]
+    fn an_address_has_a_quarter_and_strangers_leave_an_eighth() {
+        let listener = crate::loopback::listener();
+        let (socket, _far) = connection(&listener);
+        let lobby = Arc::new(Lobby::new(16));
+        lobby.note_login(address(7));
+        let mut taken = Vec::new();
+        for number in 1..=3 {
+            let places = fill(&lobby, &socket, address(number));
+            assert_eq!(places.len(), 4);
+            taken.extend(places);
+        }
+        // Strangers have 14 of the 16.
+        assert_eq!(fill(&lobby, &socket, address(4)).len(), 2);
+        let rest = fill(&lobby, &socket, address(4));
+        assert!(lobby.enter(&socket, address(5)).is_none());
+        let known = lobby.enter(&socket, address(7)).unwrap();
+        assert!(known.place.keep());
+        assert!(lobby.enter(&socket, LOOPBACK).is_some_and(|entered| !entered.was_taken));
+        // Loopback alone may have all.
+        drop((taken, rest, known));
+        assert_eq!(fill(&lobby, &socket, LOOPBACK).len(), 16);
+    }
+
+    #[test]
+    fn who_waits_makes_room_for_its_own_address_and_for_known_ones() {
+        let listener = crate::loopback::listener();
+        let (socket, _far) = connection(&listener);
+        let lobby = Arc::new(Lobby::new(16));
+        let enter = |address| lobby.enter(&socket, address).unwrap();
+        let own: Vec<Entered> = (0..4).map(|_| enter(address(1))).collect();
+        let other = enter(address(2));
+        // Its own, even though there are places.
+        let fifth = enter(address(1));
+        assert!(fifth.was_taken && !own[0].place.keep() && own[1].place.keep() && other.place.keep());
+        // A network of IPv6 is one address.
+        let of_network = |last: u16| IpAddr::from([0x2001, 0xdb8, 0, 1, 0, 0, 0, last]);
+        let six: Vec<Entered> = (0..4).map(|last| enter(of_network(last))).collect();
+        assert!(enter(of_network(9)).was_taken && !six[0].place.keep());
+        drop((own, other, fifth, six));
+        // Where all is taken a stranger who waits makes room for loopback before loopback does.
+        let local: Vec<Entered> = (0..15).map(|_| enter(LOOPBACK)).collect();
+        let stranger = enter(address(3));
+        assert!(enter(LOOPBACK).was_taken && !stranger.place.keep() && local[0].place.keep());
+        let places: Vec<Entered> = local.into_iter().chain([enter(LOOPBACK)]).collect();
+        // And loopback never for a stranger.
+        assert!(lobby.enter(&socket, address(3)).is_none());
+        assert!(enter(LOOPBACK).was_taken && !places[1].place.keep());
+    }
+
     #[test]
     fn places_are_given_back() {
         let listener = crate::loopback::listener();
         let (socket, _far) = connection(&listener);
         let lobby = Arc::new(Lobby::new(2));
-        let (one, two) = (lobby.enter(&socket).unwrap(), lobby.enter(&socket).unwrap());
+        let (one, two) = (
+            lobby.enter(&socket, LOOPBACK).unwrap(),
+            lobby.enter(&socket, LOOPBACK).unwrap(),
+        );
         assert!(one.place.keep() && two.place.keep());
-        assert!(lobby.enter(&socket).is_none());
+        assert!(lobby.enter(&socket, LOOPBACK).is_none());
         drop(one);
-        assert!(lobby.enter(&socket).is_some_and(|entered| !entered.was_taken));
+        assert!(lobby.enter(&socket, LOOPBACK).is_some_and(|entered| !entered.was_taken));
     }
 
     #[test]
@@ -132,16 +265,16 @@ mod tests {
         let listener = crate::loopback::listener();
         let pairs: Vec<_> = (0..3).map(|_| connection(&listener)).collect();
         let lobby = Arc::new(Lobby::new(2));
-        let first = lobby.enter(&pairs[0].0).unwrap();
-        let second = lobby.enter(&pairs[1].0).unwrap();
+        let first = lobby.enter(&pairs[0].0, LOOPBACK).unwrap();
+        let second = lobby.enter(&pairs[1].0, LOOPBACK).unwrap();
         assert!(first.place.keep());
-        let third = lobby.enter(&pairs[2].0).unwrap();
+        let third = lobby.enter(&pairs[2].0, LOOPBACK).unwrap();
         assert!(third.was_taken);
         assert!(!second.place.keep());
         assert_eq!((&pairs[1].1).read(&mut [0]).unwrap(), 0);
         // Who has gone already takes no place with it.
         drop(second);
         assert!(third.place.keep());
-        assert!(lobby.enter(&pairs[1].0).is_none());
+        assert!(lobby.enter(&pairs[1].0, LOOPBACK).is_none());
     }
 }

@@ -13,5 +13,6 @@ mod refusal;
 
 pub use answer::{Acceptance, LineSink, accept, refuse};
 pub use authentication::{Afterwards, Applicant, authenticate, confirm};
-pub use lockout::{AttemptLimits, Lockout};
+pub use lockout::{AttemptLimits, Lockout, network};
+pub use recent_map::RecentMap;
 pub use refusal::{Notice, Refusal};

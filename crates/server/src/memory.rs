@@ -3,32 +3,50 @@
 //! M1. A session is one thread, and so is what it allocates ([`thread_memory`]): variables, rows that are held, programs, messages, and
 //!     SQLite's memory with temporary tables and sorts. The pool of pages is the server's own, and not counted.
 //! M2. Who would use more than a session may, or more than is left of the server's, gets 701: the batch ends, the session goes on.
-//! M3. What a session keeps from one request to the next is counted as long as it is SQLite's; the rest is bounded where it is kept, by
-//!     count and size: prepared statements, bound statements.
+//! M3. What a session keeps from one request to the next is measured when it is made: prepared statements, programs and bound statements.
+//!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
 
 use selenite_engine::{CountingAllocator, thread_memory};
 use selenite_plan::PlanError;
+use selenite_plan::program::Program;
 
-use crate::{Log, ServerLimits};
+use crate::{ServerError, ServerLimits};
 
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Counts from now on. Before SQLite is used for anything.
-pub(crate) fn start(limits: &ServerLimits, log: &Log) {
-    if let Err(error) = selenite_engine::count_memory() {
-        log.line(&format!("the memory of SQLite is not counted: {error}"));
-    }
+///
+/// # Errors
+/// [`ServerError::Machine`] where SQLite's memory can't be counted.
+pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
+    selenite_engine::count_memory()
+        .map_err(|error| ServerError::Machine(format!("the memory of SQLite can't be limited: {error}")))?;
     let total = match limits.server_memory {
         0 => machine_memory() / 4 * 3,
         total => total,
     };
     thread_memory::limit_total(total);
+    Ok(())
 }
 
-/// A session's next request begins, which may use so much.
-pub(crate) fn begin_request(limits: &ServerLimits) {
-    thread_memory::begin(limits.session_memory);
+/// A session's next request begins. The session has kept so much of earlier ones.
+pub(crate) fn begin_request(limits: &ServerLimits, kept: u64) {
+    thread_memory::begin(limits.session_memory, kept);
+}
+
+/// How much a session may keep from one request to the next of one kind: of programs, and of what was bound.
+pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
+    match limits.session_memory {
+        0 => u64::MAX,
+        limit => limit / 4,
+    }
+}
+
+/// Makes a program, and measures it.
+pub(crate) fn measured_program<E>(make: impl FnOnce() -> Result<Program, E>) -> Result<Program, E> {
+    let (made, size) = thread_memory::measured(make);
+    made.map(|program| program.with_memory_size(size))
 }
 
 /// Asks for so many bytes more; 0 asks whether too many are in use.

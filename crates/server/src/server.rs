@@ -47,7 +47,7 @@ impl Server {
         // First what fails most often, and before anything is made.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
-        memory::start(&config.limits, &config.log);
+        memory::start(&config.limits)?;
         let data_folder = DataFolder::take(&config.data)?;
         let own_identity = identity::settle(&mut config.access, config.new_identity.as_deref(), data_folder.path())?;
         if let Some(own) = &own_identity {

@@ -34,6 +34,7 @@ pub(crate) use program_cache::ProgramKey;
 use visit::Visit;
 
 use crate::master::{DatabaseRecord, LoginRecord};
+use crate::memory;
 use crate::workbench::Workshop;
 use crate::{Ended, Front, Instance, Session};
 
@@ -92,7 +93,7 @@ impl Stock {
         if let Some(program) = self.programs.find(&key) {
             return Ok(program);
         }
-        let program = Arc::new(compiler::compile(&key, goes_on)?);
+        let program = Arc::new(memory::measured_program(|| compiler::compile(&key, goes_on))?);
         self.programs.keep(key, &program);
         Ok(program)
     }

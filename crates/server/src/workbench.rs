@@ -69,6 +69,9 @@ pub struct Errand<'a> {
 
 /// How a session reaches data. When it is dropped the session is over: what is open is rolled back and closed.
 pub trait Workbench {
+    /// How many bytes of memory it keeps from one request to the next, besides SQLite's.
+    fn kept_memory(&self) -> u64;
+
     /// What names meant when a statement on tables ran last, or [`Workbench::look_at_names`].
     fn objects(&self) -> &dyn Objects;
 
@@ -145,6 +148,9 @@ pub trait Workbench {
 
 /// What names and ids of the current database and the server mean: [`selenite_plan::Environment`]'s questions about data.
 pub trait Objects {
+    /// Whether the request is to stop.
+    fn is_interrupted(&self) -> bool;
+
     /// A database.
     ///
     /// # Errors

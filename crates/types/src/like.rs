@@ -1,6 +1,7 @@
 //! LIKE: text against a pattern, by a collation.
 //!
-//! K1. Matching takes at most as many steps as the text is long, times the pattern's length: no pattern makes it hang.
+//! K1. Matching takes at most as many steps as the text is long, times the pattern's length: over megabytes that is minutes, so it
+//!     polls while it runs.
 //! K2. `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in a class whose ranges are by the
 //!     collation. What stands behind the escape character is itself.
 //! K3. Blanks at the end of a pattern count. Blanks at the end of the text that the pattern leaves over do not, unless one
@@ -9,6 +10,8 @@
 //!     Server. Nor does `_` match a character beyond U+FFFF by this collation; by BIN2 two of them do.
 
 mod pattern;
+
+use std::convert::Infallible;
 
 use crate::comparison::{CharacterKey, character_keys};
 use crate::{Collation, OperationError};
@@ -46,34 +49,62 @@ impl LikePattern {
     /// the text's end count.
     #[must_use]
     pub fn matches(&self, text: &str, is_national: bool) -> bool {
+        let Ok(is_match) = self.matches_polling(text, is_national, &mut never_stopped);
+        is_match
+    }
+
+    /// As [`LikePattern::matches`], with `poll` called every [`STEPS_BETWEEN_POLLS`] comparisons.
+    ///
+    /// # Errors
+    /// The first of `poll`, which ends it.
+    pub fn matches_polling<E>(
+        &self,
+        text: &str,
+        is_national: bool,
+        poll: &mut dyn FnMut() -> Result<(), E>,
+    ) -> Result<bool, E> {
         let Some(tokens) = &self.tokens else {
-            return false;
+            return Ok(false);
         };
+        let steps = &mut Steps::polling(poll);
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
             let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
-            matches(tokens, key, (0, blank_from))
+            matches(tokens, key, (0, blank_from), steps)
         } else {
-            let keys: Vec<CharacterKey> = character_keys(text, self.collation).collect();
+            let keys = self.keys(text);
             let blank_from = keys.len().saturating_sub(text.len() - blank_from);
-            matches(tokens, |at| keys.get(at).copied(), (0, blank_from))
+            matches(tokens, |at| keys.get(at).copied(), (0, blank_from), steps)
         }
     }
 
-    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has behind its first `%`.
-    #[must_use]
-    pub fn find(&self, text: &str, is_national: bool) -> Option<usize> {
-        let tokens = self.tokens.as_ref()?;
+    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has behind its first `%`. It polls
+    /// as [`LikePattern::matches_polling`] does.
+    ///
+    /// # Errors
+    /// The first of `poll`, which ends it.
+    pub fn find<E>(
+        &self,
+        text: &str,
+        is_national: bool,
+        poll: &mut dyn FnMut() -> Result<(), E>,
+    ) -> Result<Option<usize>, E> {
+        let Some(tokens) = &self.tokens else {
+            return Ok(None);
+        };
+        let steps = &mut Steps::polling(poll);
         let blank_from = blank_from(text, is_national);
         if text.is_ascii() {
             let bytes = text.as_bytes();
             let key = |at: usize| bytes.get(at).map(|byte| CharacterKey::of_ascii(*byte, self.collation));
-            return find(tokens, key, (bytes.len(), blank_from));
+            return find(tokens, key, (bytes.len(), blank_from), steps);
         }
-        let keys: Vec<CharacterKey> = character_keys(text, self.collation).collect();
+        let keys = self.keys(text);
         let blank_from = keys.len().saturating_sub(text.len() - blank_from);
-        let mut left = find(tokens, |at| keys.get(at).copied(), (keys.len(), blank_from))?;
+        let Some(mut left) = find(tokens, |at| keys.get(at).copied(), (keys.len(), blank_from), steps)? else {
+            return Ok(None);
+        };
         let mut units = 0;
         for character in text.chars() {
             let count = character_keys(character.encode_utf8(&mut [0; 4]), self.collation).count();
@@ -83,7 +114,22 @@ impl LikePattern {
             left -= count;
             units += character.len_utf16();
         }
-        Some(units + left)
+        Ok(Some(units + left))
+    }
+
+    /// How much memory reading a pattern and matching a text need: more than both by far.
+    #[must_use]
+    pub fn memory_size(pattern: &str, text: &str) -> usize {
+        let keys = if text.is_ascii() { 0 } else { text.len() };
+        let tokens = pattern.len().saturating_mul(size_of::<Token>());
+        tokens.saturating_add(keys.saturating_mul(size_of::<CharacterKey>()))
+    }
+
+    fn keys(&self, text: &str) -> Vec<CharacterKey> {
+        // No text has more keys than bytes.
+        let mut keys = Vec::with_capacity(text.len());
+        keys.extend(character_keys(text, self.collation));
+        keys
     }
 
     /// What a text must begin with to match, by the collation: for a search in an index.
@@ -115,42 +161,68 @@ fn blank_from(text: &str, is_national: bool) -> usize {
 
 /// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins is found behind
 /// the first place of them, or behind none.
-fn find(
+fn find<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,
     (size, blank_from): (usize, usize),
-) -> Option<usize> {
+    steps: &mut Steps<'_, E>,
+) -> Result<Option<usize>, E> {
     let many = tokens.iter().position(|token| matches!(token, Token::Many));
     let (head, tail) = tokens.split_at(many.unwrap_or(tokens.len()));
-    let is_head = |at: usize| {
-        let mut places = head.iter().zip(at..);
-        places.all(|(token, at)| key(at).is_some_and(|key| token.takes(key)))
-    };
     let first = match many {
         Some(_) => 0,
         None => blank_from.saturating_sub(head.len()),
     };
-    let at = (first..=size).find(|at| is_head(*at))?;
-    let found = tail.is_empty() || matches(tail, key, (at + head.len(), blank_from));
-    found.then_some(at)
+    for at in first..=size {
+        if !begins(head, &key, at, steps)? {
+            continue;
+        }
+        let found = tail.is_empty() || matches(tail, key, (at + head.len(), blank_from), steps)?;
+        return Ok(found.then_some(at));
+    }
+    Ok(None)
+}
+
+/// Whether the characters from `at` on are those of `head`, one for each token.
+fn begins<E>(
+    head: &[Token],
+    key: &impl Fn(usize) -> Option<CharacterKey>,
+    at: usize,
+    steps: &mut Steps<'_, E>,
+) -> Result<bool, E> {
+    for (token, at) in head.iter().zip(at..) {
+        steps.take(token)?;
+        if !key(at).is_some_and(|key| token.takes(key)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried again.
-fn matches(tokens: &[Token], key: impl Fn(usize) -> Option<CharacterKey>, (start, blank_from): (usize, usize)) -> bool {
+fn matches<E>(
+    tokens: &[Token],
+    key: impl Fn(usize) -> Option<CharacterKey>,
+    (start, blank_from): (usize, usize),
+    steps: &mut Steps<'_, E>,
+) -> Result<bool, E> {
     let (mut at, mut token_at) = (start, 0);
     let mut last_many = None;
     loop {
         let token = tokens.get(token_at);
         if token.is_none() && at >= blank_from {
-            return true;
+            return Ok(true);
         }
         if matches!(token, Some(Token::Many)) {
             token_at += 1;
             if token_at == tokens.len() {
-                return true;
+                return Ok(true);
             }
             last_many = Some((token_at, at));
             continue;
+        }
+        if let Some(token) = token {
+            steps.take(token)?;
         }
         match (token, key(at)) {
             (Some(token), Some(key)) if token.takes(key) => {
@@ -158,7 +230,7 @@ fn matches(tokens: &[Token], key: impl Fn(usize) -> Option<CharacterKey>, (start
                 token_at += 1;
                 continue;
             }
-            (Some(_), None) => return false,
+            (Some(_), None) => return Ok(false),
             (Some(_) | None, _) => {}
         }
         match &mut last_many {
@@ -166,10 +238,47 @@ fn matches(tokens: &[Token], key: impl Fn(usize) -> Option<CharacterKey>, (start
                 *from += 1;
                 (token_at, at) = (*behind, *from);
             }
-            None => return false,
+            None => return Ok(false),
         }
     }
 }
+
+/// How many comparisons are left until the next poll.
+struct Steps<'a, E> {
+    left: usize,
+    poll: &'a mut dyn FnMut() -> Result<(), E>,
+}
+
+impl<'a, E> Steps<'a, E> {
+    fn polling(poll: &'a mut dyn FnMut() -> Result<(), E>) -> Self {
+        Self {
+            left: STEPS_BETWEEN_POLLS,
+            poll,
+        }
+    }
+
+    /// Counts what it costs to compare a character with `token`.
+    #[inline]
+    fn take(&mut self, token: &Token) -> Result<(), E> {
+        match self.left.checked_sub(token.comparison_count()) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = STEPS_BETWEEN_POLLS;
+                (self.poll)()
+            }
+        }
+    }
+}
+
+fn never_stopped() -> Result<(), Infallible> {
+    Ok(())
+}
+
+/// 65,536: some hundred microseconds.
+pub const STEPS_BETWEEN_POLLS: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests;

@@ -5,15 +5,16 @@
 //!
 //! T1. A thread counts for itself, without atomics; what it has counted is added to the process's total 64 KiB at a time.
 //! T2. Rust's allocations never fail: who is about to make a large one asks [`reserve`] first. SQLite's fail within [`enforced`].
-//! T3. A use begins at [`begin`]: what Rust had before, or another thread frees, does not count; SQLite's memory always does.
+//! T3. A use begins at [`begin`]: of what Rust had before, what the caller says is kept counts; SQLite's memory always does.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Begins to count a use of this thread, which may be so large. 0 is no limit.
-pub fn begin(limit: u64) {
+/// Begins to count a use of this thread, which may be so large, with so many bytes of Rust's that it has kept from earlier ones. 0 is no
+/// limit.
+pub fn begin(limit: u64, kept: u64) {
     let _ = OF_THREAD.try_with(|of_thread| {
-        of_thread.base.set(of_thread.rust.get());
+        of_thread.base.set(of_thread.rust.get().saturating_sub(signed(kept)));
         of_thread.limit.set(signed(limit));
     });
 }
@@ -23,6 +24,14 @@ pub fn begin(limit: u64) {
 pub fn used() -> u64 {
     let used = OF_THREAD.try_with(OfThread::used).unwrap_or(0);
     u64::try_from(used).unwrap_or(0)
+}
+
+/// Runs `body`, and answers how many bytes of Rust's it has left allocated.
+pub fn measured<R>(body: impl FnOnce() -> R) -> (R, u64) {
+    let allocated = || OF_THREAD.try_with(|of_thread| of_thread.rust.get()).unwrap_or(0);
+    let before = allocated();
+    let done = body();
+    (done, u64::try_from(allocated() - before).unwrap_or(0))
 }
 
 /// How many bytes all threads use that were counted.
@@ -198,7 +207,7 @@ mod tests {
         std::thread::spawn(|| {
             assert!(reserve(u64::MAX));
             note_rust(1000);
-            begin(500);
+            begin(500, 0);
             assert_eq!(used(), 0);
             note_rust(200);
             note_sqlite(100);
@@ -208,8 +217,30 @@ mod tests {
             note_rust(-5000);
             assert_eq!(used(), 100);
             assert!(!reserve(u64::MAX));
-            begin(500);
+            begin(500, 0);
             assert_eq!(used(), 100);
+        })
+        .join()
+        .unwrap();
+    }
+
+    #[test]
+    fn what_is_kept_of_earlier_uses_counts_until_it_is_freed() {
+        std::thread::spawn(|| {
+            begin(500, 0);
+            let ((), kept) = measured(|| {
+                note_rust(300);
+                note_rust(-50);
+                note_sqlite(7);
+            });
+            assert_eq!(kept, 250);
+            note_sqlite(-7);
+            assert_eq!(measured(|| note_rust(-10)), ((), 0));
+            begin(500, kept);
+            assert_eq!(used(), 250);
+            assert!(reserve(250) && !reserve(251));
+            note_rust(-250);
+            assert!(reserve(500));
         })
         .join()
         .unwrap();
@@ -218,7 +249,7 @@ mod tests {
     #[test]
     fn sqlite_is_refused_memory_only_where_that_is_enforced() {
         std::thread::spawn(|| {
-            begin(500);
+            begin(500, 0);
             assert!(admits_sqlite(501));
             assert!(!take_refused());
             enforced(|| {

@@ -1,6 +1,7 @@
 //! The `selenite` command, run as its users run it.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
 mod anchor;
 mod backups;
@@ -28,3 +29,7 @@ mod reencrypt;
 mod reencrypt_signals;
 mod restore;
 mod serve;
+mod serve_limits;
+#[path = "../../../server/tests/session/client.rs"]
+#[expect(dead_code, reason = "the server's own tests need more of it")]
+mod tds_client;

@@ -9,11 +9,11 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::bench::Bench;
 
 /// A server that listens.
-struct Served {
+pub struct Served {
     child: Child,
     out: BufReader<ChildStdout>,
     /// What it printed before, line by line.
-    lines: Vec<String>,
+    pub lines: Vec<String>,
 }
 
 impl Served {
@@ -56,7 +56,7 @@ impl Served {
     }
 
     /// Ends it; answers its exit status, and what else it said to each of both.
-    fn end(mut self, signal: Signal) -> (i32, String, String) {
+    pub fn end(mut self, signal: Signal) -> (i32, String, String) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
         let (mut out, mut err) = (String::new(), String::new());
         self.out.read_to_string(&mut out).unwrap();
@@ -84,7 +84,7 @@ fn without_umask(command: &Command) -> Command {
 }
 
 /// A server at a port below those that the system gives away.
-fn start(bench: &Bench, words: &[&str]) -> (Served, u16) {
+pub fn start(bench: &Bench, words: &[&str]) -> (Served, u16) {
     let first = u16::try_from(std::process::id() % 4000).unwrap() + 16_000;
     let found = (first..first + 200).find_map(|port| Some((Served::start(bench, port, words)?, port)));
     found.unwrap()

@@ -8,6 +8,7 @@ use super::{
     once::Once,
     operator::{alike_nulls, operand},
 };
+use crate::evaluate::HEAVY_SIZE;
 use crate::{
     Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate, Whole, WholeCompare,
     functions::{Rule, collation_of},
@@ -218,5 +219,7 @@ fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) ->
         None => None,
     };
     debug_assert_eq!(pattern.data_type.family(), Family::Text, "binding has made text of it");
-    Some(LikePattern::new(&text(pattern)?, escape, collation.order()))
+    // A long one takes much more memory than its text, which is asked for when it is used.
+    let pattern = text(pattern).filter(|text| text.len() <= HEAVY_SIZE)?;
+    Some(LikePattern::new(&pattern, escape, collation.order()))
 }

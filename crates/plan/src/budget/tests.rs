@@ -228,6 +228,97 @@ fn a_statement_of_too_many_nodes_is_refused() {
     assert_eq!(session.number(&format!("SELECT {items} FROM t")), 8623);
 }
 
+/// A list of so many items.
+fn list(count: usize, separator: &str, item: impl Fn(usize) -> String) -> String {
+    let items: Vec<String> = (0..count).map(item).collect();
+    items.join(separator)
+}
+
+/// The number of the error that a batch ends with; 0 of none.
+fn outcome(session: &Session, batch: &str) -> i32 {
+    session.run(batch).map_or_else(|error| error.number(), |_| 0)
+}
+
+#[test]
+fn more_windows_than_sqlite_prepares_in_a_moment_are_refused() {
+    let session = table();
+    let frame = |at: usize| format!("SUM(x) OVER (ORDER BY x ROWS BETWEEN {at} PRECEDING AND CURRENT ROW)");
+    let numbers = |count: usize| outcome(&session, &format!("SELECT {} FROM t", list(count, ", ", frame)));
+    assert_eq!(numbers(256), 0);
+    assert_eq!(numbers(257), 8623);
+    // In ORDER BY, too; and the same one is one however often it is used.
+    let ordered = |count: usize| {
+        format!(
+            "SELECT {} FROM t ORDER BY {}",
+            list(200, ", ", frame),
+            list(count, ", ", frame)
+        )
+    };
+    assert_eq!(outcome(&session, &ordered(200)), 0);
+    let more = list(57, ", ", |at| frame(at + 200));
+    assert_eq!(
+        outcome(
+            &session,
+            &format!("SELECT {} FROM t ORDER BY {more}", list(200, ", ", frame))
+        ),
+        8623
+    );
+    let same = list(2000, ", ", |at| format!("SUM(x + {at}) OVER (ORDER BY x)"));
+    assert_eq!(outcome(&session, &format!("SELECT {same} FROM t")), 0);
+    // In all of a statement.
+    let member = format!("SELECT {} FROM t", list(128, ", ", frame));
+    let members = |count: usize| outcome(&session, &vec![member.as_str(); count].join(" UNION ALL "));
+    assert_eq!(members(6), 0);
+    assert_eq!(members(7), 8623);
+    // Beside many columns, and of many keys.
+    let columns = list(1000, ", ", |at| format!("x + {at}"));
+    let beside = |count: usize| {
+        outcome(
+            &session,
+            &format!("SELECT {columns}, {} FROM t", list(count, ", ", frame)),
+        )
+    };
+    assert_eq!(beside(64), 0);
+    assert_eq!(beside(256), 8623);
+}
+
+#[test]
+fn subqueries_and_their_copies_are_counted() {
+    let session = table();
+    let whens = |count: usize| {
+        let whens = list(count, " ", |at| {
+            format!("WHEN EXISTS (SELECT 1 FROM t i WHERE i.x = t.x + {at}) THEN {at}")
+        });
+        format!("CASE {whens} END")
+    };
+    assert_eq!(
+        outcome(&session, &format!("SELECT x FROM t WHERE {} = 1", whens(4000))),
+        0
+    );
+    assert_eq!(
+        outcome(&session, &format!("SELECT x FROM t WHERE {} = 1", whens(4100))),
+        8623
+    );
+    // SQLite would copy a derived table's column for each use: of 15 subqueries that is done, and counted; others are computed first.
+    let used = |subqueries: usize, uses: usize| {
+        let uses = list(uses, " OR ", |at| format!("a = {at}"));
+        format!(
+            "SELECT COUNT(*) FROM (SELECT {} AS a FROM t) d WHERE {uses}",
+            whens(subqueries)
+        )
+    };
+    assert_eq!(outcome(&session, &used(15, 600)), 0);
+    assert_eq!(outcome(&session, &used(15, 700)), 8623);
+    assert_eq!(outcome(&session, &used(300, 700)), 0);
+    // Those without a source, too.
+    let bare = |count: usize| list(count, " OR ", |at| format!("EXISTS (SELECT 1 WHERE x = {at})"));
+    assert_eq!(outcome(&session, &format!("SELECT x FROM t WHERE {}", bare(9000))), 0);
+    assert_eq!(
+        outcome(&session, &format!("SELECT x FROM t WHERE {}", bare(11_000))),
+        8623
+    );
+}
+
 #[test]
 fn a_budget_is_spent_to_its_end() {
     let mut budget = super::Budget::default();

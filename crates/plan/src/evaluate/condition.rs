@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use selenite_types::{Comparison, LikePattern, Value, compare};
 
-use super::Frame;
+use super::{Frame, HEAVY_SIZE, size_of};
 use crate::{Collation, Compare, Expr, LetPredicate, Like, PlanError, Predicate};
 
 impl Predicate {
@@ -35,8 +35,8 @@ impl Predicate {
                 collation,
             } => {
                 let operand = operand.evaluate(frame)?;
-                let least = order(&operand, &low.evaluate(frame)?, *collation)?.map(Ordering::is_ge);
-                let most = order(&operand, &high.evaluate(frame)?, *collation)?.map(Ordering::is_le);
+                let least = order(&operand, &low.evaluate(frame)?, *collation, frame)?.map(Ordering::is_ge);
+                let most = order(&operand, &high.evaluate(frame)?, *collation, frame)?.map(Ordering::is_le);
                 Ok(match (least, most) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
@@ -86,7 +86,7 @@ fn over_local(bound: &LetPredicate, frame: &Frame<'_>) -> Result<Option<bool>, P
 
 fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
     let (left, right) = (compare.left.evaluate(frame)?, compare.right.evaluate(frame)?);
-    let order = order(&left, &right, compare.collation)?;
+    let order = order(&left, &right, compare.collation, frame)?;
     Ok(order.map(|order| match compare.comparison {
         Comparison::Equal => order.is_eq(),
         Comparison::NotEqual => order.is_ne(),
@@ -99,7 +99,7 @@ fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanEr
 
 fn same(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
     let (left, right) = (compare.left.evaluate(frame)?, compare.right.evaluate(frame)?);
-    Ok(Some(match order(&left, &right, compare.collation)? {
+    Ok(Some(match order(&left, &right, compare.collation, frame)? {
         Some(order) => order.is_eq(),
         None => left == Value::Null && right == Value::Null,
     }))
@@ -109,7 +109,7 @@ fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_
     let operand = operand.evaluate(frame)?;
     let mut truth = Some(false);
     for value in list {
-        match order(&operand, &value.evaluate(frame)?, collation)? {
+        match order(&operand, &value.evaluate(frame)?, collation, frame)? {
             Some(order) if order.is_eq() => return Ok(Some(true)),
             Some(_) => {}
             None => truth = None,
@@ -120,8 +120,11 @@ fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_
 
 /// The order of two values; `None` if either is NULL.
 ///
-/// Errors: 8624 if they are of no one type, which binding never leaves so.
-fn order(left: &Value, right: &Value, collation: Collation) -> Result<Option<Ordering>, PlanError> {
+/// Errors: 8624 if they are of no one type, which binding never leaves so; that the statement is to stop.
+fn order(left: &Value, right: &Value, collation: Collation, frame: &Frame<'_>) -> Result<Option<Ordering>, PlanError> {
+    if size_of(left).min(size_of(right)) > HEAVY_SIZE {
+        frame.environment.poll()?;
+    }
     let order = compare(left, right, collation.order());
     if order.is_none() && *left != Value::Null && *right != Value::Null {
         return Err(PlanError::internal("a comparison of two types"));
@@ -132,8 +135,13 @@ fn order(left: &Value, right: &Value, collation: Collation) -> Result<Option<Ord
 fn alike(like: &Like, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
     let is_national = like.operand.data_type.is_national() || like.pattern.data_type.is_national();
     let operand = like.operand.evaluate(frame)?;
+    let poll = &mut || frame.environment.poll();
     if let (Value::Text(text), Some(fixed)) = (&operand, &like.fixed) {
-        return Ok(Some(fixed.matches(text, is_national)));
+        let size = LikePattern::memory_size("", text);
+        if size > HEAVY_SIZE {
+            frame.environment.reserve(size)?;
+        }
+        return Ok(Some(fixed.matches_polling(text, is_national, poll)?));
     }
     let pattern = like.pattern.evaluate(frame)?;
     let escape = like.escape.as_ref().map(|escape| escape.evaluate(frame)).transpose()?;
@@ -144,8 +152,12 @@ fn alike(like: &Like, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
     };
     match (operand, pattern) {
         (Value::Text(text), Value::Text(pattern)) => {
+            let size = LikePattern::memory_size(&pattern, &text);
+            if size > HEAVY_SIZE {
+                frame.environment.reserve(size)?;
+            }
             let pattern = LikePattern::new(&pattern, escape, like.collation.order());
-            Ok(Some(pattern.matches(&text, is_national)))
+            Ok(Some(pattern.matches_polling(&text, is_national, poll)?))
         }
         _ => Ok(None),
     }

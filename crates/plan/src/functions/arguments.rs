@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_types::{DataType, DatePart, Value, Width, utf16_prefix};
+use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf16_prefix};
 
 use super::within;
 use crate::evaluate::{COPIES, HEAVY_SIZE};
@@ -88,6 +88,14 @@ impl<'a> Arguments<'a> {
         Ok(())
     }
 
+    /// What a loop over characters polls by.
+    pub fn polls(&self) -> Polls<'a> {
+        Polls {
+            environment: self.environment,
+            left: STEPS_BETWEEN_POLLS,
+        }
+    }
+
     /// A text of the result's type: cut to its length.
     pub fn text_result(&self, text: &str) -> Value {
         Value::Text(Arc::from(self.cut(text)))
@@ -113,6 +121,31 @@ impl<'a> Arguments<'a> {
         match self.data_type.width() {
             Some(Width::Limited(width)) => utf16_prefix(text, usize::from(width)),
             Some(Width::Max) | None => text,
+        }
+    }
+}
+
+/// Polls now and then while a loop runs.
+pub(crate) struct Polls<'a> {
+    environment: &'a dyn Environment,
+    left: usize,
+}
+
+impl Polls<'_> {
+    /// Counts a turn of the loop.
+    ///
+    /// Errors: that the statement is to stop.
+    #[inline]
+    pub fn step(&mut self) -> Result<(), PlanError> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.left = STEPS_BETWEEN_POLLS;
+                self.environment.poll()
+            }
         }
     }
 }

@@ -90,6 +90,8 @@ impl Machine {
         failed: Failed,
         host: &mut H,
     ) -> Result<(), Halt> {
+        // What was interrupted is no error of its own.
+        host.poll()?;
         if raised.error.severity() >= SEVERITY_FATAL_MIN || raised.reach == Reach::Connection {
             self.tell_raised(&raised, host)?;
             return Err(Halt::Connection);

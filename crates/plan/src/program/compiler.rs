@@ -130,6 +130,7 @@ impl<'a> Compiler<'a> {
             return Err(self.errors);
         }
         Ok(Program {
+            memory_size: 0,
             body,
             source: Arc::from(self.source),
             variables: self.variables,

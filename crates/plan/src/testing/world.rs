@@ -14,6 +14,11 @@ pub(crate) struct World {
     pub caught: Option<CaughtError>,
     pub random: Cell<RandomState>,
     pub now: Moment,
+    /// How often it was asked whether to go on, and at which time the answer is no.
+    pub polls: Cell<u64>,
+    pub stops_at: Cell<u64>,
+    /// The most memory that was asked for at once.
+    pub reserved_max: Cell<usize>,
 }
 
 impl Default for World {
@@ -27,6 +32,9 @@ impl Default for World {
             server: server(),
             caught: None,
             random: Cell::new(RandomState::new(1)),
+            polls: Cell::new(0),
+            stops_at: Cell::new(u64::MAX),
+            reserved_max: Cell::new(0),
             // 2024-02-29 13:14:15.1234567 UTC, and clocks an hour ahead.
             now: Moment {
                 unix_ns: 1_709_212_455_123_456_700,
@@ -93,6 +101,19 @@ impl Environment for World {
 
     fn random(&self) -> &Cell<RandomState> {
         &self.random
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+        self.reserved_max.set(bytes.max(self.reserved_max.get()));
+        Ok(())
+    }
+
+    fn poll(&self) -> Result<(), PlanError> {
+        self.polls.set(self.polls.get() + 1);
+        match self.polls.get() >= self.stops_at.get() {
+            true => Err(PlanError::interrupted()),
+            false => Ok(()),
+        }
     }
 
     fn new_guid(&self) -> Guid {

@@ -3,6 +3,7 @@
 use super::condition::sign;
 use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
+use super::weight::SUBQUERY_NODE_COUNT;
 use super::{AggregateSpec, Form, Writer};
 use crate::query::tree::{AggregateCall, Outside, Quantified, Query};
 use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, PlanError};
@@ -36,7 +37,10 @@ impl Writer {
     pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, PlanError> {
         let outside = self.parts.outside(reference).cloned();
         match outside {
-            Some(Outside::Exists(query)) => Ok(format!("EXISTS ({})", self.query(&query)?)),
+            Some(Outside::Exists(query)) => {
+                self.spend_subquery()?;
+                Ok(format!("EXISTS ({})", self.query(&query)?))
+            }
             Some(Outside::In {
                 operand,
                 query,
@@ -49,8 +53,16 @@ impl Writer {
         }
     }
 
+    /// A subquery is written.
+    ///
+    /// Errors: 8623 for too many.
+    fn spend_subquery(&mut self) -> Result<(), PlanError> {
+        self.parts.budget.spend(SUBQUERY_NODE_COUNT)
+    }
+
     /// SQLite takes the first of several rows; T-SQL refuses them (512), and so does `tsql_single`.
     fn scalar(&mut self, query: &Query) -> Result<String, PlanError> {
+        self.spend_subquery()?;
         let sql = self.query(query)?;
         Ok(if query.is_single() {
             format!("({sql})")
@@ -60,6 +72,7 @@ impl Writer {
     }
 
     fn among(&mut self, operand: &Expr, query: &Query, collation: Collation) -> Result<String, PlanError> {
+        self.spend_subquery()?;
         let form = Form::of(&operand.data_type);
         let operand = collated(form, self.value(operand)?, collation);
         let rows = self.query(query)?;
@@ -87,6 +100,9 @@ impl Writer {
             source,
             collation,
         } = quantified;
+        // Twice, as below.
+        self.spend_subquery()?;
+        self.spend_subquery()?;
         let form = Form::of(&operand.data_type);
         let rows = format!("({}) AS t{source}", self.query(query)?);
         let operand = collated(form, self.value(operand)?, *collation);

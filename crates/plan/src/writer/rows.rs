@@ -31,6 +31,10 @@ impl Writer {
     ///
     /// Errors: as [`Writer::value`].
     pub fn query(&mut self, query: &Query) -> Result<String, PlanError> {
+        self.with_windows(query.columns.len(), |writer| writer.query_of_windows(query))
+    }
+
+    fn query_of_windows(&mut self, query: &Query) -> Result<String, PlanError> {
         match &query.limit {
             Some(Limit::Top { count, ties: true }) => {
                 let bound = self.row_count(count)?;
@@ -209,7 +213,7 @@ impl Writer {
     fn member(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, PlanError> {
         let bare = query.order.is_empty() && query.limit.is_none();
         if let (true, Body::Select(select)) = (bare, &query.body) {
-            return self.select(select, columns);
+            return self.with_windows(query.columns.len(), |writer| writer.select(select, columns));
         }
         let rows = self.query(query)?;
         let mut names: Vec<String> = Vec::with_capacity(query.columns.len());

@@ -317,7 +317,7 @@ impl Writer {
 
     fn weigh_subquery(&mut self, query: &Query) -> Result<u64, PlanError> {
         let columns = self.weigh_query(query)?;
-        let mut sum = columns.into_iter().fold(1, u64::saturating_add);
+        let mut sum = columns.into_iter().fold(SUBQUERY_NODE_COUNT, u64::saturating_add);
         if let Body::Select(select) = &query.body
             && let Some(filter) = &select.filter
         {
@@ -357,5 +357,9 @@ const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 /// 2,000 nodes: more than anybody writes as one column, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;
 
-/// 4,096 sources: SQLite copies so many in a tenth of a second.
+/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has 10,000 at most, which SQLite
+/// prepares in half a second; joins within them poll.
+pub(super) const SUBQUERY_NODE_COUNT: u64 = 100;
+
+/// 4,096 sources: SQLite prepares so many in a third of a second, in joins or in subqueries of conditions.
 const SOURCE_COUNT_MAX: u64 = 4096;

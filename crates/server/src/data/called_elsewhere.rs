@@ -12,11 +12,13 @@ use selenite_plan::program::{Body, Program};
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
+use super::catalog_rows::CatalogRow;
 use super::data_bench::DataBench;
 use super::permission::check_call;
 use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
+use crate::memory;
 
 /// A procedure that was found in another database, and is about to begin.
 pub struct Elsewhere {
@@ -131,19 +133,9 @@ impl DataBench<'_> {
         if let Some(program) = self.procedures.find(self.current, row) {
             return Ok(Some(Callee::Program(program)));
         }
-        let tree = super::schema::parsed(&row.definition)?;
-        let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
-            return Err(PlanError::internal("a procedure's definition").into());
-        };
-        let program = Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id);
-        match program {
-            Ok(program) => {
-                let program = Arc::new(program);
-                self.procedures.keep(self.current, row, &program);
-                Ok(Some(Callee::Program(program)))
-            }
-            Err(mut errors) => Err(errors.remove(0).into()),
-        }
+        let program = Arc::new(memory::measured_program(|| program_of(row))?);
+        self.procedures.keep(self.current, row, &program);
+        Ok(Some(Callee::Program(program)))
     }
 
     /// Another database is in use, without a word to the client; answers which was.
@@ -154,4 +146,13 @@ impl DataBench<'_> {
         self.used()?;
         Ok(before)
     }
+}
+
+/// The program of a procedure.
+fn program_of(row: &CatalogRow) -> Result<Program, PlanError> {
+    let tree = super::schema::parsed(&row.definition)?;
+    let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+        return Err(PlanError::internal("a procedure's definition"));
+    };
+    Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id).map_err(|mut errors| errors.remove(0))
 }

@@ -6,7 +6,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::bound_cache::BoundCache;
 use super::data_bench::DataBench;
 
 /// How often each was said, by any session.
@@ -55,7 +54,7 @@ impl DataBench<'_> {
             }
         }
         if told.plans != before.plans {
-            self.bound = BoundCache::default();
+            self.bound.clear();
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use selenite_engine::thread_memory;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
@@ -27,7 +28,8 @@ use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
-use crate::audit::{self, Audited};
+use crate::audit::{self, Audited, RefusedCalls};
+use crate::memory;
 use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
@@ -43,6 +45,8 @@ pub struct DataBench<'a> {
     pub(super) sight: Option<SessionObjects>,
     pub(super) bound: BoundCache,
     pub(super) procedures: ProcedureCache,
+    /// Of the calls that are in the audit log.
+    pub(super) refused: RefusedCalls,
     pub(super) frames: Frames,
     /// The procedure of another database that is about to begin.
     pub(super) elsewhere: Option<Elsewhere>,
@@ -82,6 +86,7 @@ impl<'a> DataBench<'a> {
         };
         let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
+        let kept_max = memory::kept_max(&instance.config().limits);
         Ok(Self {
             hall,
             patron,
@@ -99,8 +104,9 @@ impl<'a> DataBench<'a> {
                 places: Arc::default(),
             },
             sight: None,
-            bound: BoundCache::default(),
-            procedures: ProcedureCache::default(),
+            bound: BoundCache::new(kept_max / 2),
+            procedures: ProcedureCache::new(kept_max / 2),
+            refused: RefusedCalls::default(),
             frames: Frames::default(),
             elsewhere: None,
             is_away: false,
@@ -249,7 +255,7 @@ impl<'a> DataBench<'a> {
             Standing::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
         };
         if standing != self.standing {
-            self.bound = BoundCache::default();
+            self.bound.clear();
             self.standing = standing;
         }
         Ok(())
@@ -376,6 +382,10 @@ impl<'a> DataBench<'a> {
 }
 
 impl Workbench for DataBench<'_> {
+    fn kept_memory(&self) -> u64 {
+        self.bound.size().saturating_add(self.procedures.size())
+    }
+
     fn objects(&self) -> &dyn Objects {
         &self.objects
     }
@@ -427,6 +437,7 @@ impl Workbench for DataBench<'_> {
         mut errand: Errand<'_>,
     ) -> Result<Affected, Failure> {
         let Some(audited) = audit::of_statement(&statement.statement.kind) else {
+            self.note_left_out(Instant::now());
             return self.carry_out_permitted(statement, slots, &mut errand);
         };
         let database = self.current_database().name;
@@ -449,7 +460,8 @@ impl Workbench for DataBench<'_> {
         if let Some(audited) = audit::of_call(call)
             && !matches!(done, Ok(None))
         {
-            self.note_audited(&audited, &self.current_database().name, Audited::error(&done));
+            let database = self.current_database().name;
+            self.note_audited(&audited, &database, Audited::error(&done));
         }
         if let Some(callee) = done? {
             return Ok(Some(callee));
@@ -533,6 +545,7 @@ impl Workbench for DataBench<'_> {
 
 impl Drop for DataBench<'_> {
     fn drop(&mut self) {
+        self.note_rest();
         for used in self.open.values_mut() {
             used.transaction.rollback(&used.database);
         }

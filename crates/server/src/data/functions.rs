@@ -8,6 +8,7 @@ use selenite_plan::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_le
 use selenite_types::storage::{Stored, StoredRef};
 
 use super::running::Running;
+use super::sqlite_store::size_of;
 use crate::memory;
 
 /// Gives a connection the functions; they see what runs through `running`.
@@ -93,7 +94,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
         let run = begun(&self.0, context, run)?;
-        check_memory(&self.0)?;
+        check(&self.0, context)?;
         if context.len() > 2 {
             run.separate(stored_ref(context.get_raw(2)))
                 .map_err(|error| self.0.refuse(error))?;
@@ -116,7 +117,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
         let run = begun(&self.0, context, run)?;
-        check_memory(&self.0)?;
+        check(&self.0, context)?;
         run.enter(argument(context)).map_err(|error| self.0.refuse(error))
     }
 
@@ -138,10 +139,18 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 }
 
-/// An aggregate keeps what it is given, and there may be one for each group.
-fn check_memory(running: &Running) -> Result<()> {
-    memory::reserve(0).map_err(|error| running.refuse(error))
+/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between two looks, which takes
+/// long where the values are large.
+fn check(running: &Running, context: &Context<'_>) -> Result<()> {
+    memory::reserve(0).map_err(|error| running.refuse(error))?;
+    if size_of(&argument(context)) > LARGE_SIZE {
+        running.evaluate(|_, around| around.poll())?;
+    }
+    Ok(())
 }
+
+/// 64 KiB: comparing two takes some microseconds.
+const LARGE_SIZE: usize = 64 << 10;
 
 fn begun<'a>(
     running: &Running,

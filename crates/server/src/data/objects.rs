@@ -48,6 +48,10 @@ pub struct SessionObjects {
 }
 
 impl Objects for SessionObjects {
+    fn is_interrupted(&self) -> bool {
+        self.interrupts.poll().is_some()
+    }
+
     fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
         let found = self.directory.databases.iter().find(|record| match key {
             Key::Current => record.id == self.database_id,

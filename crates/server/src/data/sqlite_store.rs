@@ -242,7 +242,7 @@ pub(super) fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Er
 }
 
 /// The bytes of a text or blob.
-fn size_of(value: &StoredRef<'_>) -> usize {
+pub(super) fn size_of(value: &StoredRef<'_>) -> usize {
     match value {
         StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.len(),
         StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) => 0,

@@ -355,18 +355,24 @@ impl AddressCounter {
 }
 
 impl Attempt {
-    /// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client has all
-    /// addresses behind them.
     fn of_network(self) -> Self {
-        let address = match self.address.to_canonical() {
-            address if address.is_loopback() => IpAddr::from([127, 0, 0, 1]),
-            IpAddr::V4(address) => address.into(),
-            IpAddr::V6(address) => {
-                let [a, b, c, d, ..] = address.segments();
-                Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
-            }
-        };
-        Self { address, ..self }
+        Self {
+            address: network(self.address),
+            ..self
+        }
+    }
+}
+
+/// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client has all
+/// addresses behind them.
+pub fn network(address: IpAddr) -> IpAddr {
+    match address.to_canonical() {
+        address if address.is_loopback() => IpAddr::from([127, 0, 0, 1]),
+        IpAddr::V4(address) => address.into(),
+        IpAddr::V6(address) => {
+            let [a, b, c, d, ..] = address.segments();
+            Ipv6Addr::new(a, b, c, d, 0, 0, 0, 0).into()
+        }
     }
 }
 

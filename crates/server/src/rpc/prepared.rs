@@ -8,12 +8,12 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
 /// A session's prepared statements.
-#[derive(Default)]
 pub(crate) struct Prepared {
     statements: HashMap<i32, Statement>,
     last: i32,
-    /// Bytes of the texts.
-    size: usize,
+    /// Bytes of memory that they take.
+    size: u64,
+    size_max: u64,
 }
 
 /// What a handle stands for.
@@ -26,15 +26,30 @@ pub(crate) enum Statement {
 }
 
 impl Prepared {
+    /// None, and room for so many bytes of memory.
+    pub fn new(size_max: u64) -> Self {
+        Self {
+            statements: HashMap::new(),
+            last: 0,
+            size: 0,
+            size_max,
+        }
+    }
+
+    /// How many bytes of memory they take.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
     /// A handle for a statement: from 1, and no number twice in a session until all are used up.
     ///
     /// # Errors
-    /// 50701 if there are too many, 701 if their texts are too long together.
+    /// 50701 if there are too many, 701 if they take too much memory together.
     pub fn add(&mut self, statement: Statement) -> Result<i32, PlanError> {
         if self.statements.len() >= STATEMENT_COUNT_MAX {
             return Err(too_many());
         }
-        if self.size + statement.size() > SIZE_MAX {
+        if self.size.saturating_add(statement.size()) > self.size_max {
             return Err(PlanError::out_of_memory());
         }
         self.size += statement.size();
@@ -67,11 +82,15 @@ impl Prepared {
 }
 
 impl Statement {
-    /// The bytes of its text.
-    fn size(&self) -> usize {
+    /// The bytes of memory that it takes.
+    fn size(&self) -> u64 {
         match self {
-            Self::Program(program) => program.source().len(),
-            Self::Procedure(_) => 0,
+            Self::Program(program) => program.memory_size(),
+            Self::Procedure(name) => {
+                let parts = [&name.server, &name.database, &name.schema];
+                let texts: usize = parts.into_iter().flatten().map(|part| part.text.len()).sum();
+                u64::try_from(size_of::<ObjectName>() + texts + name.name.text.len()).unwrap_or(u64::MAX)
+            }
         }
     }
 }
@@ -92,9 +111,7 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
-/// 1 MiB of texts: a program takes some forty times as much, which is not counted from one request to the next.
-const SIZE_MAX: usize = 1 << 20;
-/// 16384: a client that forgets to let them go holds some hundred MiB at most.
+/// 16,384: more than that a client has forgotten to let go.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 
 #[cfg(test)]
@@ -111,18 +128,22 @@ mod tests {
 
     #[test]
     fn handles_count_up_and_end_somewhere() {
-        let mut prepared = Prepared::default();
+        let mut prepared = Prepared::new(u64::MAX);
         for number in 1..=STATEMENT_COUNT_MAX {
             assert_eq!(prepared.add(statement()), Ok(i32::try_from(number).unwrap()));
         }
         assert_eq!(prepared.add(statement()).unwrap_err().number(), 50_701);
+        let size = prepared.size;
         assert!(prepared.remove(7));
         assert!(!prepared.remove(7));
         assert!(prepared.find(7).is_none());
-        assert_eq!(prepared.size, 0);
+        assert_eq!(prepared.size, size / 16_384 * 16_383);
         assert_eq!(prepared.add(statement()), Ok(16_385));
         prepared.last = i32::MAX;
         prepared.clear();
-        assert_eq!(prepared.add(statement()), Ok(1));
+        assert_eq!((prepared.size, prepared.add(statement())), (0, Ok(1)));
+        prepared.size_max = prepared.size * 2;
+        assert_eq!(prepared.add(statement()), Ok(2));
+        assert_eq!(prepared.add(statement()).unwrap_err().number(), 701);
     }
 }

@@ -349,6 +349,13 @@ impl Environment for SessionHost<'_> {
         memory::reserve(bytes)
     }
 
+    fn poll(&self) -> Result<(), PlanError> {
+        match self.reply.is_interrupted() {
+            true => Err(PlanError::interrupted()),
+            false => Ok(()),
+        }
+    }
+
     fn new_guid(&self) -> Guid {
         self.surroundings().new_guid()
     }

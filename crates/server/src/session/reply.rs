@@ -67,6 +67,11 @@ impl Reply {
         self.interrupts.poll().is_none() && memory::reserve(0).is_ok()
     }
 
+    /// Whether the request is to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupts.poll().is_some()
+    }
+
     /// Why there is nobody to answer; none if there is.
     pub fn ended(&self) -> Option<Ended> {
         self.ended

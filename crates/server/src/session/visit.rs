@@ -74,7 +74,7 @@ impl<'a> Visit<'a> {
                 is_untold: false,
                 handle: None,
             },
-            prepared: Prepared::default(),
+            prepared: Prepared::new(memory::kept_max(&instance.config().limits)),
         };
         loop {
             if let Err(ended) = visit.serve_one() {
@@ -85,7 +85,8 @@ impl<'a> Visit<'a> {
 
     fn serve_one(&mut self) -> Served {
         own::note_state(|| self.host.sight());
-        memory::begin_request(&self.host.limits);
+        let kept = self.prepared.size().saturating_add(self.host.bench.kept_memory());
+        memory::begin_request(&self.host.limits, kept);
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
             Ok(Incoming::Attention) => return self.answer_attention(),

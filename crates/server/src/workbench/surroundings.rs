@@ -49,6 +49,13 @@ impl Environment for Surroundings<'_> {
         memory::reserve(bytes)
     }
 
+    fn poll(&self) -> Result<(), PlanError> {
+        match self.objects.is_interrupted() {
+            true => Err(PlanError::interrupted()),
+            false => Ok(()),
+        }
+    }
+
     fn new_guid(&self) -> Guid {
         new_guid()
     }

@@ -104,3 +104,34 @@ fn nobody_logs_in_while_the_audit_log_cannot_be_written_if_that_is_said() {
         assert!(events.contains(&"LOGIN".to_owned()), "{events:?}");
     }
 }
+
+#[test]
+fn a_session_that_is_refused_without_end_does_not_fill_the_log() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let refused = "EXEC sp_addrolemember 'no_such_role', 'nobody' DROP DATABASE nothing ".repeat(500);
+    assert_eq!(numbers(&client.batch(&refused)).len(), 1000);
+    // What is done is told all the same.
+    succeed(&mut client, "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'");
+    drop(client);
+    while !bench.running.instance().registry().sessions().is_empty() {
+        std::thread::yield_now();
+    }
+    let told = events(&bench);
+    let of = |event: &str| told.iter().filter(|told| told[0] == event).count();
+    let minutes = of("REFUSED CALLS");
+    assert!((1..10).contains(&minutes), "{minutes}");
+    let single = of("sp_addrolemember") + of("DROP DATABASE");
+    assert!((60..=60 * minutes).contains(&single), "{single}");
+    assert_eq!(of("CREATE LOGIN"), 1);
+    let text = std::fs::read_to_string(bench.data_folder().join("audit.jsonl")).unwrap();
+    let sqlite = Connection::open_in_memory().unwrap();
+    let counted: i64 = text
+        .lines()
+        .map(|line| {
+            let sql = "SELECT COALESCE(json_extract(?1, '$.count'), 0)";
+            sqlite.query_row(sql, [line], |row| row.get::<_, i64>(0)).unwrap()
+        })
+        .sum();
+    assert_eq!(i64::try_from(single).unwrap() + counted, 1000);
+}

@@ -26,6 +26,7 @@ mod group_commit;
 mod identity_numbers;
 mod insert_execute;
 mod inside;
+mod interruption;
 mod isolation;
 mod killed;
 mod max_columns;

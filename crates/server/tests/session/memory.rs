@@ -1,9 +1,11 @@
 //! Memory of a session, and what is told who needs more.
 
 use selenite_server::ServerLimits;
+use selenite_tds::ProcedureId;
+use selenite_types::{DataType, Value, Width};
 
 use crate::bench::Bench;
-use crate::client::{Answer, Client};
+use crate::client::{Answer, Client, int, output, parameter, text};
 
 const OUT_OF_MEMORY: i32 = 701;
 
@@ -132,20 +134,67 @@ fn texts_and_their_programs_are_counted() {
     assert!(told.is_err() || told.is_ok_and(|answer| numbers(&answer) == [OUT_OF_MEMORY]));
 }
 
+fn prepare(client: &mut Client, statement: &str) -> Answer {
+    let handle = output("", DataType::Int, Value::Null);
+    let statement = parameter("", DataType::NVarChar(Width::Max), Value::Text(statement.into()));
+    client.call(ProcedureId::Prepare, vec![handle, text(""), statement, int("", 1)])
+}
+
+/// Whether a value of 10 MB, of which LEN asks for two copies, fits into what a session may use.
+fn fits(client: &mut Client) -> bool {
+    let answer = client.batch("SELECT LEN(REPLICATE(CAST('x' AS varchar(max)), 10000000))");
+    assert!(
+        numbers(&answer).iter().all(|number| *number == OUT_OF_MEMORY),
+        "{answer:?}"
+    );
+    answer.errors().is_empty()
+}
+
 #[test]
-fn prepared_statements_are_bounded_by_their_size() {
+fn prepared_statements_are_counted_from_one_request_to_the_next() {
     let bench = bench();
     let mut client = bench.client();
-    let text = format!("SELECT 1 -- {}", "x".repeat(500_000));
-    let mut refused = false;
-    for number in 0..20 {
-        let answer = client.batch(&format!(
-            "DECLARE @h int EXEC sp_prepare @h OUTPUT, NULL, N'{number} {text}'"
-        ));
-        refused |= !answer.errors().is_empty();
+    for statements in ["PRINT 1 ".repeat(1000), format!("SELECT 1 -- {}", "x".repeat(500_000))] {
+        assert!(fits(&mut client));
+        let mut handles = Vec::new();
+        // What is prepared may take a quarter of the session's memory.
+        loop {
+            let answer = prepare(&mut client, &format!("PRINT {} {statements}", handles.len()));
+            if !answer.errors().is_empty() {
+                assert_eq!(numbers(&answer)[0], OUT_OF_MEMORY);
+                break;
+            }
+            let [(0, "", Value::Int(handle))] = *answer.outputs() else {
+                panic!("{answer:?}");
+            };
+            handles.push(*handle);
+            assert!(handles.len() < 100, "nothing is counted");
+        }
+        assert!(handles.len() > 2);
+        assert!(!fits(&mut client));
+        for handle in handles {
+            let answer = client.call(ProcedureId::Unprepare, vec![int("", handle)]);
+            assert_eq!(numbers(&answer), [0_i32; 0]);
+        }
     }
-    assert!(refused);
-    assert_eq!(client.int("SELECT 1"), 1);
+    assert!(fits(&mut client));
+}
+
+#[test]
+fn bound_statements_keep_no_large_programs() {
+    let bench = bench();
+    let mut client = bench.client();
+    assert_eq!(numbers_of(&mut client, "CREATE TABLE #t (a int)"), []);
+    let statements = "PRINT 1 ".repeat(2000);
+    for number in 0..30 {
+        let batch = format!("SELECT a FROM #t WHERE a = {number} RETURN {statements}");
+        assert_eq!(numbers_of(&mut client, &batch), []);
+    }
+    // An eighth of the memory may be bound statements and their programs: some four MiB.
+    assert_eq!(
+        client.int("SELECT CAST(LEN(REPLICATE(CAST('x' AS varchar(max)), 9000000)) AS int)"),
+        9_000_000
+    );
 }
 
 #[test]

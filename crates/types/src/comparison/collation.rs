@@ -56,6 +56,16 @@ impl Collation {
         key
     }
 
+    /// What stands for all characters that are equal to this one.
+    #[inline]
+    #[must_use]
+    pub fn fold(self, character: char) -> char {
+        match self {
+            Self::Latin1General => char::from_u32(fold(character.into())).unwrap_or(character),
+            Self::Latin1GeneralBin2 => character,
+        }
+    }
+
     /// Feeds `hasher` the same for texts that are equal.
     pub fn hash(self, text: &[u8], hasher: &mut impl Hasher) {
         match self {

@@ -26,6 +26,15 @@ pub(super) struct Class {
 }
 
 impl Token {
+    /// How many comparisons [`Token::takes`] needs at most.
+    #[inline]
+    pub fn comparison_count(&self) -> usize {
+        match self {
+            Self::Literal(_) | Self::One | Self::Many => 1,
+            Self::Class(class) => class.ranges.len(),
+        }
+    }
+
     /// Whether the token stands for one character, and for this one.
     #[inline]
     pub fn takes(&self, key: CharacterKey) -> bool {

@@ -240,7 +240,7 @@ fn the_first_rest_that_matches_is_found() {
         for (text, pattern) in texts.iter().flat_map(|text| patterns.map(|pattern| (text, pattern))) {
             let like = LikePattern::new(pattern, None, collation);
             for is_national in [false, true] {
-                let found = like.find(text, is_national);
+                let Ok(found) = like.find(text, is_national, &mut never_stopped);
                 assert_eq!(
                     found,
                     found_slowly(&like, text, is_national),
@@ -252,12 +252,43 @@ fn the_first_rest_that_matches_is_found() {
 }
 
 #[test]
+fn a_match_that_takes_long_polls_and_ends_when_that_fails() {
+    // Each place is compared with the whole pattern: 10^11 comparisons.
+    let near = format!("%{}c%", "a".repeat(100_000));
+    let class = format!("%[{}]", "b".repeat(1_000_000));
+    for text in ["a".repeat(1_000_000), "a".repeat(999_999) + "\u{e9}"] {
+        for (pattern, collation) in [
+            (&near, Collation::Latin1General),
+            (&class, Collation::Latin1GeneralBin2),
+        ] {
+            let like = LikePattern::new(pattern, None, collation);
+            let mut polls = 0;
+            let mut third = || {
+                polls += 1;
+                if polls == 3 { Err("stopped") } else { Ok(()) }
+            };
+            assert_eq!(
+                like.matches_polling(&text, false, &mut third),
+                Err("stopped"),
+                "{collation:?}"
+            );
+            polls = 0;
+            let mut third = || {
+                polls += 1;
+                if polls == 3 { Err("stopped") } else { Ok(()) }
+            };
+            assert_eq!(like.find(&text, false, &mut third), Err("stopped"), "{collation:?}");
+        }
+    }
+}
+
+#[test]
 fn a_pattern_is_found_in_a_long_text_in_no_time() {
     let text = "e".repeat(3_000_000);
     for pattern in ["z%", "[x-z]q%", "ez%", "e%z", "z"] {
         assert_eq!(
-            LikePattern::new(pattern, None, Collation::Latin1General).find(&text, false),
-            None,
+            LikePattern::new(pattern, None, Collation::Latin1General).find(&text, false, &mut never_stopped),
+            Ok(None),
             "{pattern}"
         );
     }

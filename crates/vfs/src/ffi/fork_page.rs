@@ -20,6 +20,10 @@ impl ForkPage {
     pub fn of_process() -> &'static Self {
         PAGE.get_or_init(|| {
             let page = map();
+            // Miri knows no handlers, and forks no process.
+            if cfg!(miri) {
+                return page;
+            }
             // SAFETY: the handler only stores to atomics, which is safe between fork and exec.
             let _ = unsafe { libc::pthread_atfork(None, None, Some(wipe)) };
             page
@@ -71,6 +75,10 @@ extern "C" fn wipe() {
 }
 
 fn map() -> ForkPage {
+    // Miri knows no advice to a kernel.
+    if cfg!(miri) {
+        return unmapped();
+    }
     let size = 4096;
     // SAFETY: an anonymous mapping at an address of the kernel's choice.
     let page = unsafe {
@@ -84,11 +92,7 @@ fn map() -> ForkPage {
         )
     };
     if page == libc::MAP_FAILED {
-        let words = Box::leak(Box::new([const { AtomicU64::new(0) }; 64]));
-        return ForkPage {
-            words,
-            wiped_by_kernel: false,
-        };
+        return unmapped();
     }
     // SAFETY: the mapping made above; a kernel that does not know the advice says so and does nothing.
     let wiped_by_kernel = unsafe { libc::madvise(page, size, libc::MADV_WIPEONFORK) } == 0;
@@ -99,7 +103,15 @@ fn map() -> ForkPage {
     ForkPage { words, wiped_by_kernel }
 }
 
-#[cfg(test)]
+/// Words of the allocator's memory, that lives as long as the process.
+fn unmapped() -> ForkPage {
+    ForkPage {
+        words: Box::leak(Box::new([const { AtomicU64::new(0) }; 64])),
+        wiped_by_kernel: false,
+    }
+}
+
+#[cfg(all(test, not(miri)))]
 mod tests {
     use super::*;
 

@@ -97,11 +97,12 @@ pub fn count_sqlite(config: Config) -> Result<(), Code> {
         realloc: Some(realloc),
         ..own
     };
-    if OWN.set(own).is_err() {
-        return Ok(());
-    }
-    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies.
-    Code::check(unsafe { config(CONFIG_MALLOC, &raw mut counting) })
+    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies. It allocates nothing before it is initialized, and
+    // refuses this option from then on: so `OWN` is set before the functions above need it.
+    Code::check(unsafe { config(CONFIG_MALLOC, &raw mut counting) })?;
+    // Who calls this at the same time sets the same.
+    let _ = OWN.set(own);
+    Ok(())
 }
 
 /// SQLite's own allocator.
@@ -169,7 +170,7 @@ mod tests {
     #[test]
     fn the_allocator_counts_what_a_thread_has() {
         std::thread::spawn(|| {
-            thread_memory::begin(1 << 40);
+            thread_memory::begin(1 << 40, 0);
             let layout = Layout::from_size_align(1 << 20, 8).unwrap();
             // SAFETY: the size is not zero, and the block is given back with its layout.
             let block = unsafe { CountingAllocator.alloc(layout) };

@@ -300,9 +300,12 @@ fn class_of(page_bytes: usize) -> usize {
 }
 
 const CLASS_COUNT: usize = 7;
-const SHARD_COUNT: usize = 16;
-const SHARD_COUNT_U32: u32 = 16;
+const SHARD_COUNT: usize = if cfg!(selenite_loom) { 2 } else { 16 };
+const SHARD_COUNT_U32: u32 = if cfg!(selenite_loom) { 2 } else { 16 };
 /// A large page of the system's. In pages of 64 KiB each shard has two of its slots.
 const CHUNK_SIZE: usize = 2 << 20;
 const SYSTEM_PAGE: usize = 4096;
 const PAGE_BYTES_USUAL: usize = 4096;
+
+#[cfg(all(test, selenite_loom))]
+mod model;

@@ -169,7 +169,9 @@ pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, PlanError> {
         return Err(PlanError::invalid_escape_type(kind));
     }
     let mut escaped = String::with_capacity(call.text(0)?.len());
+    let mut polls = call.polls();
     for character in call.text(0)?.chars() {
+        polls.step()?;
         within(escaped.len())?;
         match character {
             '"' => escaped.push_str("\\\""),

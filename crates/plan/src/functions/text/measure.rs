@@ -37,7 +37,8 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
     if wanted.is_empty() {
         return call.length_result(0);
     }
-    match search::find(rest, wanted, call.collation) {
+    let found = search::Haystack::new(rest, call)?.find_all(wanted, call)?.next();
+    match found {
         Some((at, _)) => {
             let before = text.len() - rest.len() + at;
             call.length_result(utf16_length(text.get(..before).unwrap_or_default()) + 1)

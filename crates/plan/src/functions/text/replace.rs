@@ -1,8 +1,10 @@
 //! Text made of text, character by character.
 
+use std::collections::HashMap;
+
 use selenite_types::{DataType, Value, Width, in_code_page};
 
-use super::search;
+use super::search::Haystack;
 use crate::{
     Expr, PlanError,
     functions::{
@@ -13,6 +15,9 @@ use crate::{
 
 /// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
 const TEXT_SIZE_MAX: usize = 128 << 20;
+
+/// Two characters, and a map's overhead.
+const ENTRY_SIZE: usize = 10;
 
 /// UPPER.
 pub(super) fn upper(call: &Arguments<'_>) -> Result<Value, PlanError> {
@@ -31,8 +36,19 @@ fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Va
         Some(changed) if is_national || in_code_page(changed) => changed,
         Some(_) | None => character,
     };
-    let text: String = call.text(0)?.chars().map(change).collect();
-    Ok(call.text_result(&text))
+    let text = call.text(0)?;
+    Ok(call.text_result(&collected(text.chars().map(change), text.len(), call)?))
+}
+
+/// The text of these characters; `size` bytes, or about so many.
+fn collected(characters: impl Iterator<Item = char>, size: usize, call: &Arguments<'_>) -> Result<String, PlanError> {
+    let mut text = String::with_capacity(size);
+    let mut polls = call.polls();
+    for character in characters {
+        polls.step()?;
+        text.push(character);
+    }
+    Ok(text)
 }
 
 fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
@@ -42,8 +58,8 @@ fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
 
 /// REVERSE.
 pub(super) fn reverse(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let text: String = call.text(0)?.chars().rev().collect();
-    Ok(call.text_result(&text))
+    let text = call.text(0)?;
+    Ok(call.text_result(&collected(text.chars().rev(), text.len(), call)?))
 }
 
 /// REPLICATE: NULL for a negative count.
@@ -91,36 +107,84 @@ pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, PlanError> {
     if wanted.is_empty() {
         return Ok(call.text_result(text));
     }
+    let haystack = Haystack::new(text, call)?;
     let mut replaced = String::with_capacity(text.len());
-    let mut rest = text;
-    while let Some((start, end)) = search::find(rest, wanted, call.collation) {
-        replaced.push_str(rest.get(..start).unwrap_or_default());
+    let mut behind = 0;
+    let mut polls = call.polls();
+    for (start, end) in haystack.find_all(wanted, call)? {
+        polls.step()?;
+        replaced.push_str(text.get(behind..start).unwrap_or_default());
         replaced.push_str(replacement);
         call.reserve(replaced.len())?;
-        rest = rest.get(end..).unwrap_or_default();
+        behind = end;
     }
-    replaced.push_str(rest);
+    replaced.push_str(text.get(behind..).unwrap_or_default());
     Ok(call.text_result(&replaced))
 }
 
 /// TRANSLATE: each character of the second text becomes the one in its place in the third.
 pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    // The sets' characters are taken apart, each in four bytes.
-    let sets = call.text(1)?.len().saturating_add(call.text(2)?.len());
-    call.environment.reserve(sets.saturating_mul(4))?;
-    let from: Vec<char> = call.text(1)?.chars().collect();
-    let to: Vec<char> = call.text(2)?.chars().collect();
-    if from.len() != to.len() {
-        return Err(PlanError::translate_sets());
+    let order = call.collation.order();
+    let map = TranslationMap::new(call)?;
+    let change = |character: char| map.find(order.fold(character)).unwrap_or(character);
+    let text = call.text(0)?;
+    Ok(call.text_result(&collected(text.chars().map(change), text.len(), call)?))
+}
+
+/// What becomes of folded characters.
+struct TranslationMap {
+    ascii: [Option<char>; 128],
+    others: HashMap<char, char>,
+}
+
+impl TranslationMap {
+    /// Of the second and third text of a call.
+    ///
+    /// Errors: 9828 for texts that are not equally long; 701; that the statement is to stop.
+    fn new(call: &Arguments<'_>) -> Result<Self, PlanError> {
+        let order = call.collation.order();
+        let mut map = Self {
+            ascii: [None; 128],
+            others: HashMap::new(),
+        };
+        let (mut from, mut to) = (call.text(1)?.chars(), call.text(2)?.chars());
+        let mut polls = call.polls();
+        loop {
+            polls.step()?;
+            match (from.next(), to.next()) {
+                // Of two that are equal the first counts.
+                (Some(from), Some(to)) => map.insert(order.fold(from), to, call)?,
+                (None, None) => return Ok(map),
+                (Some(_), None) | (None, Some(_)) => return Err(PlanError::translate_sets()),
+            }
+        }
     }
-    let change = |character: char| {
-        let found = from
-            .iter()
-            .position(|wanted| search::same_char(character, *wanted, call.collation));
-        found.and_then(|at| to.get(at)).copied().unwrap_or(character)
-    };
-    let text: String = call.text(0)?.chars().map(change).collect();
-    Ok(call.text_result(&text))
+
+    fn insert(&mut self, from: char, to: char, call: &Arguments<'_>) -> Result<(), PlanError> {
+        if let Some(place) = u32::from(from)
+            .try_into()
+            .ok()
+            .and_then(|at: usize| self.ascii.get_mut(at))
+        {
+            place.get_or_insert(to);
+            return Ok(());
+        }
+        if self.others.len() == self.others.capacity() {
+            // It grows to twice its size, and is copied.
+            call.environment
+                .reserve(self.others.len().saturating_mul(4 * ENTRY_SIZE))?;
+        }
+        self.others.entry(from).or_insert(to);
+        Ok(())
+    }
+
+    fn find(&self, folded: char) -> Option<char> {
+        let at = usize::try_from(u32::from(folded)).ok()?;
+        match self.ascii.get(at) {
+            Some(to) => *to,
+            None => self.others.get(&folded).copied(),
+        }
+    }
 }
 
 /// Refuses a text of more bytes than one may have.

@@ -1,48 +1,117 @@
 //! Finding text in text.
+//!
+//! S1. Characters that the collation takes for equal fold to the same one. So text is folded, and then found as bytes, in linear time.
 
+use std::borrow::Cow;
+use std::str::Chars;
+
+use memchr::memmem;
 use selenite_types::{LikePattern, Value};
 
-use crate::{Collation, PlanError, functions::Arguments};
+use crate::evaluate::HEAVY_SIZE;
+use crate::{PlanError, functions::Arguments};
 
-/// Whether two characters are the same one to the collation.
-pub(super) fn same_char(left: char, right: char, collation: Collation) -> bool {
-    if left == right {
-        return true;
-    }
-    if collation.is_binary {
-        return false;
-    }
-    if left.is_ascii() && right.is_ascii() {
-        return left.eq_ignore_ascii_case(&right);
-    }
-    let (mut left_bytes, mut right_bytes) = ([0; 4], [0; 4]);
-    let left = left.encode_utf8(&mut left_bytes).as_bytes();
-    let right = right.encode_utf8(&mut right_bytes).as_bytes();
-    collation.order().compare(left, right).is_eq()
+/// A text in which others are found.
+pub(super) struct Haystack<'a> {
+    text: &'a str,
+    folded: Cow<'a, str>,
+    order: selenite_types::Collation,
 }
 
-/// How many bytes of the beginning of `text` are `wanted`, if it begins so.
-pub(super) fn beginning(text: &str, wanted: &str, collation: Collation) -> Option<usize> {
-    let mut characters = text.char_indices();
-    for wanted in wanted.chars() {
-        let (_, found) = characters.next()?;
-        if !same_char(found, wanted, collation) {
-            return None;
-        }
+impl<'a> Haystack<'a> {
+    /// A text, folded.
+    ///
+    /// Errors: 701; that the statement is to stop.
+    pub fn new(text: &'a str, call: &Arguments<'_>) -> Result<Self, PlanError> {
+        Ok(Self {
+            text,
+            folded: folded(text, call)?,
+            order: call.collation.order(),
+        })
     }
-    Some(characters.next().map_or(text.len(), |(at, _)| at))
+
+    /// Where `wanted`, which is not empty, is found: ranges of the text's bytes, none of which overlaps the one before.
+    ///
+    /// Errors: as [`Haystack::new`].
+    pub fn find_all(&'a self, wanted: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, PlanError> {
+        let wanted = folded(wanted, call)?;
+        let size = wanted.len();
+        let finder = memmem::Finder::new(wanted.as_bytes()).into_owned();
+        // Where folding changes no character's size, each lies where it did.
+        let is_in_place = matches!(self.folded, Cow::Borrowed(_)) || self.text.is_ascii();
+        Ok(Occurrences {
+            finder,
+            size,
+            folded: self.folded.as_bytes(),
+            rest: (!is_in_place).then(|| self.text.chars()),
+            order: self.order,
+            folded_at: 0,
+            at: 0,
+            found_end: 0,
+        })
+    }
 }
 
-/// Where `wanted`, which is not empty, is found in `text` first: its range of bytes.
-pub(super) fn find(text: &str, wanted: &str, collation: Collation) -> Option<(usize, usize)> {
-    let starts = text.char_indices().map(|(at, _)| at);
-    for start in starts {
-        let rest = text.get(start..)?;
-        if let Some(size) = beginning(rest, wanted, collation) {
-            return Some((start, start + size));
-        }
+/// See [`Haystack::find_all`].
+pub(super) struct Occurrences<'a> {
+    finder: memmem::Finder<'static>,
+    size: usize,
+    folded: &'a [u8],
+    /// What lies behind `at`; none where the folded text's places are the text's.
+    rest: Option<Chars<'a>>,
+    order: selenite_types::Collation,
+    folded_at: usize,
+    at: usize,
+    found_end: usize,
+}
+
+impl Iterator for Occurrences<'_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let from = self.found_end;
+        let found = from + self.finder.find(self.folded.get(from..)?)?;
+        self.found_end = found + self.size;
+        let start = self.place(found);
+        Some((start, self.place(self.found_end)))
     }
-    None
+}
+
+impl Occurrences<'_> {
+    /// Where that place of the folded text is in the text. Places only go up.
+    fn place(&mut self, folded_at: usize) -> usize {
+        let Some(rest) = &mut self.rest else {
+            return folded_at;
+        };
+        while self.folded_at < folded_at {
+            let Some(character) = rest.next() else { break };
+            self.at += character.len_utf8();
+            self.folded_at += self.order.fold(character).len_utf8();
+        }
+        self.at
+    }
+}
+
+/// The text with one character for all that are equal by the collation.
+fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, PlanError> {
+    let order = call.collation.order();
+    if call.collation.is_binary {
+        return Ok(Cow::Borrowed(text));
+    }
+    if text.len() > HEAVY_SIZE {
+        // No character folds to one of more than twice its bytes.
+        call.environment.reserve(text.len().saturating_mul(2))?;
+    }
+    if text.is_ascii() {
+        return Ok(Cow::Owned(text.to_ascii_lowercase()));
+    }
+    let mut folded = String::with_capacity(text.len());
+    let mut polls = call.polls();
+    for character in text.chars() {
+        polls.step()?;
+        folded.push(order.fold(character));
+    }
+    Ok(Cow::Owned(folded))
 }
 
 /// PATINDEX: where the pattern matches first, from 1; 0 if nowhere.
@@ -50,10 +119,15 @@ pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let (pattern, text) = (call.text(0)?, call.text(1)?);
     let is_national = call.data_type(0).is_national() || call.data_type(1).is_national();
     let order = call.collation.order();
+    let size = LikePattern::memory_size(pattern, text);
+    if size > HEAVY_SIZE {
+        call.environment.reserve(size)?;
+    }
+    let poll = &mut || call.environment.poll();
     let Some(tail) = pattern.strip_prefix('%') else {
-        let is_match = LikePattern::new(pattern, None, order).matches(text, is_national);
+        let is_match = LikePattern::new(pattern, None, order).matches_polling(text, is_national, poll)?;
         return call.length_result(usize::from(is_match));
     };
     let tail = LikePattern::new(tail.trim_start_matches('%'), None, order);
-    call.length_result(tail.find(text, is_national).map_or(0, |at| at + 1))
+    call.length_result(tail.find(text, is_national, poll)?.map_or(0, |at| at + 1))
 }

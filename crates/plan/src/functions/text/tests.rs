@@ -1,4 +1,6 @@
-use crate::testing::{assert_shown, fault, shown, type_of};
+use selenite_types::{DataType, Width};
+
+use crate::testing::{Batch, assert_shown, fault, shown, type_of};
 
 #[test]
 fn len_leaves_out_trailing_blanks_and_datalength_counts_bytes() {
@@ -284,4 +286,129 @@ fn a_function_that_is_not_supported_says_so() {
     let text = "'FROBNICATE' is not a recognized built-in function name.";
     assert_eq!(fault("FROBNICATE(1)"), (195, text.to_owned()));
     assert_eq!(shown("{fn UCASE('a')}"), "A");
+}
+
+/// Texts of a megabyte: of ASCII, and of others.
+fn long_texts() -> Batch {
+    let mut batch = Batch::new();
+    let text = |national: bool| {
+        if national {
+            DataType::NVarChar(Width::Max)
+        } else {
+            DataType::VarChar(Width::Max)
+        }
+    };
+    batch.declare("@a", text(false), "REPLICATE(CAST('ab' AS varchar(max)), 500000)");
+    batch.declare(
+        "@b",
+        text(true),
+        "REPLICATE(CAST(N'\u{e9}\u{3b2}' AS nvarchar(max)), 250000)",
+    );
+    batch.declare(
+        "@p",
+        text(false),
+        "'%' + REPLICATE(CAST('ab' AS varchar(max)), 50000) + 'c%'",
+    );
+    batch.declare(
+        "@q",
+        text(true),
+        "N'%' + REPLICATE(CAST(N'\u{e9}\u{3b2}' AS nvarchar(max)), 50000) + N'c%'",
+    );
+    batch
+}
+
+#[test]
+fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
+    let batch = long_texts();
+    for (text, polls_min) in [
+        // Linear: between two of them it is enough.
+        ("LEN(@a) + DATALENGTH(@b)", 2),
+        (
+            "SUBSTRING(@a, 5, 7) + LEFT(@b, 4) + RIGHT(@b, 7) + STUFF(@b, 1, 2, @b)",
+            4,
+        ),
+        ("LTRIM(@a) + RTRIM(@a) + TRIM(@b)", 4),
+        ("CHARINDEX('c', @a) + CHARINDEX(@a, @a) + CHARINDEX(N'c', @b)", 3 + 7),
+        ("@a + @a + @b", 2),
+        ("CONCAT(@a, @a) + CONCAT_WS(@a, @b, @b)", 3),
+        ("REPLICATE(@a, 2)", 1),
+        ("HASHBYTES('MD5', @a)", 1),
+        ("CONVERT(varchar(max), CONVERT(varbinary(max), @a), 2)", 2),
+        ("CASE WHEN @a = @b OR @b < @b OR @a IN (@b, @a) THEN 1 END", 2),
+        // Character by character.
+        ("UPPER(@a)", 15),
+        ("LOWER(@b)", 7),
+        ("REVERSE(@a)", 15),
+        ("STRING_ESCAPE(@a, 'json')", 15),
+        ("REPLACE(@a, 'a', 'c')", 7),
+        ("REPLACE(@b, N'\u{c9}', '')", 10),
+        ("TRANSLATE(@a, 'abc', 'xyz')", 15),
+        ("TRANSLATE(@b, @b, @b)", 14),
+        // As often as text and pattern are long.
+        ("PATINDEX(@p, @a)", 100),
+        ("PATINDEX(@q, @b)", 100),
+        ("CASE WHEN @a LIKE @p THEN 1 END", 100),
+        ("CASE WHEN @b LIKE @q THEN 1 END", 100),
+    ] {
+        let expr = batch.bind(text).unwrap();
+        batch.world.polls.set(0);
+        batch.world.stops_at.set(polls_min);
+        let ended = batch.evaluate(&expr);
+        assert_eq!(ended, Err(crate::PlanError::interrupted()), "{text}");
+        assert_eq!(batch.world.polls.get(), polls_min, "{text}");
+    }
+}
+
+#[test]
+fn long_texts_are_found_and_replaced_in_linear_time() {
+    let batch = long_texts();
+    for (text, shown) in [
+        ("CHARINDEX(SUBSTRING(@a, 1, 400000) + 'c', @a)", "0"),
+        ("CHARINDEX(SUBSTRING(@a, 2, 999999), UPPER(@a))", "2"),
+        ("CHARINDEX(SUBSTRING(@b, 1, 200000) + N'c', @b)", "0"),
+        ("CHARINDEX(N'c', UPPER(@b) + N'C')", "500001"),
+        ("LEN(REPLACE(@a, SUBSTRING(@a, 1, 400000), 'c'))", "200002"),
+        ("LEN(REPLACE(UPPER(@b), N'\u{e9}', N'xyz'))", "1000000"),
+        (
+            "CHARINDEX('x', TRANSLATE(@b, @b, REPLICATE(CAST(N'x' AS nvarchar(max)), 500000)))",
+            "1",
+        ),
+    ] {
+        assert_eq!(batch.shown(text), shown, "{text}");
+    }
+}
+
+#[test]
+fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
+    // U+023A folds to one of three bytes, the Kelvin sign to one of one.
+    assert_shown(&[
+        ("CHARINDEX(N'x', N'\u{23a}\u{212a}x')", "3"),
+        ("CHARINDEX(N'K', N'\u{23a}\u{212a}x')", "2"),
+        ("CHARINDEX(N'\u{2c65}', N'x\u{212a}\u{23a}x')", "3"),
+        ("REPLACE(N'\u{23a}\u{212a}\u{23a}k', N'k', N'-')", "\u{23a}-\u{23a}-"),
+        ("REPLACE(N'\u{23a}\u{212a}\u{23a}k', N'\u{2c65}', N'')", "\u{212a}k"),
+        ("REPLACE(N'\u{1f600}\u{23a}\u{1f600}', N'\u{1f600}', N'.')", ".\u{23a}."),
+        ("REPLACE('aaa', 'aa', 'b')", "ba"),
+        ("TRANSLATE(N'\u{212a}k\u{e9}', N'K\u{c9}k', N'123')", "112"),
+    ]);
+}
+
+#[test]
+fn the_memory_of_patterns_and_folded_texts_is_asked_for() {
+    let batch = long_texts();
+    let literal = format!("CASE WHEN 'a' LIKE '%{}c%' THEN 1 END", "ab".repeat(50_000));
+    for (text, bytes_min) in [
+        // A part of a pattern takes 32 bytes, a character that is not of ASCII eight.
+        (literal.as_str(), 3_200_000),
+        ("CASE WHEN 'a' LIKE @p THEN 1 END", 3_200_000),
+        ("PATINDEX(@p, 'a')", 3_200_000),
+        ("CASE WHEN @b LIKE 'a' THEN 1 END", 8_000_000),
+        ("PATINDEX('%c%', @b)", 8_000_000),
+        ("CHARINDEX('c', @b)", 2_000_000),
+    ] {
+        batch.world.reserved_max.set(0);
+        batch.shown(text);
+        let reserved = batch.world.reserved_max.get();
+        assert!(reserved >= bytes_min, "{text:.100}: {reserved}");
+    }
 }
