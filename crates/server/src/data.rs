@@ -23,6 +23,7 @@ mod commitment;
 mod damaged_page;
 mod data_bench;
 mod database;
+mod database_registry;
 mod dbcc;
 mod deduction;
 mod definition;
@@ -34,7 +35,6 @@ mod expectation;
 mod frames;
 mod functions;
 mod going;
-mod hall;
 mod identities;
 mod identity_insert;
 mod kill;
@@ -66,10 +66,10 @@ mod used_database;
 mod views;
 
 pub(crate) use commitment::load_commitment;
+pub use database_registry::DatabaseRegistry;
 pub use dbcc::check_supported as check_dbcc;
 pub(crate) use dbcc::frees_programs;
 pub use definition::is_on;
-pub use hall::Hall;
 pub use log_sync::SyncFigures;
 
 /// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use selenite_engine::Access;
-use selenite_server::data::Hall;
+use selenite_server::data::DatabaseRegistry;
 use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
 use crate::arguments::serve::Serve;
@@ -36,7 +36,7 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the next one puts right.
     let signal = interrupt::signal()?;
     let running = Server::start(config, &mut announce, |_| {
-        Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))))
+        Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))))
     })?;
     signal.started();
     print(&format!("listening on {}", running.address()))?;

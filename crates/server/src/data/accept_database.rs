@@ -7,8 +7,8 @@ use selenite_types::Value;
 
 use super::commitment::load_commitment;
 use super::data_bench::DataBench;
+use super::database_registry::of_master;
 use super::expectation::plain_access;
-use super::hall::of_master;
 use super::security::argument;
 use crate::master::DatabaseName;
 
@@ -43,7 +43,7 @@ impl DataBench<'_> {
 
     fn accept_database(&mut self, name: &str) -> Result<(), PlanError> {
         let instance = self.patron.instance;
-        let directory = self.hall.directory(instance)?;
+        let directory = self.database_registry.directory(instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.filter(|record| !record.is_reserved()).cloned();
         let record = record.ok_or_else(|| {
@@ -62,7 +62,7 @@ impl DataBench<'_> {
         }
         self.close_database(record.id);
         // Nobody opens it meanwhile.
-        let _closure = self.hall.close_for_restore(record.id).ok_or_else(in_use)?;
+        let _closure = self.database_registry.close_for_restore(record.id).ok_or_else(in_use)?;
         let master = instance.master();
         let file = master.file(record.id).map_err(|fault| of_master(&fault))?;
         let expected_id = file.and_then(|file| file.file_id);

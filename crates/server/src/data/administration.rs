@@ -8,8 +8,8 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::data_bench::DataBench;
+use super::database_registry::of_master;
 use super::dropped_database::{NotDropped, drop_database};
-use super::hall::of_master;
 use super::new_database::{NewDatabase, NotMade};
 use super::table_statement::words;
 use super::unfinished::Settlement;
@@ -79,7 +79,7 @@ impl DataBench<'_> {
             }
             made
         });
-        self.hall.reload();
+        self.database_registry.reload();
         let why = match made {
             Ok(_) => return Ok(()),
             Err(why) => why,
@@ -124,7 +124,7 @@ impl DataBench<'_> {
     ) -> Result<(), Failure> {
         self.check_no_transaction("DROP DATABASE")?;
         let instance = self.patron.instance;
-        let found = self.hall.directory(instance)?;
+        let found = self.database_registry.directory(instance)?;
         let found = found
             .databases
             .iter()
@@ -150,18 +150,18 @@ impl DataBench<'_> {
             return Err(in_use().into());
         }
         self.close_database(record.id);
-        let shared = self.hall.database(instance, &record)?;
-        // Whoever else has it open has the value, too: the hall's, and this one.
+        let shared = self.database_registry.database(instance, &record)?;
+        // Whoever else has it open has the value, too: the registry's, and this one.
         if std::sync::Arc::strong_count(&shared) > 2 {
             return Err(in_use().into());
         }
         drop(shared);
-        self.hall.forget(record.id);
+        self.database_registry.forget(record.id);
         let master = instance.master();
         let file = master.file(record.id).map_err(|error| of_master(&error))?;
         let file = file.ok_or_else(|| PlanError::internal("a database that is gone"))?;
         let dropped = drop_database(master, instance.data_folder(), &file);
-        self.hall.reload();
+        self.database_registry.reload();
         match dropped {
             Ok(None) => Ok(()),
             Ok(Some(kept)) => {

@@ -45,7 +45,7 @@ impl Cleanups {
 impl DataBench<'_> {
     /// Drops what it was told to since the last time.
     pub(super) fn heed_cleanups(&mut self) {
-        let told = self.hall.cleanups.told();
+        let told = self.database_registry.cleanups.told();
         let before = std::mem::replace(&mut self.heeded, told);
         if told.pages != before.pages {
             for used in self.open.values() {

@@ -16,9 +16,9 @@ use super::bound_cache::{BoundCache, Of, ProcedureCache};
 use super::called_elsewhere::Elsewhere;
 use super::cleanups::Told;
 use super::database::OpenDatabase;
+use super::database_registry::{DatabaseRegistry, of_master};
 use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
-use super::hall::{Hall, of_master};
 use super::identity_insert::IdentityInsert;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
@@ -34,7 +34,7 @@ use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
 
 /// What a session works with.
 pub struct DataBench<'a> {
-    pub(super) hall: &'a Hall,
+    pub(super) database_registry: &'a DatabaseRegistry,
     pub(super) patron: Patron<'a>,
     /// Databases that the session has used, with its transaction in each.
     pub(super) open: HashMap<i32, Used>,
@@ -71,9 +71,9 @@ impl<'a> DataBench<'a> {
     ///
     /// # Errors
     /// What keeps the database from being opened.
-    pub fn open(hall: &'a Hall, patron: Patron<'a>) -> Result<Self, PlanError> {
+    pub fn open(database_registry: &'a DatabaseRegistry, patron: Patron<'a>) -> Result<Self, PlanError> {
         let home = patron.visitor.database_id;
-        let directory = hall.directory(patron.instance)?;
+        let directory = database_registry.directory(patron.instance)?;
         let catalog = SessionCatalog {
             database: Arc::from(patron.visitor.database.as_str()),
             schema: Arc::default(),
@@ -88,7 +88,7 @@ impl<'a> DataBench<'a> {
         let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
         let kept_max = memory::kept_max(&instance.config().limits);
         Ok(Self {
-            hall,
+            database_registry,
             patron,
             open: HashMap::new(),
             current: home,
@@ -111,7 +111,7 @@ impl<'a> DataBench<'a> {
             elsewhere: None,
             is_away: false,
             known: None,
-            heeded: hall.cleanups.told(),
+            heeded: database_registry.cleanups.told(),
             identity_insert: None,
             in_transaction: false,
             is_warned: false,
@@ -128,7 +128,7 @@ impl<'a> DataBench<'a> {
             let instance = self.patron.instance;
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-            let shared = self.hall.database(instance, &record)?;
+            let shared = self.database_registry.database(instance, &record)?;
             if !self.patron.visitor.is_administrator && !instance.descriptors().has_room() {
                 return Err(too_many_files(&record.name));
             }
@@ -151,7 +151,7 @@ impl<'a> DataBench<'a> {
             variables: self.frames.mark(),
             is_away: self.is_away,
         };
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         // The objects' own directory is renewed elsewhere, too: it tells nothing of the catalog's.
         let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.catalog.directory);
         if !is_known {
@@ -241,7 +241,7 @@ impl<'a> DataBench<'a> {
     /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
     pub(super) fn stand(&mut self) -> Result<(), PlanError> {
         let instance = self.patron.instance;
-        let directory = self.hall.directory(instance)?;
+        let directory = self.database_registry.directory(instance)?;
         self.objects.directory = directory.clone();
         let sid = &self.patron.visitor.sid;
         let is_administrator = directory.is_administrator(sid);
@@ -395,13 +395,13 @@ impl Workbench for DataBench<'_> {
     }
 
     fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let Some(record) = found else {
             return Err(unknown_database(name).into());
         };
         if !self
-            .hall
+            .database_registry
             .lets_in(self.patron.instance, &self.patron.visitor.sid, record)?
         {
             return Err(no_access(&self.patron.visitor.login, &record.name).into());
@@ -533,7 +533,7 @@ impl Workbench for DataBench<'_> {
         self.identity_insert = None;
         self.in_transaction = false;
         let home = self.home;
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         let name = directory
             .databases
             .iter()

@@ -25,7 +25,7 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::data_bench::DataBench;
-use super::hall::MASTER;
+use super::database_registry::MASTER;
 use crate::workbench::Errand;
 
 pub use certificate::held_certificates;
@@ -47,8 +47,8 @@ impl DataBench<'_> {
         statement: &TableStatement<'_>,
         errand: &mut Errand<'_>,
     ) -> Result<bool, Failure> {
-        let hall = self.hall;
-        let order = |errand: &mut Errand<'_>| hall.scans().order(|| errand.receiver.poll());
+        let database_registry = self.database_registry;
+        let order = |errand: &mut Errand<'_>| database_registry.scans().order(|| errand.receiver.poll());
         match &statement.statement.kind {
             StatementKind::CreateMasterKey { password } => {
                 self.admit_in_master("CREATE MASTER KEY")?;
@@ -129,8 +129,8 @@ impl DataBench<'_> {
         }
         self.check_no_transaction("ALTER DATABASE")?;
         let change = switch::Change::of(options, termination.is_some())?;
-        let hall = self.hall;
-        let _order = hall.scans().order(|| errand.receiver.poll())?;
+        let database_registry = self.database_registry;
+        let _order = database_registry.scans().order(|| errand.receiver.poll())?;
         self.switch_encryption(alter.name.as_ref(), change, errand)?;
         Ok(true)
     }
@@ -148,7 +148,7 @@ impl DataBench<'_> {
 
     /// Whether the pages of a database are being sealed anew. A scan that is over is waited for.
     pub(super) fn is_being_scanned(&self, database_id: i32) -> bool {
-        let scans = self.hall.scans();
+        let scans = self.database_registry.scans();
         if !scans.is_running(database_id) {
             return false;
         }

@@ -12,7 +12,7 @@ use selenite_engine::{Access, Expected, Suite, take_refusal};
 use selenite_plan::{Ends, PlanError};
 
 use super::damaged_page::{damaged_page, log_damage};
-use super::hall::{MASTER, of_master};
+use super::database_registry::{MASTER, of_master};
 use crate::Instance;
 use crate::master::DatabaseRecord;
 

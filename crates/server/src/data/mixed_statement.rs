@@ -10,7 +10,7 @@ use selenite_types::Value;
 
 use super::borrowed_table::{Borrowed, give_back, lend};
 use super::data_bench::DataBench;
-use super::hall::TEMPDB;
+use super::database_registry::TEMPDB;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, no_access};
@@ -147,7 +147,10 @@ impl DataBench<'_> {
         let record = known.find(|record| record.id == id).cloned();
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
         let visitor = self.patron.visitor;
-        match self.hall.lets_in(self.patron.instance, &visitor.sid, &record)? {
+        match self
+            .database_registry
+            .lets_in(self.patron.instance, &visitor.sid, &record)?
+        {
             true => Ok(record),
             false => Err(no_access(&visitor.login, &record.name)),
         }

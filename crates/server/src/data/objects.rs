@@ -14,8 +14,8 @@ use selenite_plan::{
 use selenite_types::{DataType, Decimal};
 
 use super::database::{SharedDatabase, look_at};
+use super::database_registry::TEMPDB;
 use super::directory::Directory;
-use super::hall::TEMPDB;
 use super::object_list::ListedObject;
 use super::permission::{Standing, has_guests};
 use super::schema::{Schema, SchemaTable};

@@ -80,7 +80,7 @@ impl DataBench<'_> {
         errand: &mut Errand<'_>,
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         self.change_database(errand, |database| {
             let schema = database.schema(database.version()?)?;
             change(&user::UserWork {

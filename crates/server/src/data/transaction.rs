@@ -16,7 +16,7 @@ use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
-use super::hall::{MASTER, TEMPDB};
+use super::database_registry::{MASTER, TEMPDB};
 use super::lock_patience::LockPatience;
 use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};

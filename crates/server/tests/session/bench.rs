@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
-use selenite_server::data::Hall;
+use selenite_server::data::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
@@ -19,7 +19,7 @@ use crate::client::Client;
 /// A server that runs.
 pub struct Bench {
     pub running: Running,
-    pub hall: Arc<Hall>,
+    pub database_registry: Arc<DatabaseRegistry>,
     password: String,
     place: TempDir,
     change: Change,
@@ -57,14 +57,14 @@ impl Bench {
     pub fn restarted_after(self, between: impl FnOnce()) -> Self {
         let Self {
             running,
-            hall,
+            database_registry,
             password,
             place,
             change,
         } = self;
         running.stop();
         // It has the server's files open.
-        drop(hall);
+        drop(database_registry);
         between();
         Self::start(place, password, change)
     }
@@ -91,10 +91,10 @@ impl Bench {
     }
 
     fn start(place: TempDir, mut password: String, change: Change) -> Self {
-        let (running, hall) = launch_with(place.path(), &mut password, &*change);
+        let (running, database_registry) = launch_with(place.path(), &mut password, &*change);
         Self {
             running,
-            hall,
+            database_registry,
             password,
             place,
             change,
@@ -138,11 +138,11 @@ pub fn place_of_key(key: u8) -> TempDir {
 }
 
 /// Starts a server in a place that has a key and a certificate.
-pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<Hall>) {
+pub fn launch(place: &Path, password: &mut String) -> (Running, Arc<DatabaseRegistry>) {
     launch_with(place, password, &|_| {})
 }
 
-fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)) -> (Running, Arc<Hall>) {
+fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)) -> (Running, Arc<DatabaseRegistry>) {
     let files = TlsFiles {
         certificate: place.join("certificate.pem"),
         key: place.join("key.pem"),
@@ -163,11 +163,11 @@ fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)
         }
         Ok(())
     };
-    let hall = Arc::new(Hall::default());
-    let workshop = hall.clone();
+    let database_registry = Arc::new(DatabaseRegistry::default());
+    let workshop = database_registry.clone();
     let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(workshop)) as Arc<dyn selenite_server::Front>);
     let running = Server::start(config, &mut announce, open).unwrap();
-    (running, hall)
+    (running, database_registry)
 }
 
 fn access(place: &TempDir) -> Access {

@@ -27,9 +27,9 @@ fn sessions_that_commit_at_the_same_time_share_syncs() {
     let bench = Bench::new();
     let mut first = made(&bench);
     let shares = |round: i32| {
-        let before = bench.hall.sync_figures("d").unwrap();
+        let before = bench.database_registry.sync_figures("d").unwrap();
         commit_side_by_side(&bench, SESSIONS, COMMITS, round * SESSIONS * COMMITS);
-        let after = bench.hall.sync_figures("d").unwrap();
+        let after = bench.database_registry.sync_figures("d").unwrap();
         let commits = after.commit_count - before.commit_count;
         let syncs = after.sync_count - before.sync_count;
         assert_eq!(commits, u64::try_from(SESSIONS * COMMITS).unwrap());
@@ -96,12 +96,12 @@ fn who_fails_takes_nothing_of_the_others_along() {
 fn what_only_reads_syncs_nothing() {
     let bench = Bench::new();
     let mut client = made(&bench);
-    let before = bench.hall.sync_figures("d").unwrap();
+    let before = bench.database_registry.sync_figures("d").unwrap();
     client.batch("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN SELECT COUNT(*) FROM t COMMIT");
     client.batch("BEGIN TRAN INSERT INTO t VALUES (1, 1) ROLLBACK");
-    assert_eq!(bench.hall.sync_figures("d").unwrap(), before);
+    assert_eq!(bench.database_registry.sync_figures("d").unwrap(), before);
     client.batch("CREATE TABLE u (a INT)");
-    let after = bench.hall.sync_figures("d").unwrap();
+    let after = bench.database_registry.sync_figures("d").unwrap();
     assert_eq!(after.commit_count, before.commit_count + 1);
 }
 
@@ -109,7 +109,7 @@ fn what_only_reads_syncs_nothing() {
 fn a_commit_waits_for_no_disk_where_the_database_says_so() {
     let bench = Bench::new();
     let mut client = made(&bench);
-    let count = |bench: &Bench| bench.hall.sync_figures("d").unwrap().commit_count;
+    let count = |bench: &Bench| bench.database_registry.sync_figures("d").unwrap().commit_count;
     let delayed = "BEGIN TRAN INSERT INTO t VALUES (@@SPID + @@ROWCOUNT, 1) COMMIT WITH (DELAYED_DURABILITY = ON)";
     let mut before = count(&bench);
     assert_eq!(client.batch(delayed).errors(), []);

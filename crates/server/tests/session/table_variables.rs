@@ -179,14 +179,14 @@ fn nobody_is_waited_for() {
     assert_eq!(other.int(text), 5);
     assert_eq!(other.batch("INSERT INTO #t SELECT a FROM t").errors(), []);
     assert_eq!(other.int("SELECT COUNT(*) FROM #t"), 2);
-    let before = bench.hall.sync_figures("d");
+    let before = bench.database_registry.sync_figures("d");
     assert_eq!(
         other
             .batch("BEGIN TRAN DECLARE @t TABLE (a INT) INSERT @t VALUES (1) COMMIT")
             .errors(),
         []
     );
-    assert_eq!(bench.hall.sync_figures("d"), before);
+    assert_eq!(bench.database_registry.sync_figures("d"), before);
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
 use crate::data::data_bench::DataBench;
-use crate::data::hall::of_master;
+use crate::data::database_registry::of_master;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
 use crate::workbench::Errand;

@@ -18,9 +18,9 @@ use super::option::BackupOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::Instance;
 use crate::data::data_bench::DataBench;
+use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
-use crate::data::hall::of_master;
 use crate::master::{BackupRecord, DatabaseRecord};
 use crate::workbench::Errand;
 
@@ -41,7 +41,10 @@ impl DataBench<'_> {
         let device = Device::of(&backup.devices, words, instance.data_folder())?;
         let (sets, others) = device.sets(true)?;
         // Nobody drops it meanwhile.
-        let held = self.hall.database(instance, &record).map_err(Refused::because)?;
+        let held = self
+            .database_registry
+            .database(instance, &record)
+            .map_err(Refused::because)?;
         let how = Backup {
             level: match options.in_full {
                 true => CompressionLevel::None,
@@ -99,14 +102,17 @@ impl DataBench<'_> {
     /// The database of that name and its file, if it has one that can be backed up.
     fn backed_up(&self, name: &str) -> Result<(DatabaseRecord, PathBuf), Ended> {
         let instance = self.patron.instance;
-        let directory = self.hall.directory(instance).map_err(Refused::because)?;
+        let directory = self.database_registry.directory(instance).map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.ok_or_else(|| Refused::because(trouble::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
             return Err(Refused::because(PlanError::new(3147, selenite_plan::Ends::Statement, text)).into());
         }
-        let shared = self.hall.database(instance, record).map_err(Refused::because)?;
+        let shared = self
+            .database_registry
+            .database(instance, record)
+            .map_err(Refused::because)?;
         match &shared.path {
             Some(path) => Ok((record.clone(), path.clone())),
             None => Err(PlanError::unsupported(&format!("BACKUP DATABASE {}", record.name)).into()),

@@ -21,9 +21,9 @@ use super::{Ended, Refused, Words, tell, trouble};
 use crate::NewDatabases;
 use crate::data::commitment::load_commitment;
 use crate::data::data_bench::DataBench;
+use crate::data::database_registry::of_master;
 use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
-use crate::data::hall::of_master;
 use crate::data::new_database::in_the_way;
 use crate::master::{DatabaseName, DatabaseRecord};
 use crate::workbench::Errand;
@@ -69,7 +69,7 @@ impl DataBench<'_> {
             // Either it did not happen, and the name is free again; or its end was not noted.
             self.settle(record.id);
         }
-        self.hall.reload();
+        self.database_registry.reload();
         done.map(|()| Affected::Nothing)
     }
 
@@ -83,7 +83,7 @@ impl DataBench<'_> {
     ) -> Result<(), Ended> {
         let instance = self.patron.instance;
         self.close_database(record.id);
-        let closure = self.hall.close_for_restore(record.id);
+        let closure = self.database_registry.close_for_restore(record.id);
         let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
         let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
         let path = name.path(instance.data_folder());
@@ -145,7 +145,10 @@ impl DataBench<'_> {
 
     /// The database that is there already, if it may be replaced.
     fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
-        let directory = self.hall.directory(self.patron.instance).map_err(Refused::because)?;
+        let directory = self
+            .database_registry
+            .directory(self.patron.instance)
+            .map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
         let Some(record) = found else {

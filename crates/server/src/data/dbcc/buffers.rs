@@ -18,7 +18,7 @@ impl DataBench<'_> {
             [Argument::Text(_), ..] => return Err(request.unsupported("of one pool")),
             [Argument::Null | Argument::Number(_), ..] => return Err(request.incorrect()),
         }
-        self.hall.cleanups.drop_pages();
+        self.database_registry.cleanups.drop_pages();
         // Its own go before the pool: nothing comes back from there.
         let (used, _) = self.used()?;
         used.database
@@ -36,7 +36,7 @@ impl DataBench<'_> {
             ("FREESYSTEMCACHE", []) => return Err(request.incorrect()),
             _ => return Err(request.unsupported("of a part")),
         }
-        self.hall.cleanups.drop_plans();
+        self.database_registry.cleanups.drop_plans();
         Ok(Affected::Nothing)
     }
 }

@@ -23,8 +23,8 @@ use super::{Request, tell_rows};
 use crate::Interrupts;
 use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
+use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
-use crate::data::hall::of_master;
 use crate::data::refusal::trouble;
 use crate::master::DatabaseRecord;
 use crate::workbench::Errand;
@@ -153,7 +153,7 @@ impl DataBench<'_> {
     /// 911.
     pub(super) fn database_of(&mut self, argument: Option<&Argument>) -> Result<DatabaseRecord, Failure> {
         let current = self.current;
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         let found = directory.databases.iter().find(|record| match argument {
             None | Some(Argument::Null | Argument::Number(0)) => record.id == current,
             Some(Argument::Number(id)) => i64::from(record.id) == *id,
@@ -187,7 +187,9 @@ impl DataBench<'_> {
             .master()
             .database_of(record.id)
             .map_err(|error| of_master(&error))?;
-        let shared = self.hall.database(instance, &known.unwrap_or_else(|| record.clone()))?;
+        let shared = self
+            .database_registry
+            .database(instance, &known.unwrap_or_else(|| record.clone()))?;
         let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)

@@ -48,11 +48,11 @@ impl DataBench<'_> {
     /// One row for each database that has a file. What is used of a log is what the database has not got yet.
     fn log_space(&mut self, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
         let instance = self.patron.instance;
-        let directory = self.hall.directory(instance)?;
+        let directory = self.database_registry.directory(instance)?;
         let mut rows = Vec::new();
         for record in &directory.databases {
             errand.receiver.poll()?;
-            let shared = self.hall.database(instance, record)?;
+            let shared = self.database_registry.database(instance, record)?;
             let Some(path) = shared.path.clone() else { continue };
             if !path.exists() {
                 continue;

@@ -12,7 +12,7 @@ use super::private_part::PrivatePart;
 use super::x509::{Issued, issue, thumbprint};
 use super::{DataBench, error, info, missing, unsupported};
 use crate::Instance;
-use crate::data::hall::of_master;
+use crate::data::database_registry::of_master;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
 use crate::workbench::Errand;
 

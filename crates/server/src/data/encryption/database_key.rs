@@ -14,8 +14,8 @@ use selenite_tsql::ast::{self, Encryptor, Name};
 use super::file_state::{FileState, Phase};
 use super::{DataBench, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
 use crate::data::database::SharedDatabase;
+use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
-use crate::data::hall::of_master;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
@@ -201,7 +201,7 @@ impl DataBench<'_> {
         let instance = self.patron.instance;
         let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-        let shared = self.hall.database(instance, &record)?;
+        let shared = self.database_registry.database(instance, &record)?;
         let Some(path) = shared.path.clone().filter(|_| !record.is_reserved()) else {
             let text = "Cannot encrypt a system database. Database encryption operations cannot be performed for 'master', \
                 'model', 'tempdb', 'msdb', or 'resource' databases.";
@@ -221,7 +221,7 @@ impl DataBench<'_> {
     /// # Errors
     /// What the engine says; that nobody is left to go on for.
     pub(super) fn settled(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<FileState, Failure> {
-        let scans = self.hall.scans();
+        let scans = self.database_registry.scans();
         let state = subject.state()?;
         if state.phase.is_moving() || !scans.is_running(subject.record.id) {
             return Ok(state);

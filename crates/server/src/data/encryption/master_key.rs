@@ -13,7 +13,7 @@ use zeroize::Zeroizing;
 use super::key_file::KeyFile;
 use super::{DataBench, error, hexadecimal, missing, unsupported};
 use crate::Instance;
-use crate::data::hall::of_master;
+use crate::data::database_registry::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};
 

@@ -10,7 +10,7 @@ use selenite_tsql::ast::{Name, Setting};
 use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
 use super::{DataBench, error, of_engine, unsupported};
-use crate::data::hall::of_master;
+use crate::data::database_registry::of_master;
 use crate::master::{EncryptionKeyRecord, Tde};
 use crate::workbench::Errand;
 
@@ -107,7 +107,8 @@ impl DataBench<'_> {
             Phase::Clear if state.pages.is_moving() => return Err(in_progress("enable").into()),
             Phase::Clear => {}
             // One that has stopped by an error goes on.
-            Phase::Encrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => {}
+            Phase::Encrypting if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) => {
+            }
             Phase::Encrypted | Phase::Encrypting => {
                 let text = "Cannot enable database encryption because it is already enabled.";
                 return Err(error(33107, text).into());
@@ -131,7 +132,8 @@ impl DataBench<'_> {
                 let text = "Cannot disable database encryption because it is already disabled.";
                 return Err(error(33108, text).into());
             }
-            Phase::Decrypting if !state.is_running && !self.hall.scans().is_running(subject.record.id) => {}
+            Phase::Decrypting if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) => {
+            }
             Phase::Encrypted => {}
             Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
         }
@@ -189,7 +191,7 @@ impl DataBench<'_> {
             return Err(no_scan("RESUME", subject).into());
         }
         resume(&Disk, &subject.path).map_err(|failed| of_engine(&subject.record.name, &failed))?;
-        if !state.is_running && !self.hall.scans().is_running(subject.record.id) {
+        if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) {
             self.begin_scan(subject, Goal::GoOn, errand)?;
         }
         Ok(self.note_scan(subject)?)
@@ -220,7 +222,7 @@ impl DataBench<'_> {
     /// # Errors
     /// What keeps it from beginning; that nobody is left to go on for: then it does not begin.
     pub(super) fn begin_scan(&self, subject: &Subject, goal: Goal, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        let scans = self.hall.scans();
+        let scans = self.database_registry.scans();
         let begun = scans.begin(&subject.record, &subject.path, goal, || errand.receiver.poll())?;
         if let Err(why) = begun {
             let text = format!("The database '{}' says: {why}.", subject.record.name);

@@ -7,7 +7,7 @@ use super::policy::{LoginOptions, is_right, plain, stretch};
 use super::role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use super::{error, not_there, refused, special};
 use crate::data::data_bench::DataBench;
-use crate::data::hall::of_master;
+use crate::data::database_registry::of_master;
 use crate::master::{LoginRecord, MasterError, NewLogin};
 
 impl DataBench<'_> {
@@ -48,7 +48,7 @@ impl DataBench<'_> {
         instance.master().add_login(&new).map_err(|error| told(name, &error))?;
         let kept = instance.master().set_policy(name, policy, expiration);
         kept.map_err(|error| told(name, &error))?;
-        self.hall.reload();
+        self.database_registry.reload();
         Ok(())
     }
 
@@ -65,7 +65,7 @@ impl DataBench<'_> {
                 options,
             } => self.change_login(&present, (password.as_ref(), old_password.as_deref()), options)?,
         }
-        self.hall.reload();
+        self.database_registry.reload();
         Ok(())
     }
 
@@ -146,7 +146,7 @@ impl DataBench<'_> {
         let removed = self.patron.instance.master().remove_login(name);
         removed.map_err(|error| told(name, &error))?;
         self.patron.instance.forget_login(present.id);
-        self.hall.reload();
+        self.database_registry.reload();
         Ok(())
     }
 
@@ -168,7 +168,7 @@ impl DataBench<'_> {
     /// Lets a login do everything, or no longer.
     pub(super) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), PlanError> {
         let changed = self.patron.instance.master().set_administrator(login, is);
-        self.hall.reload();
+        self.database_registry.reload();
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
             changed => changed.map_err(|error| told(login, &error)),
@@ -185,7 +185,7 @@ impl DataBench<'_> {
 
     /// 15010.
     fn check_database(&self, name: &str) -> Result<(), PlanError> {
-        let directory = self.hall.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.patron.instance)?;
         if directory.databases.iter().any(|record| same_name(&record.name, name)) {
             return Ok(());
         }

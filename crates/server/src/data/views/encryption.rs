@@ -8,10 +8,10 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use crate::data::database_registry::{MASTER, TEMPDB, of_master};
 use crate::data::dbcc::real;
 use crate::data::encryption::{FileState, Phase};
 use crate::data::expectation::access_to;
-use crate::data::hall::{MASTER, TEMPDB, of_master};
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
 
 pub(super) const VIEWS: &[ViewSpec] = &[

@@ -23,7 +23,7 @@ use crate::workbench::{Patron, Workbench, Workshop};
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]
-pub struct Hall {
+pub struct DatabaseRegistry {
     known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
@@ -36,11 +36,11 @@ pub struct Hall {
 
 /// A database that nobody can open until this is dropped.
 pub struct Closure<'a> {
-    hall: &'a Hall,
+    database_registry: &'a DatabaseRegistry,
     id: i32,
 }
 
-impl Hall {
+impl DatabaseRegistry {
     /// The database of a record.
     ///
     /// # Errors
@@ -123,7 +123,10 @@ impl Hall {
         let is_free = self.closed().insert(id);
         // What was known of its file is of the one before.
         known.remove(&id);
-        is_free.then_some(Closure { hall: self, id })
+        is_free.then_some(Closure {
+            database_registry: self,
+            id,
+        })
     }
 
     fn closed(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
@@ -138,7 +141,7 @@ impl Hall {
 
 impl Drop for Closure<'_> {
     fn drop(&mut self) {
-        self.hall.closed().remove(&self.id);
+        self.database_registry.closed().remove(&self.id);
     }
 }
 
@@ -150,7 +153,7 @@ fn in_restore(name: &str) -> PlanError {
         .with_state(2)
 }
 
-impl Workshop for Hall {
+impl Workshop for DatabaseRegistry {
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
         match self.lets_in(instance, &login.sid, database) {
             Ok(is_let_in) => is_let_in,
