@@ -1,8 +1,8 @@
 //! The seam between sessions and data.
 //!
 //! K1. A [`Workshop`] is there once for the server, a [`Workbench`] once for each session, on the session's thread.
-//! K2. The session owns what expressions see ([`SessionState`]) and lends it for each errand; the workbench keeps none of it. What
-//!     outlives an errand, such as a function that SQLite calls, takes a clone.
+//! K2. The session owns what expressions see ([`SessionState`]) and lends it for each statement; the workbench keeps none of it. What
+//!     outlives a statement, such as a function that SQLite calls, takes a clone.
 //! K3. The workbench writes rows and messages through the [`Receiver`] it is lent, and no DONE, which is the machine's.
 //! K4. A failure is told by the machine: the workbench does not tell it as well.
 
@@ -59,8 +59,8 @@ pub struct Patron<'a> {
     pub interrupts: Interrupts,
 }
 
-/// What an errand is done with.
-pub struct Errand<'a> {
+/// What a statement is done with.
+pub struct ExecutionContext<'a> {
     /// What expressions see. `identity`, `scope_identity` and `context_info` of its session are the workbench's to write.
     pub state: &'a mut SessionState,
     /// Where rows and messages go.
@@ -85,7 +85,7 @@ pub trait Workbench {
     ///
     /// # Errors
     /// 911 if there is none, 916 if the login may not use it.
-    fn use_database(&mut self, name: &str, errand: Errand<'_>) -> Result<CurrentDatabase, Failure>;
+    fn use_database(&mut self, name: &str, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure>;
 
     /// Runs what the machine leaves to its host: a statement on tables, of definitions or of administration. `slots` are all variables
     /// of the program; those that the statement assigns are written.
@@ -96,14 +96,18 @@ pub trait Workbench {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: Errand<'_>,
+        execution: ExecutionContext<'_>,
     ) -> Result<Affected, Failure>;
 
     /// Sees whether an INSERT .. EXECUTE can be run, before what it calls is, and gives it.
     ///
     /// # Errors
     /// What is wrong with the INSERT.
-    fn bind_insert(&mut self, statement: &TableStatement<'_>, errand: Errand<'_>) -> Result<Arc<Statement>, Failure>;
+    fn bind_insert(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: ExecutionContext<'_>,
+    ) -> Result<Arc<Statement>, Failure>;
 
     /// A text is about to run as sp_executesql of a database: of another than the one in use its frame begins there.
     ///
@@ -115,7 +119,7 @@ pub trait Workbench {
     ///
     /// # Errors
     /// The procedure's own, if the workbench is it.
-    fn call(&mut self, call: &Call<'_>, errand: Errand<'_>) -> Result<Option<Callee>, Failure>;
+    fn call(&mut self, call: &Call<'_>, execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure>;
 
     /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.
     ///
@@ -131,19 +135,24 @@ pub trait Workbench {
     ///
     /// # Errors
     /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
-    fn transaction(&mut self, step: TransactionStep<'_>, errand: Errand<'_>) -> Result<(), Failure>;
+    fn transaction(&mut self, step: TransactionStep<'_>, execution: ExecutionContext<'_>) -> Result<(), Failure>;
 
     /// SET IDENTITY_INSERT.
     ///
     /// # Errors
     /// 8106 and its kin.
-    fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, errand: Errand<'_>) -> Result<(), Failure>;
+    fn identity_insert(
+        &mut self,
+        table: &ast::ObjectName,
+        on: bool,
+        execution: ExecutionContext<'_>,
+    ) -> Result<(), Failure>;
 
     /// RESETCONNECTION: temporary tables go, and the visitor's database is in use again. No transaction is open.
     ///
     /// # Errors
     /// Whatever keeps the session from going on.
-    fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure>;
+    fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure>;
 }
 
 /// What names and ids of the current database and the server mean: [`selenite_plan::Environment`]'s questions about data.

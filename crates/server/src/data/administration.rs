@@ -14,7 +14,7 @@ use super::new_database::{NewDatabase, NotMade};
 use super::table_statement::words;
 use super::unfinished::Settlement;
 use crate::master::DatabaseName;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Carries out a statement that is about no rows and no objects.
@@ -22,35 +22,35 @@ impl DataBench<'_> {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &[Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        if self.encryption(statement, errand)? {
+        if self.encryption(statement, execution)? {
             return Ok(Affected::Nothing);
         }
         let kind = &statement.statement.kind;
         if let StatementKind::AlterDatabase(alter) = kind
-            && self.set_durability(alter, errand)?.is_some()
+            && self.set_durability(alter, execution)?.is_some()
         {
             return Ok(Affected::Nothing);
         }
-        if let Some(affected) = self.secure(statement, errand)? {
+        if let Some(affected) = self.secure(statement, execution)? {
             return Ok(affected);
         }
         if let StatementKind::Backup(backup) = kind {
-            return self.back_up(backup, statement, slots, errand);
+            return self.back_up(backup, statement, slots, execution);
         }
         if let StatementKind::Restore(restore) = kind {
-            return self.restore(restore, statement, slots, errand);
+            return self.restore(restore, statement, slots, execution);
         }
         if let StatementKind::CreateDatabase(create) = kind {
-            self.create_database(create, statement.line(), errand)?;
+            self.create_database(create, statement.line(), execution)?;
             return Ok(Affected::Nothing);
         }
         if let StatementKind::Drop(drop) = kind
             && drop.kind == ast::DropKind::Database
         {
             for name in &drop.names {
-                self.drop_database(&name.name.text, drop.if_exists, (statement.line(), &mut *errand))?;
+                self.drop_database(&name.name.text, drop.if_exists, (statement.line(), &mut *execution))?;
             }
             return Ok(Affected::Nothing);
         }
@@ -63,7 +63,7 @@ impl DataBench<'_> {
         &mut self,
         create: &ast::CreateDatabase,
         line: u32,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         self.check_no_transaction("CREATE DATABASE")?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
@@ -92,7 +92,7 @@ impl DataBench<'_> {
             }
             NotMade::Master(fault) => of_master(&fault),
             NotMade::FileIsThere(path) => {
-                tell_not_created(line, errand)?;
+                tell_not_created(line, execution)?;
                 error(5170, file_is_there(&path))
             }
             NotMade::Failed(why) => error(1802, format!("CREATE DATABASE failed: {why}.")).with_state(4),
@@ -120,7 +120,7 @@ impl DataBench<'_> {
         &mut self,
         name: &str,
         if_exists: bool,
-        (line, errand): (u32, &mut Errand<'_>),
+        (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Failure> {
         self.check_no_transaction("DROP DATABASE")?;
         let instance = self.patron.instance;
@@ -170,7 +170,7 @@ impl DataBench<'_> {
                     kept.display(),
                     record.name
                 );
-                Ok(errand.receiver.message(&info(50_826, &text, line))?)
+                Ok(execution.receiver.message(&info(50_826, &text, line))?)
             }
             Err(NotDropped::Master(fault)) => Err(of_master(&fault).into()),
             Err(NotDropped::InUse) => Err(in_use().into()),
@@ -196,9 +196,9 @@ impl DataBench<'_> {
 }
 
 /// 1802, before the reason.
-fn tell_not_created(line: u32, errand: &mut Errand<'_>) -> Result<(), Failure> {
+fn tell_not_created(line: u32, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
     let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
-    Ok(errand.receiver.message(&Message {
+    Ok(execution.receiver.message(&Message {
         severity: 16,
         state: 4,
         ..info(1802, text, line)

@@ -20,7 +20,7 @@ use selenite_tsql::ast::{self, BackupKind, ExprKind, Literal, NameOrVariable, Re
 use selenite_types::Value;
 
 use super::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// What constants and variables of the statement are.
 #[derive(Clone, Copy)]
@@ -52,7 +52,7 @@ impl DataBench<'_> {
         backup: &ast::Backup,
         statement: &TableStatement<'_>,
         slots: &[Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let words = Words {
             variables: statement.program.variables(),
@@ -60,10 +60,13 @@ impl DataBench<'_> {
         };
         let line = statement.line();
         let (what, done) = match backup.kind {
-            BackupKind::Database => ("BACKUP DATABASE", self.back_up_database(backup, words, (line, errand))),
+            BackupKind::Database => (
+                "BACKUP DATABASE",
+                self.back_up_database(backup, words, (line, execution)),
+            ),
             BackupKind::Log => ("BACKUP LOG", Err(Refused::because(trouble::simple_recovery()).into())),
         };
-        conclude(what, done, (line, errand))
+        conclude(what, done, (line, execution))
     }
 
     /// All kinds of RESTORE.
@@ -72,13 +75,13 @@ impl DataBench<'_> {
         restore: &ast::Restore,
         statement: &TableStatement<'_>,
         slots: &[Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let words = Words {
             variables: statement.program.variables(),
             slots,
         };
-        let told = (statement.line(), &mut *errand);
+        let told = (statement.line(), &mut *execution);
         let (what, done) = match restore.kind {
             RestoreKind::Database => ("RESTORE DATABASE", self.restore_database(restore, words, told)),
             RestoreKind::Log => ("RESTORE LOG", Err(PlanError::unsupported("RESTORE LOG").into())),
@@ -87,7 +90,7 @@ impl DataBench<'_> {
             RestoreKind::FileListOnly => ("RESTORE FILELIST", self.file_list_only(restore, words, told)),
             RestoreKind::LabelOnly => ("RESTORE LABELONLY", self.label_only(restore, words, told)),
         };
-        conclude(what, done, (statement.line(), errand))
+        conclude(what, done, (statement.line(), execution))
     }
 }
 
@@ -205,7 +208,7 @@ impl From<selenite_plan::machine::Stop> for Ended {
 fn conclude(
     what: &str,
     done: Result<Affected, Ended>,
-    (line, errand): (u32, &mut Errand<'_>),
+    (line, execution): (u32, &mut ExecutionContext<'_>),
 ) -> Result<Affected, Failure> {
     let refused = match done {
         Ok(affected) => return Ok(affected),
@@ -216,7 +219,7 @@ fn conclude(
         (Some(why), false) => Err(why.with_ends(Ends::Statement).into()),
         (why, _) => {
             if let Some(why) = why {
-                errand.receiver.message(&Message {
+                execution.receiver.message(&Message {
                     number: why.number(),
                     severity: why.severity(),
                     state: why.state(),
@@ -232,8 +235,8 @@ fn conclude(
 }
 
 /// Tells an information.
-fn tell(number: i32, text: &str, (line, errand): (u32, &mut Errand<'_>)) -> Result<(), Ended> {
-    let told = errand.receiver.message(&Message {
+fn tell(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
+    let told = execution.receiver.message(&Message {
         number,
         severity: 10,
         state: 1,

@@ -7,12 +7,12 @@ use selenite_plan::machine::Failure;
 use super::data_bench::DataBench;
 use super::database::OpenDatabase;
 use super::refusal::trouble;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
     /// older state. How long it should take is not heeded: it is done at once.
-    pub(super) fn checkpoint(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let (interrupts, instance) = (self.patron.interrupts.clone(), self.patron.instance);
         let (used, _) = self.used()?;
         if used.database.shared.path.is_none() {
@@ -26,7 +26,7 @@ impl DataBench<'_> {
             copy_log(&other.connection)
         };
         // An interrupted statement of SQLite's is no error of its own.
-        errand.receiver.poll()?;
+        execution.receiver.poll()?;
         Ok(done?)
     }
 }

@@ -30,7 +30,7 @@ use super::transaction::Transaction;
 use super::used_database::Used;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::memory;
-use crate::workbench::{CurrentDatabase, Errand, Objects, Patron, Workbench};
+use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, Patron, Workbench};
 
 /// What a session works with.
 pub struct DataBench<'a> {
@@ -174,24 +174,32 @@ impl<'a> DataBench<'a> {
     }
 
     /// The same, with time for another process that is at it.
-    pub(super) fn used_in(&mut self, patience: LockPatience, errand: &mut Errand<'_>) -> Result<Of, Failure> {
+    pub(super) fn used_in(
+        &mut self,
+        patience: LockPatience,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Of, Failure> {
         loop {
             match self.used() {
                 Ok((_, of)) => return Ok(of),
-                Err(error) if error.number() == 1222 && !patience.is_over() => errand.receiver.poll()?,
+                Err(error) if error.number() == 1222 && !patience.is_over() => execution.receiver.poll()?,
                 Err(error) => return Err(error.into()),
             }
         }
     }
 
     /// CREATE, ALTER and DROP of objects.
-    fn define(&mut self, statement: &TableStatement<'_>, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    fn define(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         self.used()?;
         let begun = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
-            true => self.begin_own(errand)?,
-            false => self.begin_statement(true, false, errand)?,
+            true => self.begin_own(execution)?,
+            false => self.begin_statement(true, false, execution)?,
         };
-        let done = self.carry_out(statement, errand);
+        let done = self.carry_out(statement, execution);
         let done = self.end_statement(begun, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
             && done.is_ok()
@@ -214,7 +222,11 @@ impl<'a> DataBench<'a> {
         self.used().map(drop)
     }
 
-    fn carry_out(&mut self, statement: &TableStatement<'_>, errand: &Errand<'_>) -> Result<Affected, Failure> {
+    fn carry_out(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
@@ -222,7 +234,7 @@ impl<'a> DataBench<'a> {
             database: &used.database,
             catalog: &self.objects.catalog,
             source: statement.program.source(),
-            state: errand.state,
+            state: execution.state,
             objects: &self.objects,
         };
         // An index is sorted in memory.
@@ -264,11 +276,11 @@ impl<'a> DataBench<'a> {
     /// Runs a change of the database in use within the transaction that it needs.
     pub(super) fn change_database(
         &mut self,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
         change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, errand)?;
+        let begun = self.begin_statement(true, false, execution)?;
         let done = match self.open.get(&self.current) {
             Some(used) => change(&used.database).map_err(Failure::from),
             None => Err(PlanError::internal("a database that is not open").into()),
@@ -324,7 +336,7 @@ impl<'a> DataBench<'a> {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         self.permit(statement)?;
         match &statement.statement.kind {
@@ -333,10 +345,10 @@ impl<'a> DataBench<'a> {
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
             | StatementKind::Truncate(_) => {
-                let done = self.on_tables(statement, slots, errand);
+                let done = self.on_tables(statement, slots, execution);
                 if let Err(Failure::Error(_)) = done {
                     // Binding that was stopped is no error of the statement's.
-                    errand.receiver.poll()?;
+                    execution.receiver.poll()?;
                 }
                 done
             }
@@ -349,34 +361,34 @@ impl<'a> DataBench<'a> {
             | StatementKind::DropIndex { .. }
             | StatementKind::View(_)
             | StatementKind::Procedure(_)
-            | StatementKind::CreateSchema(_) => self.define(statement, errand),
+            | StatementKind::CreateSchema(_) => self.define(statement, execution),
             StatementKind::Drop(drop) => match drop.kind {
                 ast::DropKind::Table
                 | ast::DropKind::View
                 | ast::DropKind::Procedure
                 | ast::DropKind::Function
                 | ast::DropKind::Trigger
-                | ast::DropKind::Schema => self.define(statement, errand),
+                | ast::DropKind::Schema => self.define(statement, execution),
                 ast::DropKind::Database
                 | ast::DropKind::Login
                 | ast::DropKind::User
                 | ast::DropKind::Role
-                | ast::DropKind::Certificate => self.administer(statement, slots, errand),
+                | ast::DropKind::Certificate => self.administer(statement, slots, execution),
             },
-            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), errand),
+            StatementKind::Dbcc(dbcc) => self.dbcc(dbcc, (statement, slots), execution),
             StatementKind::Kill(kill) => {
                 self.kill(kill)?;
                 Ok(Affected::Nothing)
             }
             StatementKind::Checkpoint(_) => {
-                self.checkpoint(errand)?;
+                self.checkpoint(execution)?;
                 Ok(Affected::Nothing)
             }
             StatementKind::Shutdown { .. } => {
                 let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
                 Err(refused.into())
             }
-            _ => self.administer(statement, slots, errand),
+            _ => self.administer(statement, slots, execution),
         }
     }
 }
@@ -394,7 +406,7 @@ impl Workbench for DataBench<'_> {
         self.used().map(drop)
     }
 
-    fn use_database(&mut self, name: &str, _errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
+    fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
         let directory = self.database_registry.directory(self.patron.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let Some(record) = found else {
@@ -425,23 +437,23 @@ impl Workbench for DataBench<'_> {
     fn bind_insert(
         &mut self,
         statement: &TableStatement<'_>,
-        mut errand: Errand<'_>,
+        mut execution: ExecutionContext<'_>,
     ) -> Result<Arc<Statement>, Failure> {
-        self.bind_given(statement, &mut errand)
+        self.bind_given(statement, &mut execution)
     }
 
     fn statement(
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        mut errand: Errand<'_>,
+        mut execution: ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let Some(audited) = audit::of_statement(&statement.statement.kind) else {
             self.note_left_out(Instant::now());
-            return self.carry_out_permitted(statement, slots, &mut errand);
+            return self.carry_out_permitted(statement, slots, &mut execution);
         };
         let database = self.current_database().name;
-        let done = self.carry_out_permitted(statement, slots, &mut errand);
+        let done = self.carry_out_permitted(statement, slots, &mut execution);
         self.note_audited(&audited, &database, Audited::error(&done));
         done
     }
@@ -450,10 +462,10 @@ impl Workbench for DataBench<'_> {
         self.text_in(database, program)
     }
 
-    fn call(&mut self, call: &Call<'_>, mut errand: Errand<'_>) -> Result<Option<Callee>, Failure> {
+    fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
         self.stand()?;
         let may = (self.standing.owns(), self.standing.is_administrator);
-        let done = match self.call_security(call, may, &mut errand) {
+        let done = match self.call_security(call, may, &mut execution) {
             Ok(None) => self.call_accept(call),
             done => done,
         };
@@ -489,7 +501,7 @@ impl Workbench for DataBench<'_> {
         self.come_back(before);
     }
 
-    fn transaction(&mut self, step: TransactionStep<'_>, _errand: Errand<'_>) -> Result<(), Failure> {
+    fn transaction(&mut self, step: TransactionStep<'_>, _errand: ExecutionContext<'_>) -> Result<(), Failure> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
@@ -521,11 +533,16 @@ impl Workbench for DataBench<'_> {
         Ok(())
     }
 
-    fn identity_insert(&mut self, table: &ast::ObjectName, on: bool, _errand: Errand<'_>) -> Result<(), Failure> {
+    fn identity_insert(
+        &mut self,
+        table: &ast::ObjectName,
+        on: bool,
+        _errand: ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
         self.set_identity_insert(table, on)
     }
 
-    fn reset(&mut self, errand: Errand<'_>) -> Result<CurrentDatabase, Failure> {
+    fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
         // Connections go, and temporary tables with them.
         self.open.clear();
         self.known = None;
@@ -539,7 +556,7 @@ impl Workbench for DataBench<'_> {
             .iter()
             .find(|record| record.id == home)
             .map(|record| record.name.clone());
-        self.use_database(&name.unwrap_or_default(), errand)
+        self.use_database(&name.unwrap_or_default(), execution)
     }
 }
 

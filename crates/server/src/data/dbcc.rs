@@ -28,7 +28,7 @@ use options::Options;
 pub(super) use user_options::date_format;
 
 use super::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// A command with its arguments.
 struct Request {
@@ -45,11 +45,11 @@ impl DataBench<'_> {
         &mut self,
         dbcc: &ast::Dbcc,
         (statement, slots): (&TableStatement<'_>, &[Value]),
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let variables = statement.program.variables();
         let arguments = dbcc.arguments.iter();
-        let arguments = arguments.map(|written| Argument::of(written, (variables, slots), errand.state));
+        let arguments = arguments.map(|written| Argument::of(written, (variables, slots), execution.state));
         let request = Request {
             command: dbcc.command.text.to_ascii_uppercase(),
             arguments: arguments.collect::<Result<_, _>>()?,
@@ -57,23 +57,23 @@ impl DataBench<'_> {
             line: statement.line(),
         };
         request.check_options()?;
-        let affected = self.dbcc_request(&request, errand)?;
+        let affected = self.dbcc_request(&request, execution)?;
         if !request.options.no_messages {
-            request.info(2528, COMPLETED, errand)?;
+            request.info(2528, COMPLETED, execution)?;
         }
         Ok(affected)
     }
 
-    fn dbcc_request(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    fn dbcc_request(&mut self, request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
         match request.command.as_str() {
-            "CHECKDB" => self.checkdb(request, errand),
-            "CHECKTABLE" => self.check_table(request, errand),
+            "CHECKDB" => self.checkdb(request, execution),
+            "CHECKTABLE" => self.check_table(request, execution),
             "DROPCLEANBUFFERS" => self.drop_clean_buffers(request),
             "FREEPROCCACHE" | "FREESYSTEMCACHE" => self.free_plans(request),
-            "SQLPERF" => self.performance(request, errand),
-            "OPENTRAN" => self.open_transactions(request, errand),
-            "USEROPTIONS" => user_options::tell(request, errand),
-            "INPUTBUFFER" => self.input_buffer(request, errand),
+            "SQLPERF" => self.performance(request, execution),
+            "OPENTRAN" => self.open_transactions(request, execution),
+            "USEROPTIONS" => user_options::tell(request, execution),
+            "INPUTBUFFER" => self.input_buffer(request, execution),
             // There are no trace flags: none is on, and turning one off changes nothing.
             "TRACEOFF" | "TRACESTATUS" => Ok(Affected::Nothing),
             command if UNSUPPORTED.contains(&command) => Err(request.unsupported("")),
@@ -106,8 +106,8 @@ impl Request {
     }
 
     /// An information of the command's.
-    fn info(&self, number: i32, text: &str, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        self.tell((number, 10, 1), text, errand)
+    fn info(&self, number: i32, text: &str, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        self.tell((number, 10, 1), text, execution)
     }
 
     /// A message of this number, severity and state.
@@ -115,7 +115,7 @@ impl Request {
         &self,
         (number, severity, state): (i32, u8, u8),
         text: &str,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let message = Message {
             number,
@@ -126,7 +126,7 @@ impl Request {
             text,
             to_log: false,
         };
-        Ok(errand.receiver.message(&message)?)
+        Ok(execution.receiver.message(&message)?)
     }
 
     /// 2526: the command, or what stands behind it, is none.
@@ -153,7 +153,11 @@ pub fn frees_programs(dbcc: &ast::Dbcc) -> bool {
 }
 
 /// A result set: its columns, all of which may be NULL, and its rows.
-fn tell_rows(columns: &[(&str, DataType)], rows: &[Vec<Value>], errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+fn tell_rows(
+    columns: &[(&str, DataType)],
+    rows: &[Vec<Value>],
+    execution: &mut ExecutionContext<'_>,
+) -> Result<Affected, Failure> {
     let columns: Vec<Column> = columns
         .iter()
         .map(|(name, data_type)| Column {
@@ -164,9 +168,9 @@ fn tell_rows(columns: &[(&str, DataType)], rows: &[Vec<Value>], errand: &mut Err
             is_computed: false,
         })
         .collect();
-    errand.receiver.columns(&columns)?;
+    execution.receiver.columns(&columns)?;
     for row in rows {
-        errand.receiver.row(row)?;
+        execution.receiver.row(row)?;
     }
     Ok(Affected::Rows(u64::try_from(rows.len()).unwrap_or(u64::MAX)))
 }

@@ -7,7 +7,7 @@ use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
 use super::data_bench::DataBench;
 use super::refusal::trouble;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -88,7 +88,7 @@ impl DataBench<'_> {
     pub(super) fn set_durability(
         &mut self,
         alter: &AlterDatabase,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<()>, Failure> {
         let AlterDatabaseAction::Set { options, .. } = &alter.action else {
             return Ok(None);
@@ -104,14 +104,18 @@ impl DataBench<'_> {
         if let Some(name) = &alter.name {
             self.current = self.id_of_database(&name.text)?;
         }
-        let done = self.store_durability(wanted, errand);
+        let done = self.store_durability(wanted, execution);
         self.current = before;
         done.map(Some)
     }
 
-    fn store_durability(&mut self, wanted: DelayedDurability, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn store_durability(
+        &mut self,
+        wanted: DelayedDurability,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, errand)?;
+        let begun = self.begin_statement(true, false, execution)?;
         let done = self.in_use().and_then(|used| wanted.store(&used.database.connection));
         self.end_statement(begun, done.map_err(Failure::from))?;
         self.in_use()?.database.shared.set_durability(wanted);

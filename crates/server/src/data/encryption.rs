@@ -26,7 +26,7 @@ use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::data_bench::DataBench;
 use super::database_registry::MASTER;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 pub use certificate::held_certificates;
 pub use file_state::{FileState, Phase};
@@ -45,19 +45,20 @@ impl DataBench<'_> {
     pub(super) fn encryption(
         &mut self,
         statement: &TableStatement<'_>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<bool, Failure> {
         let database_registry = self.database_registry;
-        let order = |errand: &mut Errand<'_>| database_registry.scans().order(|| errand.receiver.poll());
+        let order =
+            |execution: &mut ExecutionContext<'_>| database_registry.scans().order(|| execution.receiver.poll());
         match &statement.statement.kind {
             StatementKind::CreateMasterKey { password } => {
                 self.admit_in_master("CREATE MASTER KEY")?;
-                let _order = order(errand)?;
+                let _order = order(execution)?;
                 self.create_master_key(password.as_deref())?;
             }
             StatementKind::RegenerateMasterKey { force, password } => {
                 self.admit_in_master("ALTER MASTER KEY")?;
-                let _order = order(errand)?;
+                let _order = order(execution)?;
                 self.regenerate_master_key(*force, password)?;
             }
             StatementKind::OpenMasterKey { password } => {
@@ -76,18 +77,18 @@ impl DataBench<'_> {
                 force,
             } => {
                 self.admit_in_master("RESTORE MASTER KEY")?;
-                let _order = order(errand)?;
+                let _order = order(execution)?;
                 self.restore_master_key(path, (file_password, password), *force)?;
             }
             StatementKind::DropMasterKey => {
                 self.admit_in_master("DROP MASTER KEY")?;
-                let _order = order(errand)?;
+                let _order = order(execution)?;
                 self.drop_master_key()?;
             }
             StatementKind::CreateCertificate(create) => {
                 self.admit_in_master("CREATE CERTIFICATE")?;
-                let _order = order(errand)?;
-                self.create_certificate(create, errand)?;
+                let _order = order(execution)?;
+                self.create_certificate(create, execution)?;
             }
             StatementKind::BackupCertificate(backup) => {
                 self.admit_in_master("BACKUP CERTIFICATE")?;
@@ -95,32 +96,36 @@ impl DataBench<'_> {
             }
             StatementKind::Drop(drop) if drop.kind == ast::DropKind::Certificate => {
                 self.admit_in_master("DROP CERTIFICATE")?;
-                let _order = order(errand)?;
+                let _order = order(execution)?;
                 self.drop_certificates(drop)?;
             }
             StatementKind::CreateEncryptionKey(create) => {
                 self.admit("CREATE DATABASE ENCRYPTION KEY")?;
-                let _order = order(errand)?;
-                self.create_encryption_key(create, errand)?;
+                let _order = order(execution)?;
+                self.create_encryption_key(create, execution)?;
             }
             StatementKind::AlterEncryptionKey(alter) => {
                 self.admit("ALTER DATABASE ENCRYPTION KEY")?;
-                let _order = order(errand)?;
-                self.alter_encryption_key(alter, errand)?;
+                let _order = order(execution)?;
+                self.alter_encryption_key(alter, execution)?;
             }
             StatementKind::DropEncryptionKey => {
                 self.admit("DROP DATABASE ENCRYPTION KEY")?;
-                let _order = order(errand)?;
-                self.drop_encryption_key(errand)?;
+                let _order = order(execution)?;
+                self.drop_encryption_key(execution)?;
             }
-            StatementKind::AlterDatabase(alter) => return self.alter_encryption(alter, errand),
+            StatementKind::AlterDatabase(alter) => return self.alter_encryption(alter, execution),
             _ => return Ok(false),
         }
         Ok(true)
     }
 
     /// ALTER DATABASE, if it sets ENCRYPTION. Answers whether it does.
-    fn alter_encryption(&mut self, alter: &ast::AlterDatabase, errand: &mut Errand<'_>) -> Result<bool, Failure> {
+    fn alter_encryption(
+        &mut self,
+        alter: &ast::AlterDatabase,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<bool, Failure> {
         let AlterDatabaseAction::Set { options, termination } = &alter.action else {
             return Ok(false);
         };
@@ -130,8 +135,8 @@ impl DataBench<'_> {
         self.check_no_transaction("ALTER DATABASE")?;
         let change = switch::Change::of(options, termination.is_some())?;
         let database_registry = self.database_registry;
-        let _order = database_registry.scans().order(|| errand.receiver.poll())?;
-        self.switch_encryption(alter.name.as_ref(), change, errand)?;
+        let _order = database_registry.scans().order(|| execution.receiver.poll())?;
+        self.switch_encryption(alter.name.as_ref(), change, execution)?;
         Ok(true)
     }
 

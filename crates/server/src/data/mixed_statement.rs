@@ -18,7 +18,7 @@ use super::places::{Place, Places, PlacesCatalog};
 use super::row_limit::limited;
 use super::transaction::execute;
 use crate::master::DatabaseRecord;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Runs a statement whose names are of several databases.
@@ -26,7 +26,7 @@ impl DataBench<'_> {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let current = self.current;
         let mut places = Places::of(Place {
@@ -34,7 +34,7 @@ impl DataBench<'_> {
             objects: self.objects.clone(),
             standing: self.standing.clone(),
         });
-        let done = self.among(&mut places, statement, slots, errand);
+        let done = self.among(&mut places, statement, slots, execution);
         self.sight = None;
         self.back_to(current)?;
         for place in &places.known {
@@ -48,21 +48,21 @@ impl DataBench<'_> {
         places: &mut Places,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let (bound, borrowed) = self.bound_among(places, statement, errand)?;
-        let patience = LockPatience::of(errand.state.lock_timeout());
+        let (bound, borrowed) = self.bound_among(places, statement, execution)?;
+        let patience = LockPatience::of(execution.state.lock_timeout());
         self.look_from(places)?;
         self.current = places.home;
-        self.used_in(patience, errand)?;
+        self.used_in(patience, execution)?;
         if bound.holds() {
-            self.hold(errand)?;
+            self.hold(execution)?;
         }
         let begun = match self.is_own(&bound) {
-            true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), errand)?,
+            true => self.begin_own(execution)?,
+            false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), execution)?,
         };
-        let done = self.with(&borrowed, &bound, slots, errand);
+        let done = self.with(&borrowed, &bound, slots, execution);
         let done = self.end_statement(begun, done);
         self.note_into(&bound, done.is_ok())?;
         done
@@ -73,9 +73,9 @@ impl DataBench<'_> {
         &mut self,
         places: &mut Places,
         statement: &TableStatement<'_>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(Arc<Statement>, Vec<Borrowed>), Failure> {
-        let row_count_max = errand.state.row_count_max;
+        let row_count_max = execution.state.row_count_max;
         let limited = match row_count_max > 0 {
             true => limited(statement.statement, row_count_max)?,
             false => None,
@@ -98,7 +98,7 @@ impl DataBench<'_> {
                 .or(Some(home))
                 .filter(|id| places.known.iter().all(|place| place.id != *id))
             {
-                let place = self.place(id, errand)?;
+                let place = self.place(id, execution)?;
                 places.known.push(place);
                 continue;
             }
@@ -116,18 +116,18 @@ impl DataBench<'_> {
     ///
     /// # Errors
     /// 916; what keeps it from being opened.
-    fn place(&mut self, id: i32, errand: &mut Errand<'_>) -> Result<Place, Failure> {
+    fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<Place, Failure> {
         let record = self.admitted(id)?;
         let current = self.current;
-        let patience = LockPatience::of(errand.state.lock_timeout());
+        let patience = LockPatience::of(execution.state.lock_timeout());
         let temporary = self.objects.catalog.temporary.clone();
         self.current = id;
-        let found = self.used_in(patience, errand);
+        let found = self.used_in(patience, execution);
         let mut objects = self.objects.clone();
         self.current = current;
         self.known = None;
         found?;
-        self.used_in(patience, errand)?;
+        self.used_in(patience, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
             objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
@@ -193,17 +193,17 @@ impl DataBench<'_> {
         borrowed: &[Borrowed],
         bound: &Statement,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         if borrowed.is_empty() {
-            return self.run(bound, slots, errand);
+            return self.run(bound, slots, execution);
         }
-        let lent = self.borrow_all(borrowed, bound.holds(), errand);
+        let lent = self.borrow_all(borrowed, bound.holds(), execution);
         let done = match lent {
-            Ok(()) => self.run(bound, slots, errand),
+            Ok(()) => self.run(bound, slots, execution),
             Err(failure) => {
                 // What was interrupted is no error of its own.
-                errand.receiver.poll()?;
+                execution.receiver.poll()?;
                 Err(failure)
             }
         };
@@ -213,7 +213,12 @@ impl DataBench<'_> {
         Ok(done)
     }
 
-    fn borrow_all(&mut self, borrowed: &[Borrowed], holds: bool, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn borrow_all(
+        &mut self,
+        borrowed: &[Borrowed],
+        holds: bool,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
         let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -221,9 +226,9 @@ impl DataBench<'_> {
         for id in &ids {
             // REPEATABLE READ and above hold what they read.
             self.current = *id;
-            let mut held = self.begin_statement(false, false, errand).map(drop);
+            let mut held = self.begin_statement(false, false, execution).map(drop);
             if holds && held.is_ok() {
-                held = self.hold(errand);
+                held = self.hold(execution);
             }
             self.current = home;
             held?;

@@ -22,7 +22,7 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
 use super::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Carries out a statement on logins, users and roles; none if it is no such statement.
@@ -30,16 +30,16 @@ impl DataBench<'_> {
     pub(super) fn secure(
         &mut self,
         statement: &TableStatement<'_>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Affected>, Failure> {
         match &statement.statement.kind {
             StatementKind::CreateLogin(create) => self.create_login(create)?,
             StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
-            StatementKind::CreateUser(create) => self.in_file(errand, |work| work.create_user(create))?,
-            StatementKind::AlterUser(alter) => self.in_file(errand, |work| work.alter_user(alter))?,
+            StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
+            StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
             StatementKind::CreateRole(_) => return Err(refused("CREATE ROLE").into()),
             StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
-            StatementKind::AlterRole(alter) => self.in_file(errand, |work| work.alter_role(alter))?,
+            StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
             StatementKind::Permission(change) => {
                 let word = match change.action {
                     selenite_tsql::ast::PermissionAction::Grant => "GRANT",
@@ -54,7 +54,7 @@ impl DataBench<'_> {
                         self.drop_login(&name.name.text, drop.if_exists)?;
                     }
                 }
-                DropKind::User => self.in_file(errand, |work| {
+                DropKind::User => self.in_file(execution, |work| {
                     drop.names
                         .iter()
                         .try_for_each(|name| work.drop_user(&name.name.text, drop.if_exists))
@@ -77,11 +77,11 @@ impl DataBench<'_> {
     /// Changes the users of the database in use, with the transaction that the statement is in.
     fn in_file(
         &mut self,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
         let directory = self.database_registry.directory(self.patron.instance)?;
-        self.change_database(errand, |database| {
+        self.change_database(execution, |database| {
             let schema = database.schema(database.version()?)?;
             change(&user::UserWork {
                 connection: &database.connection,

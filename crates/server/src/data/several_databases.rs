@@ -9,7 +9,7 @@ use selenite_plan::{Ends, PlanError};
 
 use super::data_bench::DataBench;
 use super::used_database::Used;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Commits in all databases of the transaction, and waits for the disk. `said` is the COMMIT's DELAYED_DURABILITY.
@@ -73,7 +73,7 @@ impl DataBench<'_> {
     }
 
     /// Tells the client once that its transaction writes to a second database.
-    pub(super) fn warn_of_several(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn warn_of_several(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let mut names: Vec<&str> = Vec::new();
         for used in self.open.values() {
             if used.transaction.is_open() && used.transaction.has_changed() {
@@ -89,7 +89,7 @@ impl DataBench<'_> {
             names.join("' and '")
         );
         self.is_warned = true;
-        Ok(errand.receiver.message(&Message {
+        Ok(execution.receiver.message(&Message {
             number: 50_825,
             severity: 10,
             state: 1,

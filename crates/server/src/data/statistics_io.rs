@@ -19,7 +19,7 @@ use selenite_tsql::ast::ObjectName;
 use super::data_bench::DataBench;
 use super::refusal::trouble;
 use super::session_catalog::SessionCatalog;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,8 +59,8 @@ impl PageReads {
 
 impl DataBench<'_> {
     /// The counts before a statement, if it is to be told what it reads.
-    pub(super) fn begin_reads(&self, errand: &Errand<'_>) -> Result<Option<PageReads>, PlanError> {
-        if errand.state.statistics_io {
+    pub(super) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, PlanError> {
+        if execution.state.statistics_io {
             self.page_reads()
         } else {
             Ok(None)
@@ -72,7 +72,7 @@ impl DataBench<'_> {
         &self,
         before: Option<PageReads>,
         statement: &TableStatement<'_>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let Some(before) = before else { return Ok(()) };
         let names = self.tables_of(statement);
@@ -84,7 +84,7 @@ impl DataBench<'_> {
             "Table '{}'. logical reads {logical}, physical reads {physical}, read-ahead reads {ahead}.",
             names.join(", ")
         );
-        errand.receiver.message(&Message {
+        execution.receiver.message(&Message {
             number: 3615,
             severity: 10,
             state: 1,

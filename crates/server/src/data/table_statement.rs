@@ -25,7 +25,7 @@ use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// Runs a statement on tables.
@@ -33,15 +33,15 @@ impl DataBench<'_> {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let patience = LockPatience::of(errand.state.lock_timeout());
-        let of = self.used_in(patience, errand)?;
-        match self.bound(statement, of, errand.state.row_count_max) {
-            Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, errand),
-            Ok(bound) => self.carry(&bound, statement, slots, errand),
+        let patience = LockPatience::of(execution.state.lock_timeout());
+        let of = self.used_in(patience, execution)?;
+        match self.bound(statement, of, execution.state.row_count_max) {
+            Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, execution),
+            Ok(bound) => self.carry(&bound, statement, slots, execution),
             Err(error) => match self.objects.catalog.take_elsewhere() {
-                Some(id) => self.on_tables_of(id, statement, slots, errand),
+                Some(id) => self.on_tables_of(id, statement, slots, execution),
                 None => Err(error.into()),
             },
         }
@@ -53,19 +53,19 @@ impl DataBench<'_> {
         bound: &Statement,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let reads = self.begin_reads(errand)?;
+        let reads = self.begin_reads(execution)?;
         if bound.holds() {
-            self.hold(errand)?;
+            self.hold(execution)?;
         }
         let begun = match self.is_own(bound) {
-            true => self.begin_own(errand)?,
-            false => self.begin_statement(bound.changes(), bound.is_single(), errand)?,
+            true => self.begin_own(execution)?,
+            false => self.begin_statement(bound.changes(), bound.is_single(), execution)?,
         };
-        let done = self.run(bound, slots, errand);
+        let done = self.run(bound, slots, execution);
         let done = self.end_statement(begun, done);
-        self.tell_reads(reads, statement, errand)?;
+        self.tell_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done
     }
@@ -98,12 +98,12 @@ impl DataBench<'_> {
     pub(super) fn bind_given(
         &mut self,
         statement: &TableStatement<'_>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Arc<Statement>, Failure> {
         self.permit(statement)?;
-        let patience = LockPatience::of(errand.state.lock_timeout());
-        let of = self.used_in(patience, errand)?;
-        let bound = self.bound(statement, of, errand.state.row_count_max);
+        let patience = LockPatience::of(execution.state.lock_timeout());
+        let of = self.used_in(patience, execution)?;
+        let bound = self.bound(statement, of, execution.state.row_count_max);
         if bound.is_err() && self.objects.catalog.take_elsewhere().is_some() {
             return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
         }
@@ -116,13 +116,13 @@ impl DataBench<'_> {
         id: i32,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         self.admitted(id)?;
         let (before, from) = (self.current, self.objects.clone());
         self.current = id;
         self.is_away = true;
-        let done = self.away(statement, slots, errand, &from);
+        let done = self.away(statement, slots, execution, &from);
         self.is_away = false;
         self.sight = None;
         self.back_to(before)?;
@@ -131,7 +131,7 @@ impl DataBench<'_> {
         match done {
             Err(failure) => Err(failure),
             Ok(Some(affected)) => Ok(affected),
-            Ok(None) => self.on_several(statement, slots, errand),
+            Ok(None) => self.on_several(statement, slots, execution),
         }
     }
 
@@ -140,13 +140,13 @@ impl DataBench<'_> {
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
         self.stand()?;
-        let patience = LockPatience::of(errand.state.lock_timeout());
-        let of = self.used_in(patience, errand)?;
-        let bound = match self.bound(statement, of, errand.state.row_count_max) {
+        let patience = LockPatience::of(execution.state.lock_timeout());
+        let of = self.used_in(patience, execution)?;
+        let bound = match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) => bound,
             Err(error) => {
                 return match self.objects.catalog.take_elsewhere() {
@@ -162,7 +162,7 @@ impl DataBench<'_> {
         let id = self.current;
         let there = self.seen_from(id, from);
         self.see(from.clone(), HashMap::from([(id, there)]));
-        self.carry(&bound, statement, slots, errand).map(Some)
+        self.carry(&bound, statement, slots, execution).map(Some)
     }
 
     fn bound(
@@ -207,8 +207,8 @@ impl DataBench<'_> {
     }
 
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    pub(super) fn begin_own(&mut self, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
-        self.begin_statement(false, true, errand)?;
+    pub(super) fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<Begun, Failure> {
+        self.begin_statement(false, true, execution)?;
         let database = &self.in_use()?.database;
         execute(database, "SAVEPOINT statement")?;
         database.identity_journal.begin_statement();
@@ -216,7 +216,7 @@ impl DataBench<'_> {
     }
 
     /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
-    pub(super) fn hold(&mut self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn hold(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
@@ -225,9 +225,9 @@ impl DataBench<'_> {
             return Ok(());
         }
         used.transaction.check()?;
-        let waits = (self.patron.entry.spid(), errand.state.lock_timeout());
+        let waits = (self.patron.entry.spid(), execution.state.lock_timeout());
         used.transaction
-            .ensure_write(&used.database, waits, || errand.receiver.poll())
+            .ensure_write(&used.database, waits, || execution.receiver.poll())
     }
 
     /// B4. What a statement needs around it; see [`Begun`].
@@ -235,21 +235,26 @@ impl DataBench<'_> {
         &mut self,
         changes: bool,
         is_single: bool,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Begun, Failure> {
-        let begun = self.begin_write(changes, is_single, errand)?;
+        let begun = self.begin_write(changes, is_single, execution)?;
         if changes && self.is_in_transaction() {
-            self.warn_of_several(errand)?;
+            self.warn_of_several(execution)?;
         }
         Ok(begun)
     }
 
-    fn begin_write(&mut self, changes: bool, is_single: bool, errand: &mut Errand<'_>) -> Result<Begun, Failure> {
+    fn begin_write(
+        &mut self,
+        changes: bool,
+        is_single: bool,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Begun, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
-        let holds = match errand.state.isolation {
+        let holds = match execution.state.isolation {
             IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
             IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
         };
@@ -259,9 +264,9 @@ impl DataBench<'_> {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
-        let waits = (self.patron.entry.spid(), errand.state.lock_timeout());
+        let waits = (self.patron.entry.spid(), execution.state.lock_timeout());
         used.transaction
-            .ensure_write(&used.database, waits, || errand.receiver.poll())?;
+            .ensure_write(&used.database, waits, || execution.receiver.poll())?;
         if !changes {
             return Ok(Begun::Nothing);
         }
@@ -318,36 +323,38 @@ impl DataBench<'_> {
         &mut self,
         bound: &Statement,
         slots: &mut [Value],
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let Some(used) = self.open.get(&self.current) else {
             return Err(PlanError::internal("a database that is not open").into());
         };
         let columns = bound.columns();
         if !columns.is_empty() {
-            errand.receiver.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+            execution
+                .receiver
+                .columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
         let sight = self.sight.as_ref().unwrap_or(&self.objects);
         let store = SqliteStore {
             connection: &used.database.connection,
             running: &used.database.running,
-            scene: LateScene::new(errand.state, sight),
+            scene: LateScene::new(execution.state, sight),
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
-            patience: LockPatience::of(errand.state.lock_timeout()),
+            patience: LockPatience::of(execution.state.lock_timeout()),
             interrupts: &used.database.interrupts,
             going: &used.database.going,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {
-            state: errand.state,
+            state: execution.state,
             objects: sight,
         };
         let (mut values, mut stop) = (slots.to_vec(), None);
-        let (mut count, most) = (0_u64, errand.state.row_count_max);
-        let receiver = &mut *errand.receiver;
+        let (mut count, most) = (0_u64, execution.state.row_count_max);
+        let receiver = &mut *execution.receiver;
         let given = match is_execute(bound) {
             true => receiver.take_captured(),
             false => Vec::new(),
@@ -377,7 +384,7 @@ impl DataBench<'_> {
             database: &used.database,
             catalog: &self.objects.catalog,
             source: "",
-            state: errand.state,
+            state: execution.state,
             objects: &self.objects,
         };
         let done = on_rows(bound, (&store, &work), given, &mut run);
@@ -386,9 +393,9 @@ impl DataBench<'_> {
         }
         // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
         if done.is_ok() && is_numberless(bound) {
-            errand.state.session.identity = None;
+            execution.state.session.identity = None;
         }
-        self.conclude(done, (slots, values), last_identity.get(), errand)
+        self.conclude(done, (slots, values), last_identity.get(), execution)
     }
 
     /// What a statement leaves behind: variables, random numbers, identities, a warning.
@@ -397,24 +404,24 @@ impl DataBench<'_> {
         done: Result<u64, PlanError>,
         (slots, values): (&mut [Value], Vec<Value>),
         identity: Option<i128>,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
-        errand.receiver.poll()?;
+        execution.receiver.poll()?;
         // A number counts as given last also where its statement fails.
         if let Some(number) = identity {
             let number = Decimal {
                 unscaled: number,
                 scale: 0,
             };
-            errand.state.session.identity = Some(number);
-            errand.state.session.scope_identity = Some(number);
+            execution.state.session.identity = Some(number);
+            execution.state.session.scope_identity = Some(number);
         }
         let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
         slots.clone_from_slice(&values);
         let used = self.open.get(&self.current);
         if used.is_some_and(|used| used.database.running.take_left_out_null()) {
-            errand.receiver.message(&LEFT_OUT_NULL)?;
+            execution.receiver.message(&LEFT_OUT_NULL)?;
         }
         Ok(Affected::Rows(count))
     }

@@ -28,7 +28,7 @@ use crate::memory;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::rpc::in_batch;
 use crate::wire::LOOK_EVERY_NS;
-use crate::workbench::{Errand, Receiver, SessionState, Surroundings, Workbench};
+use crate::workbench::{ExecutionContext, Receiver, SessionState, Surroundings, Workbench};
 
 /// What a machine asks of its session.
 pub(crate) struct SessionHost<'a> {
@@ -66,12 +66,12 @@ impl SessionHost<'_> {
     }
 
     /// Parts that are borrowed at the same time.
-    pub fn errand(&mut self) -> (&mut dyn Workbench, Errand<'_>) {
-        let errand = Errand {
+    pub fn execution(&mut self) -> (&mut dyn Workbench, ExecutionContext<'_>) {
+        let execution = ExecutionContext {
             state: &mut self.state,
             receiver: &mut self.reply,
         };
-        (self.bench.as_mut(), errand)
+        (self.bench.as_mut(), execution)
     }
 
     /// The session as others see it.
@@ -197,8 +197,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure> {
-        let (bench, errand) = self.errand();
-        let insert = bench.bind_insert(statement, errand)?;
+        let (bench, execution) = self.execution();
+        let insert = bench.bind_insert(statement, execution)?;
         self.reply.set_capture(Some(Capture::new(insert)));
         self.is_untold = is_own;
         Ok(())
@@ -242,8 +242,8 @@ impl Host for SessionHost<'_> {
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let _command = Command::of(statement.statement);
-        let (bench, errand) = self.errand();
-        let done = bench.statement(statement, slots, errand);
+        let (bench, execution) = self.execution();
+        let done = bench.statement(statement, slots, execution);
         self.reply.forget_rows();
         if done.is_ok() && frees_programs(statement.statement) {
             self.stock.forget_programs();
@@ -273,8 +273,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        let (bench, errand) = self.errand();
-        match bench.transaction(step, errand) {
+        let (bench, execution) = self.execution();
+        match bench.transaction(step, execution) {
             Ok(()) => Ok(self.tell_transaction(step)?),
             Err(failure) => {
                 if matches!(step, TransactionStep::Commit { .. }) {
@@ -290,8 +290,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        let (bench, errand) = self.errand();
-        let now = bench.use_database(&name.text, errand)?;
+        let (bench, execution) = self.execution();
+        let now = bench.use_database(&name.text, execution)?;
         let old = std::mem::replace(&mut self.state.database, now.clone());
         self.reply.env_change(&EnvChange::Database {
             new: &now.name,
@@ -310,8 +310,8 @@ impl SessionHost<'_> {
 
     /// A procedure of the workbench's.
     pub fn called(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
-        let (bench, errand) = self.errand();
-        let callee = bench.call(call, errand);
+        let (bench, execution) = self.execution();
+        let callee = bench.call(call, execution);
         self.reply.end_rows()?;
         callee?.ok_or_else(|| {
             let name = selenite_plan::written_object(call.procedure);

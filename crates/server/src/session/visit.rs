@@ -16,7 +16,7 @@ use super::statistics::Stopwatch;
 use crate::memory;
 use crate::registry::own;
 use crate::rpc::{Prepared, answer_call};
-use crate::workbench::{Errand, Patron, Receiver, SessionState, Workshop};
+use crate::workbench::{ExecutionContext, Patron, Receiver, SessionState, Workshop};
 use crate::{Ended, Session, Wire, WireError};
 
 /// A session that runs.
@@ -317,11 +317,11 @@ pub(crate) fn reset_session(
     host.stopwatch = None;
     host.reply.set_text_size(host.state.session.text_size);
     prepared.clear();
-    let errand = Errand {
+    let execution = ExecutionContext {
         state: &mut host.state,
         receiver: &mut host.reply,
     };
-    match host.bench.reset(errand) {
+    match host.bench.reset(execution) {
         Ok(database) => {
             host.state.database = database;
             Ok(())

@@ -1,4 +1,4 @@
-//! Where rows and messages of an errand go.
+//! Where rows and messages of a statement go.
 
 use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{Failure, Message, Stop};

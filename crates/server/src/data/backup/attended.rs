@@ -9,7 +9,7 @@ use selenite_engine::{EngineError, Observer, Progress, Watch};
 use selenite_plan::machine::Stop;
 
 use super::{Ended, tell};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// What the engine answered, or that nobody waits for it any more.
 pub(super) enum Answer<R> {
@@ -48,7 +48,7 @@ impl Observer for Onlooker {
 
 /// Runs `work`, tells 3211 at each `step` per cent, and stops it when the client wants no more.
 pub(super) fn attend<R: Send>(
-    (line, errand): (u32, &mut Errand<'_>),
+    (line, execution): (u32, &mut ExecutionContext<'_>),
     step: Option<u8>,
     work: impl FnOnce(&Watch) -> Result<R, EngineError> + Send,
 ) -> Result<Answer<R>, Ended> {
@@ -73,8 +73,8 @@ pub(super) fn attend<R: Send>(
                 continue;
             }
             let percent = onlooker.percent.load(Ordering::Relaxed);
-            let told = steps.reach(percent, (line, &mut *errand));
-            let told = told.and_then(|()| Ok(errand.receiver.poll()?));
+            let told = steps.reach(percent, (line, &mut *execution));
+            let told = told.and_then(|()| Ok(execution.receiver.poll()?));
             if let Err(why) = told {
                 onlooker.is_stopped.store(true, Ordering::Relaxed);
                 stopped = Some(why);
@@ -109,7 +109,7 @@ impl Steps {
     }
 
     /// Tells those that are reached.
-    pub(super) fn reach(&mut self, percent: u8, told: (u32, &mut Errand<'_>)) -> Result<(), Ended> {
+    pub(super) fn reach(&mut self, percent: u8, told: (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
         let Some(step) = self.step else { return Ok(()) };
         let reached = percent - percent % step.max(1);
         if reached <= self.told {

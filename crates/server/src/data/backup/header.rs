@@ -20,7 +20,7 @@ use crate::data::data_bench::DataBench;
 use crate::data::database_registry::of_master;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// A backup set.
 struct Set {
@@ -35,7 +35,7 @@ impl DataBench<'_> {
         &mut self,
         restore: &ast::Restore,
         words: Words<'_>,
-        (_, errand): (u32, &mut Errand<'_>),
+        (_, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let asks_for_one = restore.options.iter().any(|option| option.name.is("FILE"));
         let (options, _, sets) = self.sets(restore, words)?;
@@ -43,15 +43,15 @@ impl DataBench<'_> {
             .into_iter()
             .filter(|set| !asks_for_one || set.position == options.file)
             .collect();
-        let offset = errand.state.now.offset_minutes;
-        rows(HEADER, errand, sets.iter().map(|set| set.header(offset)))
+        let offset = execution.state.now.offset_minutes;
+        rows(HEADER, execution, sets.iter().map(|set| set.header(offset)))
     }
 
     pub(super) fn file_list_only(
         &mut self,
         restore: &ast::Restore,
         words: Words<'_>,
-        (_, errand): (u32, &mut Errand<'_>),
+        (_, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let (options, device, sets) = self.sets(restore, words)?;
         let set = sets.into_iter().find(|set| set.position == options.file);
@@ -63,7 +63,7 @@ impl DataBench<'_> {
             .map(|noted| folder.join(format!("{}.db", noted.database)));
         rows(
             FILES,
-            errand,
+            execution,
             [set.file(file.map(|file| file.display().to_string()))].into_iter(),
         )
     }
@@ -72,10 +72,10 @@ impl DataBench<'_> {
         &mut self,
         restore: &ast::Restore,
         words: Words<'_>,
-        (_, errand): (u32, &mut Errand<'_>),
+        (_, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let (_, _, sets) = self.sets(restore, words)?;
-        let offset = errand.state.now.offset_minutes;
+        let offset = execution.state.now.offset_minutes;
         let first = sets
             .iter()
             .filter_map(|set| set.known.as_ref())
@@ -96,7 +96,7 @@ impl DataBench<'_> {
             Value::Int(1),
             Value::Bit(sets.iter().any(|set| set.is_compressed() == Some(true))),
         ];
-        rows(LABEL, errand, [row].into_iter())
+        rows(LABEL, execution, [row].into_iter())
     }
 
     /// All backup sets of the statement's device.
@@ -242,7 +242,11 @@ impl Set {
 /// Columns, by name and type: all of them may be NULL.
 type Shape = &'static [(&'static str, DataType)];
 
-fn rows(shape: Shape, errand: &mut Errand<'_>, rows: impl Iterator<Item = Vec<Value>>) -> Result<Affected, Ended> {
+fn rows(
+    shape: Shape,
+    execution: &mut ExecutionContext<'_>,
+    rows: impl Iterator<Item = Vec<Value>>,
+) -> Result<Affected, Ended> {
     let columns: Vec<Column> = shape
         .iter()
         .map(|(name, data_type)| Column {
@@ -253,10 +257,10 @@ fn rows(shape: Shape, errand: &mut Errand<'_>, rows: impl Iterator<Item = Vec<Va
             is_computed: false,
         })
         .collect();
-    errand.receiver.columns(&columns)?;
+    execution.receiver.columns(&columns)?;
     let mut count = 0;
     for row in rows {
-        errand.receiver.row(&row)?;
+        execution.receiver.row(&row)?;
         count += 1;
     }
     Ok(Affected::Rows(count))

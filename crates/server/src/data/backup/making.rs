@@ -22,14 +22,14 @@ use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
 use crate::master::{BackupRecord, DatabaseRecord};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     pub(super) fn back_up_database(
         &mut self,
         backup: &ast::Backup,
         words: Words<'_>,
-        (line, errand): (u32, &mut Errand<'_>),
+        (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let options = BackupOptions::read(&backup.options, words)?;
         let name = words.name(&backup.database)?;
@@ -56,7 +56,7 @@ impl DataBench<'_> {
         let access = access_to(instance, record.id).map_err(Refused::because)?;
         let started = (Instant::now(), selenite_engine::now());
         let destination = device.destination.clone();
-        let answer = attend((line, &mut *errand), options.step, move |watch| {
+        let answer = attend((line, &mut *execution), options.step, move |watch| {
             backup::backup(&Disk, &path, &access, how, &destination, watch)
         })?;
         drop(held);
@@ -94,7 +94,7 @@ impl DataBench<'_> {
                 elapsed: started.0.elapsed(),
                 step: options.step,
             },
-            (line, errand),
+            (line, execution),
         )?;
         Ok(Affected::Nothing)
     }
@@ -196,7 +196,10 @@ pub(super) struct Processed<'a> {
 }
 
 /// 4035, the last 3211, 3014.
-pub(super) fn tell_processed(done: &Processed<'_>, (line, errand): (u32, &mut Errand<'_>)) -> Result<(), Ended> {
+pub(super) fn tell_processed(
+    done: &Processed<'_>,
+    (line, execution): (u32, &mut ExecutionContext<'_>),
+) -> Result<(), Ended> {
     let Processed {
         what,
         database,
@@ -205,8 +208,8 @@ pub(super) fn tell_processed(done: &Processed<'_>, (line, errand): (u32, &mut Er
         ..
     } = done;
     let text = format!("Processed {page_count} pages for database '{database}', file '{database}' on file {position}.");
-    tell(4035, &text, (line, &mut *errand))?;
-    Steps::new(done.step.map(|_| 100)).reach(100, (line, &mut *errand))?;
+    tell(4035, &text, (line, &mut *execution))?;
+    Steps::new(done.step.map(|_| 100)).reach(100, (line, &mut *execution))?;
     let millis = done.elapsed.as_millis().max(1);
     let bytes = u128::from(*page_count) * u128::from(done.page_size);
     // Thousandths of 2^20 bytes a second.
@@ -218,5 +221,5 @@ pub(super) fn tell_processed(done: &Processed<'_>, (line, errand): (u32, &mut Er
         speed / 1000,
         speed % 1000,
     );
-    tell(3014, &text, (line, errand))
+    tell(3014, &text, (line, execution))
 }

@@ -26,14 +26,14 @@ use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
 use crate::data::new_database::in_the_way;
 use crate::master::{DatabaseName, DatabaseRecord};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     pub(super) fn restore_database(
         &mut self,
         restore: &ast::Restore,
         words: Words<'_>,
-        (line, errand): (u32, &mut Errand<'_>),
+        (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
         let name = restore.database.as_ref().map(|name| words.name(name)).transpose()?;
@@ -64,7 +64,7 @@ impl DataBench<'_> {
                 (record, true)
             }
         };
-        let done = self.replace_file((&record, is_new), (&device, &set), &options, (line, &mut *errand));
+        let done = self.replace_file((&record, is_new), (&device, &set), &options, (line, &mut *execution));
         if done.is_err() {
             // Either it did not happen, and the name is free again; or its end was not noted.
             self.settle(record.id);
@@ -79,7 +79,7 @@ impl DataBench<'_> {
         (record, is_new): (&DatabaseRecord, bool),
         (device, set): (&Device, &Entry),
         options: &RestoreOptions,
-        (line, errand): (u32, &mut Errand<'_>),
+        (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Ended> {
         let instance = self.patron.instance;
         self.close_database(record.id);
@@ -109,7 +109,7 @@ impl DataBench<'_> {
             false => master.begin_restore(record.id, set.database_id),
         };
         noted.map_err(|error| Refused::because(of_master(&error)))?;
-        let answer = attend((line, &mut *errand), options.step, move |watch| {
+        let answer = attend((line, &mut *execution), options.step, move |watch| {
             restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
         })?;
         let restored = match answer {
@@ -139,7 +139,7 @@ impl DataBench<'_> {
                 elapsed: started.elapsed(),
                 step: options.step,
             },
-            (line, errand),
+            (line, execution),
         )
     }
 
@@ -201,7 +201,7 @@ impl DataBench<'_> {
         &mut self,
         restore: &ast::Restore,
         words: Words<'_>,
-        (line, errand): (u32, &mut Errand<'_>),
+        (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
         let instance = self.patron.instance;
@@ -214,7 +214,7 @@ impl DataBench<'_> {
         };
         let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let destination = device.destination.clone();
-        let answer = attend((line, &mut *errand), options.step, move |watch| {
+        let answer = attend((line, &mut *execution), options.step, move |watch| {
             backups::verify(destination.as_ref(), &access, &what, watch)
         })?;
         let verified = match answer {
@@ -238,7 +238,7 @@ impl DataBench<'_> {
             return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
         }
         let text = format!("The backup set on file {} is valid.", options.file);
-        tell(3262, &text, (line, errand))?;
+        tell(3262, &text, (line, execution))?;
         Ok(Affected::Nothing)
     }
 }

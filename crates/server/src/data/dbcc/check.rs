@@ -27,10 +27,14 @@ use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::trouble;
 use crate::master::DatabaseRecord;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
-    pub(super) fn checkdb(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn checkdb(
+        &mut self,
+        request: &Request,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         if request.arguments.len() > 2 {
             return Err(request.incorrect());
         }
@@ -41,14 +45,14 @@ impl DataBench<'_> {
         findings.info(2536, format!("DBCC results for '{name}'."));
         let done = self.look_at(&record, depth.filter(|_| !request.options.physical_only), &mut findings);
         // An interrupted statement of SQLite's is no error of its own.
-        errand.receiver.poll()?;
+        execution.receiver.poll()?;
         done?;
         let (allocation, consistency) = (findings.allocation_errors, findings.consistency_errors);
         let summary = format!(
             "CHECKDB found {allocation} allocation errors and {consistency} consistency errors in database '{name}'."
         );
         findings.info(8989, summary);
-        request.tell_findings(&findings, record.id, errand)
+        request.tell_findings(&findings, record.id, execution)
     }
 
     fn look_at(
@@ -91,7 +95,11 @@ impl DataBench<'_> {
         })
     }
 
-    pub(super) fn check_table(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn check_table(
+        &mut self,
+        request: &Request,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         let (Some(Argument::Text(written)), true) = (request.arguments.first(), request.arguments.len() <= 2) else {
             return Err(request.incorrect());
         };
@@ -134,7 +142,7 @@ impl DataBench<'_> {
             })
             .map_err(|error| trouble(&error))
         });
-        errand.receiver.poll()?;
+        execution.receiver.poll()?;
         done?;
         if !findings.is_good() {
             let (allocation, consistency) = (findings.allocation_errors, findings.consistency_errors);
@@ -144,7 +152,7 @@ impl DataBench<'_> {
             );
             findings.info(8990, text);
         }
-        request.tell_findings(&findings, record.id, errand)
+        request.tell_findings(&findings, record.id, execution)
     }
 
     /// The database that an argument names: the one in use where it is missing, NULL or 0.
@@ -216,7 +224,7 @@ impl Request {
         &self,
         findings: &Findings,
         database_id: i32,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let told = findings.told.iter();
         // The sum is told of errors in any case.
@@ -226,10 +234,10 @@ impl Request {
         let told: Vec<&Finding> = told.filter(is_told).collect();
         if self.options.table_results {
             let rows: Vec<_> = told.iter().map(|finding| row(finding, database_id)).collect();
-            return tell_rows(COLUMNS, &rows, errand);
+            return tell_rows(COLUMNS, &rows, execution);
         }
         for finding in told {
-            self.tell((finding.number, finding.severity, 1), &finding.text, errand)?;
+            self.tell((finding.number, finding.severity, 1), &finding.text, execution)?;
         }
         Ok(Affected::Nothing)
     }

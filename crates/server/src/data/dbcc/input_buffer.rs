@@ -7,10 +7,14 @@ use selenite_types::{DataType, Value, Width, utf16_prefix};
 use super::argument::Argument;
 use super::{Request, tell_rows};
 use crate::data::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
-    pub(super) fn input_buffer(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn input_buffer(
+        &mut self,
+        request: &Request,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         let Some(&Argument::Number(number)) = request.arguments.first() else {
             return Err(request.incorrect());
         };
@@ -28,7 +32,7 @@ impl DataBench<'_> {
             }
             None => vec![Value::Text("No Event".into()), Value::Null, Value::Null],
         };
-        tell_rows(COLUMNS, &[row], errand)
+        tell_rows(COLUMNS, &[row], execution)
     }
 }
 

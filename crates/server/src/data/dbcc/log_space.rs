@@ -10,10 +10,14 @@ use super::{Request, tell_rows};
 use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
 use crate::data::refusal::trouble;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
-    pub(super) fn performance(&mut self, request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    pub(super) fn performance(
+        &mut self,
+        request: &Request,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
         let (what, clear) = match request.arguments.as_slice() {
             [what] => (what, false),
             [what, clear] if clear.is("CLEAR") => (what, true),
@@ -28,7 +32,7 @@ impl DataBench<'_> {
             return Ok(Affected::Nothing);
         }
         if what.is("LOGSPACE") {
-            return self.log_space(errand);
+            return self.log_space(execution);
         }
         let known = [
             "IOSTATS",
@@ -46,12 +50,12 @@ impl DataBench<'_> {
     }
 
     /// One row for each database that has a file. What is used of a log is what the database has not got yet.
-    fn log_space(&mut self, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+    fn log_space(&mut self, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
         let instance = self.patron.instance;
         let directory = self.database_registry.directory(instance)?;
         let mut rows = Vec::new();
         for record in &directory.databases {
-            errand.receiver.poll()?;
+            execution.receiver.poll()?;
             let shared = self.database_registry.database(instance, record)?;
             let Some(path) = shared.path.clone() else { continue };
             if !path.exists() {
@@ -67,7 +71,7 @@ impl DataBench<'_> {
             let used = used_bytes(&database).map_err(|error| trouble(&error))?;
             rows.push(row(&record.name, log_size(&path), Some(used)));
         }
-        tell_rows(COLUMNS, &rows, errand)
+        tell_rows(COLUMNS, &rows, execution)
     }
 }
 

@@ -11,13 +11,13 @@ use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 use super::{Request, tell_rows};
 use crate::SessionEntry;
 use crate::data::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     pub(super) fn open_transactions(
         &mut self,
         request: &Request,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         if request.arguments.len() > 1 {
             return Err(request.incorrect());
@@ -33,18 +33,18 @@ impl DataBench<'_> {
         });
         let Some((session, since)) = writer else {
             if !request.options.table_results {
-                request.info(7974, "No active open transactions.", errand)?;
+                request.info(7974, "No active open transactions.", execution)?;
             }
             return Ok(Affected::Nothing);
         };
-        let offset = errand.state.now.offset_minutes;
+        let offset = execution.state.now.offset_minutes;
         let lines = lines(session, since, offset);
         if request.options.table_results {
             let rows: Vec<_> = lines
                 .iter()
                 .map(|(name, value)| vec![Value::Text((*name).into()), Value::Text(value.as_str().into())])
                 .collect();
-            return tell_rows(COLUMNS, &rows, errand);
+            return tell_rows(COLUMNS, &rows, execution);
         }
         let mut text = format!(
             "Transaction information for database '{}'.\n\nOldest active transaction:",
@@ -53,7 +53,7 @@ impl DataBench<'_> {
         for ((_, value), label) in lines.iter().zip(LABELS) {
             text.push_str(&format!("\n    {label}: {value}"));
         }
-        request.info(7969, &text, errand)?;
+        request.info(7969, &text, execution)?;
         Ok(Affected::Nothing)
     }
 }

@@ -5,13 +5,13 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{DataType, DateFormat, Value, Width};
 
 use super::{Request, tell_rows};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
-pub(super) fn tell(request: &Request, errand: &mut Errand<'_>) -> Result<Affected, Failure> {
+pub(super) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
     if !request.arguments.is_empty() {
         return Err(request.incorrect());
     }
-    let session = &errand.state.session;
+    let session = &execution.state.session;
     let mut options = vec![
         ("textsize", session.text_size.to_string()),
         ("language", session.language.to_string()),
@@ -24,10 +24,10 @@ pub(super) fn tell(request: &Request, errand: &mut Errand<'_>) -> Result<Affecte
             options.push((name, "SET".to_owned()));
         }
     }
-    options.push(("isolation level", isolation(errand.state.isolation).to_owned()));
+    options.push(("isolation level", isolation(execution.state.isolation).to_owned()));
     let row = |(name, value): &(&str, String)| vec![Value::Text((*name).into()), Value::Text(value.as_str().into())];
     let rows: Vec<_> = options.iter().map(row).collect();
-    tell_rows(COLUMNS, &rows, errand)
+    tell_rows(COLUMNS, &rows, execution)
 }
 
 /// DATEFORMAT, as it is written.

@@ -14,14 +14,14 @@ use super::{DataBench, error, info, missing, unsupported};
 use crate::Instance;
 use crate::data::database_registry::of_master;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 impl DataBench<'_> {
     /// CREATE CERTIFICATE.
     pub(super) fn create_certificate(
         &self,
         create: &ast::CreateCertificate,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let instance = self.patron.instance;
         if create.authorization.as_ref().is_some_and(|owner| !owner.is("dbo")) {
@@ -47,7 +47,7 @@ impl DataBench<'_> {
                 let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
                 let wanted = Wanted::of(options, now)?;
                 if let Some((number, text)) = wanted.warning(now) {
-                    errand.receiver.message(&info(number, text))?;
+                    execution.receiver.message(&info(number, text))?;
                 }
                 issue(wanted.subject, wanted.not_before, wanted.not_after).map_err(|why| {
                     let text = format!("An error occurred during the generation of the certificate ({why}).");

@@ -20,7 +20,7 @@ use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::turnstile::{NoTurn, Turn};
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.
@@ -66,11 +66,15 @@ impl Subject {
     ///
     /// # Errors
     /// 1222; that nobody is left to go on for.
-    fn turn(&self, errand: &mut Errand<'_>) -> Result<Turn, Failure> {
-        let patience = errand.state.lock_timeout();
+    fn turn(&self, execution: &mut ExecutionContext<'_>) -> Result<Turn, Failure> {
+        let patience = execution.state.lock_timeout();
         let session = own::spid();
         let waits = (session, self.shared.waits.as_ref());
-        match self.shared.turnstile.enter(waits, patience, || errand.receiver.poll()) {
+        match self
+            .shared
+            .turnstile
+            .enter(waits, patience, || execution.receiver.poll())
+        {
             Ok(turn) => Ok(turn),
             Err(NoTurn::Deadlock) => Err(deadlock(session).into()),
             Err(NoTurn::TimedOut) => Err(lock_timeout().into()),
@@ -84,7 +88,7 @@ impl DataBench<'_> {
     pub(super) fn create_encryption_key(
         &self,
         create: &ast::EncryptionKey,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let instance = self.patron.instance;
         let subject = self.subject(self.current)?;
@@ -95,7 +99,7 @@ impl DataBench<'_> {
         let suite = algorithm(&create.algorithm)?;
         let certificate = self.encryptor(&create.encryptor)?;
         let slot = {
-            let _turn = subject.turn(errand)?;
+            let _turn = subject.turn(execution)?;
             add_slot(instance, &subject, &certificate)?
         };
         let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
@@ -113,21 +117,21 @@ impl DataBench<'_> {
         });
         stored.map_err(|fault| of_master(&fault))?;
         self.allow_deprecated(&subject, suite)?;
-        warn_without_backup(&certificate, errand)
+        warn_without_backup(&certificate, execution)
     }
 
     /// ALTER DATABASE ENCRYPTION KEY.
     pub(super) fn alter_encryption_key(
         &self,
         alter: &ast::AlterEncryptionKey,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let instance = self.patron.instance;
         let subject = self.subject(self.current)?;
         let key = self.key_of(&subject)?;
         let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
         let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
-        let state = self.settled(&subject, errand)?;
+        let state = self.settled(&subject, execution)?;
         if state.phase.is_moving() {
             let text = "Cannot change database encryption key while an encryption, decryption, or key change scan is in \
                 progress.";
@@ -135,7 +139,7 @@ impl DataBench<'_> {
         }
         if let Some(certificate) = &certificate {
             let slot = {
-                let _turn = subject.turn(errand)?;
+                let _turn = subject.turn(execution)?;
                 replace_slot((instance, &subject), &state, &key, certificate)?
             };
             let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
@@ -144,7 +148,7 @@ impl DataBench<'_> {
                 key.modified = now;
             });
             changed.map_err(|fault| of_master(&fault))?;
-            warn_without_backup(certificate, errand)?;
+            warn_without_backup(certificate, execution)?;
         }
         let Some(suite) = suite else {
             return Ok(());
@@ -156,7 +160,7 @@ impl DataBench<'_> {
             } else {
                 Goal::Suite(suite)
             };
-            self.begin_noted_scan(&subject, goal, (Tde::On, Tde::ChangingKey), errand)?;
+            self.begin_noted_scan(&subject, goal, (Tde::On, Tde::ChangingKey), execution)?;
         }
         let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
             suite.name().clone_into(&mut key.algorithm);
@@ -167,17 +171,17 @@ impl DataBench<'_> {
     }
 
     /// DROP DATABASE ENCRYPTION KEY.
-    pub(super) fn drop_encryption_key(&self, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn drop_encryption_key(&self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let subject = self.subject(self.current)?;
         let key = self.key_of(&subject)?;
-        let state = self.settled(&subject, errand)?;
+        let state = self.settled(&subject, execution)?;
         if state.phase != Phase::Clear {
             let text = "Cannot drop the database encryption key because it is currently in use. Database encryption needs to \
                 be turned off to be able to drop the database encryption key.";
             return Err(error(33105, text).into());
         }
         {
-            let _turn = subject.turn(errand)?;
+            let _turn = subject.turn(execution)?;
             remove_slot(&subject, &key.slot)?;
         }
         let removed = self.patron.instance.master().remove_encryption_key(subject.record.id);
@@ -220,13 +224,17 @@ impl DataBench<'_> {
     ///
     /// # Errors
     /// What the engine says; that nobody is left to go on for.
-    pub(super) fn settled(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<FileState, Failure> {
+    pub(super) fn settled(
+        &self,
+        subject: &Subject,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<FileState, Failure> {
         let scans = self.database_registry.scans();
         let state = subject.state()?;
         if state.phase.is_moving() || !scans.is_running(subject.record.id) {
             return Ok(state);
         }
-        scans.settle(subject.record.id, || errand.receiver.poll())?;
+        scans.settle(subject.record.id, || execution.receiver.poll())?;
         Ok(subject.state()?)
     }
 
@@ -254,9 +262,9 @@ fn algorithm(name: &Name) -> Result<Suite, PlanError> {
     found.ok_or_else(|| unsupported(&format!("ALGORITHM = {}", name.text)))
 }
 
-fn warn_without_backup(certificate: &CertificateRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
+fn warn_without_backup(certificate: &CertificateRecord, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
     if certificate.backed_up == 0 {
-        errand.receiver.message(&info(33091, NO_BACKUP))?;
+        execution.receiver.message(&info(33091, NO_BACKUP))?;
     }
     Ok(())
 }

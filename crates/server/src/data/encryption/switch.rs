@@ -12,7 +12,7 @@ use super::file_state::{FileState, Phase};
 use super::{DataBench, error, of_engine, unsupported};
 use crate::data::database_registry::of_master;
 use crate::master::{EncryptionKeyRecord, Tde};
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// What is to become of a database's encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,7 +62,7 @@ impl DataBench<'_> {
         &self,
         name: Option<&Name>,
         change: Change,
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let instance = self.patron.instance;
         let id = match name {
@@ -91,15 +91,20 @@ impl DataBench<'_> {
             )
         })?;
         match change {
-            Change::On => self.switch_on(&subject, &key, errand),
-            Change::Off => self.switch_off(&subject, &key, errand),
+            Change::On => self.switch_on(&subject, &key, execution),
+            Change::Off => self.switch_off(&subject, &key, execution),
             Change::Suspend => Ok(self.suspend(&subject)?),
-            Change::Resume => self.resume(&subject, errand),
+            Change::Resume => self.resume(&subject, execution),
         }
     }
 
-    fn switch_on(&self, subject: &Subject, key: &EncryptionKeyRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
-        let state = self.settled(subject, errand)?;
+    fn switch_on(
+        &self,
+        subject: &Subject,
+        key: &EncryptionKeyRecord,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let state = self.settled(subject, execution)?;
         if !state.is_ours {
             return Err(unsupported("ENCRYPTION ON of a database that was made by another program").into());
         }
@@ -117,16 +122,21 @@ impl DataBench<'_> {
         }
         let goal = goal_of(Tde::TurningOn, key, &state, subject.keeps_encrypted());
         let goal = goal.ok_or_else(|| PlanError::internal("an algorithm that is none"))?;
-        self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOn), errand)?;
+        self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOn), execution)?;
         Ok(self.note_switch(subject)?)
     }
 
-    fn switch_off(&self, subject: &Subject, key: &EncryptionKeyRecord, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn switch_off(
+        &self,
+        subject: &Subject,
+        key: &EncryptionKeyRecord,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
         if self.admit_in_clear(subject)? {
             subject.note(Tde::Off)?;
             return Ok(self.note_switch(subject)?);
         }
-        let state = self.settled(subject, errand)?;
+        let state = self.settled(subject, execution)?;
         match state.phase {
             Phase::Clear => {
                 let text = "Cannot disable database encryption because it is already disabled.";
@@ -144,7 +154,7 @@ impl DataBench<'_> {
             let noted = master.require_encryption(subject.record.id, false);
             noted.map_err(|fault| of_master(&fault))?;
         }
-        if let Err(why) = self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOff), errand) {
+        if let Err(why) = self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOff), execution) {
             if subject.state().is_ok_and(|state| state.pages == Phase::Encrypted) {
                 let noted = master.require_encryption(subject.record.id, true);
                 noted.map_err(|fault| of_master(&fault))?;
@@ -185,14 +195,14 @@ impl DataBench<'_> {
         self.note_scan(subject)
     }
 
-    fn resume(&self, subject: &Subject, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    fn resume(&self, subject: &Subject, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let state = subject.state()?;
         if !state.phase.is_moving() {
             return Err(no_scan("RESUME", subject).into());
         }
         resume(&Disk, &subject.path).map_err(|failed| of_engine(&subject.record.name, &failed))?;
         if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) {
-            self.begin_scan(subject, Goal::GoOn, errand)?;
+            self.begin_scan(subject, Goal::GoOn, execution)?;
         }
         Ok(self.note_scan(subject)?)
     }
@@ -207,10 +217,10 @@ impl DataBench<'_> {
         subject: &Subject,
         goal: Goal,
         (before, after): (Tde, Tde),
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         subject.note(after)?;
-        let begun = self.begin_scan(subject, goal, errand);
+        let begun = self.begin_scan(subject, goal, execution);
         if begun.is_err() && subject.state().is_ok_and(|state| !state.pages.is_moving()) {
             subject.note(before)?;
         }
@@ -221,9 +231,14 @@ impl DataBench<'_> {
     ///
     /// # Errors
     /// What keeps it from beginning; that nobody is left to go on for: then it does not begin.
-    pub(super) fn begin_scan(&self, subject: &Subject, goal: Goal, errand: &mut Errand<'_>) -> Result<(), Failure> {
+    pub(super) fn begin_scan(
+        &self,
+        subject: &Subject,
+        goal: Goal,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
         let scans = self.database_registry.scans();
-        let begun = scans.begin(&subject.record, &subject.path, goal, || errand.receiver.poll())?;
+        let begun = scans.begin(&subject.record, &subject.path, goal, || execution.receiver.poll())?;
         if let Err(why) = begun {
             let text = format!("The database '{}' says: {why}.", subject.record.name);
             return Err(error(50823, text).into());

@@ -7,7 +7,7 @@ use selenite_types::Value;
 use super::role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
 use super::{FixedRole, error, refused};
 use crate::data::data_bench::DataBench;
-use crate::workbench::Errand;
+use crate::workbench::ExecutionContext;
 
 /// The procedures.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,7 +28,7 @@ impl DataBench<'_> {
         &mut self,
         call: &Call<'_>,
         (may_database, may_server): (bool, bool),
-        errand: &mut Errand<'_>,
+        execution: &mut ExecutionContext<'_>,
     ) -> Result<Option<Callee>, Failure> {
         let Some(own) = own(call) else { return Ok(None) };
         let (is_server, first, second) = match own {
@@ -50,7 +50,7 @@ impl DataBench<'_> {
             Own::Add | Own::Drop => {
                 let role = database_role(&first)?;
                 let adds = own == Own::Add;
-                self.in_file(errand, |work| match adds {
+                self.in_file(execution, |work| match adds {
                     true => work.add_member(role, &second),
                     false => work.drop_member(role, &second),
                 })
