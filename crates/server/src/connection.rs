@@ -15,7 +15,7 @@ use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authentic
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::registry::{NoPlace, Presence, SessionFacts};
 use crate::transport::{Encryptor, Leash, Line, LineError, Traffic};
-use crate::{Ended, Front, Instance, Session, Visitor, Wire};
+use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 
 /// A connection that has come.
 pub struct Connection {
@@ -77,14 +77,14 @@ impl Connection {
                 return Ok(Ended::Left);
             }
         };
-        let visitor = admitted.visitor(is_encrypted);
+        let login_info = admitted.login_info(is_encrypted);
         let acceptance = Acceptance {
             server: instance.name(),
             spid: presence.entry().spid(),
-            tds_version: visitor.tds_version,
-            database: &visitor.database,
-            packet_size: visitor.packet_size,
-            features: &visitor.features,
+            tds_version: login_info.tds_version,
+            database: &login_info.database,
+            packet_size: login_info.packet_size,
+            features: &login_info.features,
         };
         let accepted = accept(&mut line, &acceptance);
         std::mem::take(afterwards).write(instance);
@@ -100,12 +100,12 @@ impl Connection {
         }
         let entry = presence.entry().clone();
         let leash = self.leash.clone();
-        let limits = (visitor.packet_size, request_time(instance, &visitor));
+        let limits = (login_info.packet_size, request_time(instance, &login_info));
         let wire = Wire::new(line, reader, leash, entry.clone(), limits);
         debug_assert!(is_strict <= is_encrypted);
         let ended = front.serve(Session {
             instance,
-            visitor,
+            login_info,
             wire,
             entry,
         });
@@ -244,7 +244,7 @@ struct Admitted {
 
 impl Admitted {
     /// What the front is told. The passwords are wiped here.
-    fn visitor(self, is_encrypted: bool) -> Visitor {
+    fn login_info(self, is_encrypted: bool) -> LoginInfo {
         let Login {
             lcid,
             is_odbc,
@@ -259,7 +259,7 @@ impl Admitted {
             features,
             ..
         } = self.login7;
-        Visitor {
+        LoginInfo {
             login: self.login.name,
             login_id: self.login.id,
             sid: self.login.sid,
@@ -328,8 +328,8 @@ fn database(
 }
 
 /// What an administrator runs takes as long as it takes: backups, checks, scans.
-fn request_time(instance: &Instance, visitor: &Visitor) -> Duration {
-    match visitor.is_administrator {
+fn request_time(instance: &Instance, login_info: &LoginInfo) -> Duration {
+    match login_info.is_administrator {
         true => Duration::ZERO,
         false => instance.config().limits.request_time,
     }

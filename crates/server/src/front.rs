@@ -29,8 +29,8 @@ pub trait Front: Send + Sync {
 pub struct Session<'a> {
     /// The server: logins, databases, other sessions, counters.
     pub instance: &'a Arc<Instance>,
-    /// Who came, and how.
-    pub visitor: Visitor,
+    /// The login, and how.
+    pub login_info: LoginInfo,
     /// Requests come and answers go here.
     pub wire: Wire,
     /// What others can see of this session.
@@ -39,7 +39,7 @@ pub struct Session<'a> {
 
 /// Who logged in, and with what wishes.
 #[derive(Clone, Debug)]
-pub struct Visitor {
+pub struct LoginInfo {
     /// The login's name as it is stored.
     pub login: String,
     /// Its principal id.

@@ -47,7 +47,7 @@ pub use announcement::Announcement;
 pub use audit::{AuditSettings, AuditTarget};
 pub use config::{Config, NewDatabases, ServerLimits, SessionLimits, TlsFiles, TlsOffload};
 use data_folder::DataFolder;
-pub use front::{Ended, Front, Session, Visitor};
+pub use front::{Ended, Front, LoginInfo, Session};
 pub use instance::Instance;
 pub use log::Log;
 pub use login::AttemptLimits;

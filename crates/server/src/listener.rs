@@ -133,7 +133,7 @@ impl Listener {
             let (socket, peer) = match self.socket.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // Who came has left again.
+                // The login has left again.
                 Err(error) if [ErrorKind::Interrupted, ErrorKind::ConnectionAborted].contains(&error.kind()) => {
                     continue;
                 }

@@ -27,7 +27,7 @@ pub use session_state::{CurrentDatabase, SessionState};
 pub use surroundings::Surroundings;
 
 use crate::master::{DatabaseRecord, LoginRecord};
-use crate::{Instance, Interrupts, SessionEntry, Visitor};
+use crate::{Instance, Interrupts, LoginInfo, SessionEntry};
 
 /// What holds the databases of a server.
 pub trait Workshop: Send + Sync {
@@ -37,22 +37,22 @@ pub trait Workshop: Send + Sync {
     /// The server has started: what was under way in the background goes on. Called once, before the first session.
     fn begin(&self, _instance: &Arc<Instance>) {}
 
-    /// A session's workbench, with the visitor's database in use.
+    /// A session's workbench, with the login's database in use.
     ///
     /// # Errors
     /// Whatever keeps the session from beginning: it is told, and the connection is closed.
-    fn open<'a>(&'a self, patron: Patron<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError>;
+    fn open<'a>(&'a self, session_info: SessionInfo<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError>;
 
     /// Ends what runs in the background. Called once, when no session is left.
     fn close(&self);
 }
 
-/// For whom a workbench is.
-pub struct Patron<'a> {
+/// The session that an executor belongs to.
+pub struct SessionInfo<'a> {
     /// The server.
     pub instance: &'a Arc<Instance>,
-    /// Who came.
-    pub visitor: &'a Visitor,
+    /// The login.
+    pub login_info: &'a LoginInfo,
     /// What others see of the session.
     pub entry: &'a Arc<SessionEntry>,
     /// To be asked in whatever takes long.
@@ -148,7 +148,7 @@ pub trait Workbench {
         execution: ExecutionContext<'_>,
     ) -> Result<(), Failure>;
 
-    /// RESETCONNECTION: temporary tables go, and the visitor's database is in use again. No transaction is open.
+    /// RESETCONNECTION: temporary tables go, and the login's database is in use again. No transaction is open.
     ///
     /// # Errors
     /// Whatever keeps the session from going on.

@@ -42,7 +42,7 @@ impl DataBench<'_> {
     }
 
     fn accept_database(&mut self, name: &str) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let directory = self.database_registry.directory(instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.filter(|record| !record.is_reserved()).cloned();

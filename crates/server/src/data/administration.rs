@@ -67,7 +67,7 @@ impl DataBench<'_> {
     ) -> Result<(), Failure> {
         self.check_no_transaction("CREATE DATABASE")?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let how = (instance.access(), instance.config().new_databases);
         let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
         let made = new.and_then(|new| {
@@ -102,7 +102,7 @@ impl DataBench<'_> {
 
     /// Puts right what was begun with a database and failed.
     pub(super) fn settle(&self, database_id: i32) {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let settlement = Settlement {
             master: instance.master(),
             folder: instance.data_folder(),
@@ -123,7 +123,7 @@ impl DataBench<'_> {
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Failure> {
         self.check_no_transaction("DROP DATABASE")?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let found = self.database_registry.directory(instance)?;
         let found = found
             .databases

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::data_bench::DataBench;
 use crate::audit::{Audited, Event};
-use crate::workbench::Patron;
+use crate::workbench::SessionInfo;
 
 impl DataBench<'_> {
     /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only the first are told
@@ -48,14 +48,14 @@ impl DataBench<'_> {
 
     /// Writes an event of the session's.
     fn write_event(&self, event: &Event<'_>) {
-        let Patron {
+        let SessionInfo {
             instance,
-            visitor,
+            login_info,
             entry,
             ..
-        } = &self.patron;
+        } = &self.session_info;
         instance.audit().write(&Event {
-            login: Some(&visitor.login),
+            login: Some(&login_info.login),
             address: Some(entry.facts().peer.ip()),
             session: Some(entry.spid()),
             ..*event

@@ -13,7 +13,7 @@ impl DataBench<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
     /// older state. How long it should take is not heeded: it is done at once.
     pub(super) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        let (interrupts, instance) = (self.patron.interrupts.clone(), self.patron.instance);
+        let (interrupts, instance) = (self.session_info.interrupts.clone(), self.session_info.instance);
         let (used, _) = self.used()?;
         if used.database.shared.path.is_none() {
             return Ok(());

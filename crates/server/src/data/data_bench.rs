@@ -30,12 +30,12 @@ use super::transaction::Transaction;
 use super::used_database::Used;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::memory;
-use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, Patron, Workbench};
+use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, SessionInfo, Workbench};
 
 /// What a session works with.
 pub struct DataBench<'a> {
     pub(super) database_registry: &'a DatabaseRegistry,
-    pub(super) patron: Patron<'a>,
+    pub(super) session_info: SessionInfo<'a>,
     /// Databases that the session has used, with its transaction in each.
     pub(super) open: HashMap<i32, Used>,
     pub(super) current: i32,
@@ -67,29 +67,29 @@ pub struct DataBench<'a> {
 }
 
 impl<'a> DataBench<'a> {
-    /// A bench with the visitor's database in use.
+    /// A bench with the login's database in use.
     ///
     /// # Errors
     /// What keeps the database from being opened.
-    pub fn open(database_registry: &'a DatabaseRegistry, patron: Patron<'a>) -> Result<Self, PlanError> {
-        let home = patron.visitor.database_id;
-        let directory = database_registry.directory(patron.instance)?;
+    pub fn open(database_registry: &'a DatabaseRegistry, session_info: SessionInfo<'a>) -> Result<Self, PlanError> {
+        let home = session_info.login_info.database_id;
+        let directory = database_registry.directory(session_info.instance)?;
         let catalog = SessionCatalog {
-            database: Arc::from(patron.visitor.database.as_str()),
+            database: Arc::from(session_info.login_info.database.as_str()),
             schema: Arc::default(),
             temporary: Arc::default(),
             directory: directory.clone(),
             variables: Arc::default(),
             is_away: false,
             elsewhere: Arc::default(),
-            interrupts: patron.interrupts.clone(),
+            interrupts: session_info.interrupts.clone(),
         };
-        let (instance, interrupts) = (patron.instance.clone(), patron.interrupts.clone());
-        let login_id = i32::try_from(patron.visitor.login_id).unwrap_or(i32::MAX);
+        let (instance, interrupts) = (session_info.instance.clone(), session_info.interrupts.clone());
+        let login_id = i32::try_from(session_info.login_info.login_id).unwrap_or(i32::MAX);
         let kept_max = memory::kept_max(&instance.config().limits);
         Ok(Self {
             database_registry,
-            patron,
+            session_info,
             open: HashMap::new(),
             current: home,
             home,
@@ -125,14 +125,14 @@ impl<'a> DataBench<'a> {
         self.heed_cleanups();
         let id = self.current;
         if !self.open.contains_key(&id) {
-            let instance = self.patron.instance;
+            let instance = self.session_info.instance;
             let record = instance.master().database_of(id).map_err(|error| of_master(&error))?;
             let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
             let shared = self.database_registry.database(instance, &record)?;
-            if !self.patron.visitor.is_administrator && !instance.descriptors().has_room() {
+            if !self.session_info.login_info.is_administrator && !instance.descriptors().has_room() {
                 return Err(too_many_files(&record.name));
             }
-            let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
+            let database = OpenDatabase::connect(shared, instance, self.session_info.interrupts.clone())?;
             let mut transaction = Transaction::default();
             if self.in_transaction {
                 transaction.begin();
@@ -151,7 +151,7 @@ impl<'a> DataBench<'a> {
             variables: self.frames.mark(),
             is_away: self.is_away,
         };
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         // The objects' own directory is renewed elsewhere, too: it tells nothing of the catalog's.
         let is_known = self.known == Some(of) && Arc::ptr_eq(&directory, &self.objects.catalog.directory);
         if !is_known {
@@ -165,7 +165,7 @@ impl<'a> DataBench<'a> {
                 variables: Arc::default(),
                 is_away: self.is_away,
                 elsewhere: Arc::default(),
-                interrupts: self.patron.interrupts.clone(),
+                interrupts: self.session_info.interrupts.clone(),
             };
             self.known = Some(of);
         }
@@ -252,10 +252,10 @@ impl<'a> DataBench<'a> {
 
     /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
     pub(super) fn stand(&mut self) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let directory = self.database_registry.directory(instance)?;
         self.objects.directory = directory.clone();
-        let sid = &self.patron.visitor.sid;
+        let sid = &self.session_info.login_info.sid;
         let is_administrator = directory.is_administrator(sid);
         if is_administrator && self.standing.is_administrator {
             return Ok(());
@@ -407,16 +407,16 @@ impl Workbench for DataBench<'_> {
     }
 
     fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let Some(record) = found else {
             return Err(unknown_database(name).into());
         };
         if !self
             .database_registry
-            .lets_in(self.patron.instance, &self.patron.visitor.sid, record)?
+            .lets_in(self.session_info.instance, &self.session_info.login_info.sid, record)?
         {
-            return Err(no_access(&self.patron.visitor.login, &record.name).into());
+            return Err(no_access(&self.session_info.login_info.login, &record.name).into());
         }
         let before = std::mem::replace(&mut self.current, record.id);
         self.objects.database_id = record.id;
@@ -550,7 +550,7 @@ impl Workbench for DataBench<'_> {
         self.identity_insert = None;
         self.in_transaction = false;
         let home = self.home;
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         let name = directory
             .databases
             .iter()

@@ -19,7 +19,7 @@ use super::turnstile::Waits;
 use super::unfinished::Settlement;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
-use crate::workbench::{Patron, Workbench, Workshop};
+use crate::workbench::{SessionInfo, Workbench, Workshop};
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]
@@ -167,8 +167,8 @@ impl Workshop for DatabaseRegistry {
         }
     }
 
-    fn open<'a>(&'a self, patron: Patron<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError> {
-        Ok(Box::new(DataBench::open(self, patron)?))
+    fn open<'a>(&'a self, session_info: SessionInfo<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError> {
+        Ok(Box::new(DataBench::open(self, session_info)?))
     }
 
     fn begin(&self, instance: &Arc<Instance>) {

@@ -124,7 +124,7 @@ impl DataBench<'_> {
 
     /// The id of a database by name.
     fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         found.map(|record| record.id).ok_or_else(|| {
             let text = format!(

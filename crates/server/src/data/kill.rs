@@ -24,7 +24,7 @@ impl DataBench<'_> {
             let text = "KILL command cannot be used inside user transactions.";
             return Err(PlanError::new(6115, Ends::Statement, text));
         }
-        let registry = self.patron.instance.registry();
+        let registry = self.session_info.instance.registry();
         if kill.status_only {
             // How far a rollback is SQLite does not say.
             let text = format!(
@@ -32,7 +32,7 @@ impl DataBench<'_> {
             );
             return Err(PlanError::new(6120, Ends::Statement, text));
         }
-        if spid == self.patron.entry.spid() {
+        if spid == self.session_info.entry.spid() {
             let text = "Cannot use KILL to kill your own process.";
             return Err(PlanError::new(6104, Ends::Statement, text));
         }

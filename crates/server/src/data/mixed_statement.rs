@@ -133,7 +133,7 @@ impl DataBench<'_> {
             objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
             objects.catalog.temporary = temporary;
         }
-        let sid = &self.patron.visitor.sid;
+        let sid = &self.session_info.login_info.sid;
         let standing = Standing::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
         Ok(Place { id, objects, standing })
     }
@@ -146,13 +146,13 @@ impl DataBench<'_> {
         let mut known = self.objects.directory.databases.iter();
         let record = known.find(|record| record.id == id).cloned();
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-        let visitor = self.patron.visitor;
+        let login_info = self.session_info.login_info;
         match self
             .database_registry
-            .lets_in(self.patron.instance, &visitor.sid, &record)?
+            .lets_in(self.session_info.instance, &login_info.sid, &record)?
         {
             true => Ok(record),
-            false => Err(no_access(&visitor.login, &record.name)),
+            false => Err(no_access(&login_info.login, &record.name)),
         }
     }
 

@@ -80,7 +80,7 @@ impl DataBench<'_> {
         execution: &mut ExecutionContext<'_>,
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         self.change_database(execution, |database| {
             let schema = database.schema(database.version()?)?;
             change(&user::UserWork {

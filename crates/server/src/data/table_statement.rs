@@ -88,7 +88,7 @@ impl DataBench<'_> {
     pub(super) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
         self.stand()?;
         let session = (
-            self.patron.visitor.login.as_str(),
+            self.session_info.login_info.login.as_str(),
             self.objects.catalog.database.as_ref(),
         );
         check(&statement.statement.kind, &self.standing, session)
@@ -225,7 +225,7 @@ impl DataBench<'_> {
             return Ok(());
         }
         used.transaction.check()?;
-        let waits = (self.patron.entry.spid(), execution.state.lock_timeout());
+        let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
         used.transaction
             .ensure_write(&used.database, waits, || execution.receiver.poll())
     }
@@ -264,7 +264,7 @@ impl DataBench<'_> {
             return Ok(Begun::Nothing);
         }
         let was_writing = used.transaction.writes();
-        let waits = (self.patron.entry.spid(), execution.state.lock_timeout());
+        let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
         used.transaction
             .ensure_write(&used.database, waits, || execution.receiver.poll())?;
         if !changes {
@@ -417,7 +417,7 @@ impl DataBench<'_> {
             execution.state.session.identity = Some(number);
             execution.state.session.scope_identity = Some(number);
         }
-        let count = done.inspect_err(|error| log_damage(self.patron.instance, error))?;
+        let count = done.inspect_err(|error| log_damage(self.session_info.instance, error))?;
         slots.clone_from_slice(&values);
         let used = self.open.get(&self.current);
         if used.is_some_and(|used| used.database.running.take_left_out_null()) {

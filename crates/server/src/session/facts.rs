@@ -10,26 +10,31 @@ use selenite_types::Moment;
 
 use crate::instance::VERSION;
 use crate::workbench::{CurrentDatabase, SessionState};
-use crate::{Instance, SessionEntry, Visitor};
+use crate::{Instance, LoginInfo, SessionEntry};
 
 /// The state of a session that has just logged in.
-pub(super) fn new_state(instance: &Instance, visitor: &Visitor, entry: &SessionEntry, now: Moment) -> SessionState {
+pub(super) fn new_state(
+    instance: &Instance,
+    login_info: &LoginInfo,
+    entry: &SessionEntry,
+    now: Moment,
+) -> SessionState {
     let session = Session {
         spid: i16::try_from(entry.spid()).unwrap_or(i16::MAX),
         // What ODBC and OLE DB begin with; others have no limit either (SET TEXTSIZE).
-        text_size: if visitor.is_odbc { i32::MAX } else { -1 },
+        text_size: if login_info.is_odbc { i32::MAX } else { -1 },
         ..Session::default()
     };
     SessionState {
         now,
         session,
-        connection: Arc::new(connection(visitor, entry)),
-        server: Arc::new(server(instance, visitor.tds_version)),
+        connection: Arc::new(connection(login_info, entry)),
+        server: Arc::new(server(instance, login_info.tds_version)),
         caught: None,
         random: Cell::new(RandomState::new(seed(now, entry.spid()))),
         database: CurrentDatabase {
-            id: visitor.database_id,
-            name: Arc::from(visitor.database.as_str()),
+            id: login_info.database_id,
+            name: Arc::from(login_info.database.as_str()),
         },
         isolation: IsolationLevel::ReadCommitted,
         row_count_max: 0,
@@ -38,17 +43,17 @@ pub(super) fn new_state(instance: &Instance, visitor: &Visitor, entry: &SessionE
     }
 }
 
-fn connection(visitor: &Visitor, entry: &SessionEntry) -> Connection {
+fn connection(login_info: &LoginInfo, entry: &SessionEntry) -> Connection {
     let facts = entry.facts();
-    let login: Arc<str> = Arc::from(visitor.login.as_str());
+    let login: Arc<str> = Arc::from(login_info.login.as_str());
     Connection {
         original_login: login.clone(),
         login,
         // There is one schema and one owner.
         user: Arc::from("dbo"),
-        host: Arc::from(visitor.host.as_str()),
-        host_id: Arc::from(visitor.client_process.to_string()),
-        application: Arc::from(visitor.program.as_str()),
+        host: Arc::from(login_info.host.as_str()),
+        host_id: Arc::from(login_info.client_process.to_string()),
+        application: Arc::from(login_info.program.as_str()),
         net_transport: Arc::from("TCP"),
         protocol_type: Arc::from("TSQL"),
         auth_scheme: Arc::from("SQL"),

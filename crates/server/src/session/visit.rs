@@ -16,7 +16,7 @@ use super::statistics::Stopwatch;
 use crate::memory;
 use crate::registry::own;
 use crate::rpc::{Prepared, answer_call};
-use crate::workbench::{ExecutionContext, Patron, Receiver, SessionState, Workshop};
+use crate::workbench::{ExecutionContext, Receiver, SessionInfo, SessionState, Workshop};
 use crate::{Ended, Session, Wire, WireError};
 
 /// A session that runs.
@@ -37,17 +37,17 @@ impl<'a> Visit<'a> {
     pub fn serve(session: Session<'_>, workshop: &dyn Workshop, stock: &Stock) -> Ended {
         let Session {
             instance,
-            visitor,
+            login_info,
             mut wire,
             entry,
         } = session;
         let interrupts = wire.interrupts();
         let mut reply = Reply::new(wire.answers(), interrupts.clone(), instance.name(), instance.log());
-        let state = new_state(instance, &visitor, &entry, stock.clock.now());
+        let state = new_state(instance, &login_info, &entry, stock.clock.now());
         reply.set_text_size(state.session.text_size);
-        let opened = workshop.open(Patron {
+        let opened = workshop.open(SessionInfo {
             instance,
-            visitor: &visitor,
+            login_info: &login_info,
             entry: &entry,
             interrupts,
         });

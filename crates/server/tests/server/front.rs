@@ -30,7 +30,7 @@ impl Front for TestFront {
     fn serve(&self, session: Session<'_>) -> Ended {
         assert!(!self.is_closed.load(Ordering::Acquire));
         self.served.fetch_add(1, Ordering::AcqRel);
-        session.entry.attach(Arc::new(session.visitor.clone()));
+        session.entry.attach(Arc::new(session.login_info.clone()));
         Talk {
             answers: session.wire.answers(),
             wire: session.wire,

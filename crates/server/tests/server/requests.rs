@@ -157,7 +157,7 @@ fn the_registry_shows_what_a_session_does() {
         session
             .attachment()
             .unwrap()
-            .downcast_ref::<selenite_server::Visitor>()
+            .downcast_ref::<selenite_server::LoginInfo>()
             .is_some()
     );
     // What a session has cost stays when it is gone.

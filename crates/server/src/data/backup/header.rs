@@ -56,7 +56,7 @@ impl DataBench<'_> {
         let (options, device, sets) = self.sets(restore, words)?;
         let set = sets.into_iter().find(|set| set.position == options.file);
         let set = set.ok_or_else(|| Refused::because(trouble::no_such_set(options.file, &device.name)))?;
-        let folder = self.patron.instance.data_folder().to_owned();
+        let folder = self.session_info.instance.data_folder().to_owned();
         let file = set
             .noted
             .as_ref()
@@ -102,7 +102,7 @@ impl DataBench<'_> {
     /// All backup sets of the statement's device.
     fn sets(&self, restore: &ast::Restore, words: Words<'_>) -> Result<(RestoreOptions, Device, Vec<Set>), Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let (entries, _) = device.sets(false)?;
         if entries.is_empty() {

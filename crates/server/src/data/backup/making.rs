@@ -37,7 +37,7 @@ impl DataBench<'_> {
             return Err(Refused::because(trouble::in_transaction()).into());
         }
         let (record, path) = self.backed_up(&name)?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let device = Device::of(&backup.devices, words, instance.data_folder())?;
         let (sets, others) = device.sets(true)?;
         // Nobody drops it meanwhile.
@@ -101,7 +101,7 @@ impl DataBench<'_> {
 
     /// The database of that name and its file, if it has one that can be backed up.
     fn backed_up(&self, name: &str) -> Result<(DatabaseRecord, PathBuf), Ended> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let directory = self.database_registry.directory(instance).map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.ok_or_else(|| Refused::because(trouble::unknown_database(name)))?;
@@ -127,7 +127,7 @@ impl DataBench<'_> {
         place: &Path,
     ) -> Result<(), PlanError> {
         let seconds = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-        let noted = self.patron.instance.master().add_backup(&BackupRecord {
+        let noted = self.session_info.instance.master().add_backup(&BackupRecord {
             archive: report.name.to_string(),
             database: record.name.clone(),
             database_created: record.created,
@@ -135,8 +135,8 @@ impl DataBench<'_> {
             description: options.description.clone(),
             is_copy_only: options.copy_only,
             is_compressed: !options.in_full,
-            login: self.patron.visitor.login.clone(),
-            server: self.patron.instance.name().to_owned(),
+            login: self.session_info.login_info.login.clone(),
+            server: self.session_info.instance.name().to_owned(),
             place: place.display().to_string(),
             started: seconds(started),
             finished: seconds(selenite_engine::now()),

@@ -43,7 +43,7 @@ impl DataBench<'_> {
         }
         let present = self.restored_over(&name, restore.devices.is_empty())?;
         let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let path = file_name.path(instance.data_folder());
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let set = device.set(options.file)?;
@@ -81,7 +81,7 @@ impl DataBench<'_> {
         options: &RestoreOptions,
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Ended> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         self.close_database(record.id);
         let closure = self.database_registry.close_for_restore(record.id);
         let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
@@ -147,7 +147,7 @@ impl DataBench<'_> {
     fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
         let directory = self
             .database_registry
-            .directory(self.patron.instance)
+            .directory(self.session_info.instance)
             .map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
@@ -179,7 +179,7 @@ impl DataBench<'_> {
 
     /// A database is one file, in its own place: MOVE may say so.
     fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
-        let known = self.patron.instance.master().backup(set.name.as_str());
+        let known = self.session_info.instance.master().backup(set.name.as_str());
         let known = known.map_err(|error| Refused::because(of_master(&error)))?;
         for (file, to) in &options.moves {
             if known.as_ref().is_some_and(|known| !same_name(&known.database, file)) {
@@ -204,7 +204,7 @@ impl DataBench<'_> {
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let set = device.set(options.file)?;
         let what = Verify {

@@ -61,8 +61,8 @@ impl DataBench<'_> {
         depth: Option<Depth>,
         found: &mut Findings,
     ) -> Result<(), PlanError> {
-        let access = access_to(self.patron.instance, record.id)?;
-        let watch = Watch::new(Arc::new(Onlooker(self.patron.interrupts.clone())));
+        let access = access_to(self.session_info.instance, record.id)?;
+        let watch = Watch::new(Arc::new(Onlooker(self.session_info.interrupts.clone())));
         self.with_connection(record, |database| {
             let connection = &database.connection;
             if let Some(path) = &database.shared.path
@@ -161,7 +161,7 @@ impl DataBench<'_> {
     /// 911.
     pub(super) fn database_of(&mut self, argument: Option<&Argument>) -> Result<DatabaseRecord, Failure> {
         let current = self.current;
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         let found = directory.databases.iter().find(|record| match argument {
             None | Some(Argument::Null | Argument::Number(0)) => record.id == current,
             Some(Argument::Number(id)) => i64::from(record.id) == *id,
@@ -190,7 +190,7 @@ impl DataBench<'_> {
         if let Some(used) = self.open.get(&record.id) {
             return body(&used.database);
         }
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let known = instance
             .master()
             .database_of(record.id)
@@ -198,7 +198,7 @@ impl DataBench<'_> {
         let shared = self
             .database_registry
             .database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance, self.patron.interrupts.clone())?;
+        let database = OpenDatabase::connect(shared, instance, self.session_info.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }

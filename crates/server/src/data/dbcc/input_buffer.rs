@@ -18,7 +18,7 @@ impl DataBench<'_> {
         let Some(&Argument::Number(number)) = request.arguments.first() else {
             return Err(request.incorrect());
         };
-        let registry = self.patron.instance.registry();
+        let registry = self.session_info.instance.registry();
         let session = u16::try_from(number).ok().and_then(|spid| registry.session(spid));
         let Some(session) = session else {
             let text = format!("Invalid SPID {number} specified.");

@@ -28,7 +28,7 @@ impl DataBench<'_> {
             if !is_waits {
                 return Err(request.unsupported("of what is not sys.dm_os_wait_stats"));
             }
-            self.patron.instance.registry().waits().clear();
+            self.session_info.instance.registry().waits().clear();
             return Ok(Affected::Nothing);
         }
         if what.is("LOGSPACE") {
@@ -51,7 +51,7 @@ impl DataBench<'_> {
 
     /// One row for each database that has a file. What is used of a log is what the database has not got yet.
     fn log_space(&mut self, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let directory = self.database_registry.directory(instance)?;
         let mut rows = Vec::new();
         for record in &directory.databases {
@@ -61,7 +61,7 @@ impl DataBench<'_> {
             if !path.exists() {
                 continue;
             }
-            let interrupts = self.patron.interrupts.clone();
+            let interrupts = self.session_info.interrupts.clone();
             let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
                 // One that can't be opened has a log that nobody can look into.
                 rows.push(row(&record.name, log_size(&path), None));

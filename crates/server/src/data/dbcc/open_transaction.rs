@@ -23,7 +23,7 @@ impl DataBench<'_> {
             return Err(request.incorrect());
         }
         let record = self.database_of(request.arguments.first())?;
-        let sessions = self.patron.instance.registry().sessions();
+        let sessions = self.session_info.instance.registry().sessions();
         let writer = sessions.iter().find_map(|session| {
             let locks = session.activity().locks();
             let lock = locks

@@ -23,7 +23,7 @@ impl DataBench<'_> {
         create: &ast::CreateCertificate,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         if create.authorization.as_ref().is_some_and(|owner| !owner.is("dbo")) {
             return Err(unsupported("CREATE CERTIFICATE AUTHORIZATION").into());
         }
@@ -87,7 +87,7 @@ impl DataBench<'_> {
             record: &record,
             sealed: &sealed,
         };
-        match self.patron.instance.master().add_certificate(&new) {
+        match self.session_info.instance.master().add_certificate(&new) {
             Ok(()) => Ok(()),
             Err(MasterError::Taken(name)) => Err(taken(&name)),
             Err(fault) => Err(of_master(&fault)),
@@ -96,7 +96,7 @@ impl DataBench<'_> {
 
     /// A certificate from its backup.
     fn take_in(&self, path: &str, private_key: &PrivateKey) -> Result<Issued, PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         if private_key.encryption_password.is_some() {
             return Err(unsupported("CREATE CERTIFICATE FROM FILE with ENCRYPTION BY PASSWORD"));
         }
@@ -132,7 +132,7 @@ impl DataBench<'_> {
 
     /// BACKUP CERTIFICATE.
     pub(super) fn backup_certificate(&self, backup: &ast::BackupCertificate) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let folder = instance.data_folder();
         let name = &backup.name.text;
         let found = instance
@@ -174,7 +174,7 @@ impl DataBench<'_> {
     pub(super) fn drop_certificates(&self, drop: &ast::Drop) -> Result<(), PlanError> {
         for name in &drop.names {
             let name = &name.name.text;
-            let removed = self.patron.instance.master().remove_certificate(name);
+            let removed = self.session_info.instance.master().remove_certificate(name);
             match removed.map_err(|fault| of_master(&fault))? {
                 Removal::Missing if !drop.if_exists => return Err(missing("drop", "certificate", name)),
                 Removal::Done | Removal::Missing => {}

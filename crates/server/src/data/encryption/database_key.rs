@@ -90,7 +90,7 @@ impl DataBench<'_> {
         create: &ast::EncryptionKey,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let subject = self.subject(self.current)?;
         let kept = instance.master().encryption_key(subject.record.id);
         if kept.map_err(|fault| of_master(&fault))?.is_some() {
@@ -126,7 +126,7 @@ impl DataBench<'_> {
         alter: &ast::AlterEncryptionKey,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let subject = self.subject(self.current)?;
         let key = self.key_of(&subject)?;
         let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
@@ -184,7 +184,11 @@ impl DataBench<'_> {
             let _turn = subject.turn(execution)?;
             remove_slot(&subject, &key.slot)?;
         }
-        let removed = self.patron.instance.master().remove_encryption_key(subject.record.id);
+        let removed = self
+            .session_info
+            .instance
+            .master()
+            .remove_encryption_key(subject.record.id);
         Ok(removed.map_err(|fault| of_master(&fault))?)
     }
 
@@ -193,7 +197,11 @@ impl DataBench<'_> {
         if !suite.is_deprecated() {
             return Ok(());
         }
-        let noted = self.patron.instance.master().allow_deprecated(subject.record.id, true);
+        let noted = self
+            .session_info
+            .instance
+            .master()
+            .allow_deprecated(subject.record.id, true);
         noted.map_err(|fault| of_master(&fault))
     }
 
@@ -202,7 +210,7 @@ impl DataBench<'_> {
     /// # Errors
     /// 33102.
     pub(super) fn subject(&self, id: i32) -> Result<Subject, PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
         let shared = self.database_registry.database(instance, &record)?;
@@ -239,7 +247,7 @@ impl DataBench<'_> {
     }
 
     fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {
-        let kept = self.patron.instance.master().encryption_key(subject.record.id);
+        let kept = self.session_info.instance.master().encryption_key(subject.record.id);
         let kept = kept.map_err(|fault| of_master(&fault))?;
         kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
     }
@@ -249,7 +257,7 @@ impl DataBench<'_> {
             Encryptor::Certificate(name) => &name.text,
             Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
         };
-        let found = self.patron.instance.master().certificate_named(name);
+        let found = self.session_info.instance.master().certificate_named(name);
         let found = found.map_err(|fault| of_master(&fault))?;
         found.ok_or_else(|| missing("find", "certificate", name))
     }

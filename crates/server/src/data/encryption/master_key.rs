@@ -80,7 +80,7 @@ impl MasterKey {
 impl DataBench<'_> {
     /// CREATE MASTER KEY.
     pub(super) fn create_master_key(&self, password: Option<&str>) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let password = password.ok_or_else(|| {
             let text = "Database master keys without password are not supported in this version of SQL Server.";
             error(33161, text).with_severity(15)
@@ -109,7 +109,7 @@ impl DataBench<'_> {
         if force {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
         }
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let old = MasterKey::of(instance)?;
         check_password(password)?;
         let new = new_master_key(instance, password)?;
@@ -120,7 +120,7 @@ impl DataBench<'_> {
     fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), PlanError> {
         let key = MasterKey::new(&new.secret).ok_or_else(|| PlanError::internal("a master key of another size"))?;
         let mut refused = None;
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         let replaced = master.replace_master_key(new, |thumbprint, sealed| {
             let again = old
                 .open(sealed, thumbprint)
@@ -139,7 +139,7 @@ impl DataBench<'_> {
 
     /// OPEN MASTER KEY.
     pub(super) fn open_master_key(&self, password: &str) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let stored = instance
             .master()
             .stored_master_key()
@@ -156,7 +156,7 @@ impl DataBench<'_> {
 
     /// BACKUP MASTER KEY.
     pub(super) fn backup_master_key(&self, path: &str, password: &str) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let stored = instance
             .master()
             .stored_master_key()
@@ -179,7 +179,7 @@ impl DataBench<'_> {
         if force {
             return Err(unsupported("RESTORE MASTER KEY FORCE"));
         }
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let master = instance.master();
         check_password(password)?;
         let bad = || error(15317, "The master key file does not exist or has invalid format.");
@@ -201,7 +201,7 @@ impl DataBench<'_> {
 
     /// DROP MASTER KEY.
     pub(super) fn drop_master_key(&self) -> Result<(), PlanError> {
-        let removed = self.patron.instance.master().remove_master_key();
+        let removed = self.session_info.instance.master().remove_master_key();
         match removed.map_err(|fault| of_master(&fault))? {
             Removal::Done => Ok(()),
             Removal::Missing => Err(missing("drop", "symmetric key", "master key")),

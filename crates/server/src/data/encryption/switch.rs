@@ -64,7 +64,7 @@ impl DataBench<'_> {
         change: Change,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let id = match name {
             None => self.current,
             Some(name) => {
@@ -75,7 +75,7 @@ impl DataBench<'_> {
                 found.ok_or_else(|| not_alterable(&name.text))?.id
             }
         };
-        if !self.patron.visitor.is_administrator {
+        if !self.session_info.login_info.is_administrator {
             let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
             return Err(not_alterable(record.as_ref().map_or("", |record| record.name.as_str())).into());
         }
@@ -148,7 +148,7 @@ impl DataBench<'_> {
             Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
         }
         let goal = goal_of(Tde::TurningOff, key, &state, subject.keeps_encrypted()).unwrap_or(Goal::GoOn);
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         if goal == Goal::Off {
             // Before the first page is decrypted, since a kill may come between.
             let noted = master.require_encryption(subject.record.id, false);
@@ -181,7 +181,7 @@ impl DataBench<'_> {
         if !state.is_ok_and(|state| state.phase == Phase::Clear) {
             return Ok(false);
         }
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         let noted = master.require_encryption(subject.record.id, false);
         noted.map_err(|fault| of_master(&fault))?;
         Ok(true)
@@ -247,7 +247,7 @@ impl DataBench<'_> {
     }
 
     fn note_switch(&self, subject: &Subject) -> Result<(), PlanError> {
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| {
             key.set = now;
             key.modified = now;
@@ -256,7 +256,7 @@ impl DataBench<'_> {
     }
 
     fn note_scan(&self, subject: &Subject) -> Result<(), PlanError> {
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
         noted.map_err(|fault| of_master(&fault))
     }

@@ -33,7 +33,7 @@ impl DataBench<'_> {
         }
         let database = options.database.clone().unwrap_or_else(|| "master".to_owned());
         self.check_database(&database)?;
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         if self.login(name)?.is_some() {
             return Err(taken(name));
         }
@@ -54,7 +54,7 @@ impl DataBench<'_> {
 
     pub(super) fn alter_login(&mut self, alter: &ast::AlterLogin) -> Result<(), PlanError> {
         let name = alter.name.text.as_str();
-        let master = self.patron.instance.master();
+        let master = self.session_info.instance.master();
         let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
         match &alter.action {
             AlterLoginAction::Enable => master.set_disabled(name, false).map_err(|error| told(name, &error))?,
@@ -75,7 +75,7 @@ impl DataBench<'_> {
         (password, old): (Option<&ast::Password>, Option<&str>),
         settings: &[ast::Setting],
     ) -> Result<(), PlanError> {
-        let instance = self.patron.instance;
+        let instance = self.session_info.instance;
         let master = instance.master();
         let name = present.name.as_str();
         let options = LoginOptions::read(settings, "ALTER LOGIN")?;
@@ -100,7 +100,7 @@ impl DataBench<'_> {
                 if let Some(old) = old {
                     let found = master.login_and_hash(name).map_err(|error| of_master(&error))?;
                     let (login, hash) = found.ok_or_else(|| not_there("alter", "login", name))?;
-                    let address = self.patron.entry.facts().peer.ip();
+                    let address = self.session_info.entry.facts().peer.ip();
                     if !is_right(instance, (&login, &hash), (old, address))? {
                         return Err(not_there("alter", "login", name));
                     }
@@ -135,7 +135,7 @@ impl DataBench<'_> {
                 false => Err(not_there("drop", "login", name)),
             };
         };
-        let sessions = self.patron.instance.registry().sessions();
+        let sessions = self.session_info.instance.registry().sessions();
         if present.id == SA {
             return Err(special(name));
         }
@@ -143,9 +143,9 @@ impl DataBench<'_> {
             let text = format!("Could not drop login '{name}' as the user is currently logged in.");
             return Err(error(15434, text));
         }
-        let removed = self.patron.instance.master().remove_login(name);
+        let removed = self.session_info.instance.master().remove_login(name);
         removed.map_err(|error| told(name, &error))?;
-        self.patron.instance.forget_login(present.id);
+        self.session_info.instance.forget_login(present.id);
         self.database_registry.reload();
         Ok(())
     }
@@ -167,7 +167,7 @@ impl DataBench<'_> {
 
     /// Lets a login do everything, or no longer.
     pub(super) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), PlanError> {
-        let changed = self.patron.instance.master().set_administrator(login, is);
+        let changed = self.session_info.instance.master().set_administrator(login, is);
         self.database_registry.reload();
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
@@ -176,7 +176,7 @@ impl DataBench<'_> {
     }
 
     fn login(&self, name: &str) -> Result<Option<LoginRecord>, PlanError> {
-        self.patron
+        self.session_info
             .instance
             .master()
             .login(name)
@@ -185,7 +185,7 @@ impl DataBench<'_> {
 
     /// 15010.
     fn check_database(&self, name: &str) -> Result<(), PlanError> {
-        let directory = self.database_registry.directory(self.patron.instance)?;
+        let directory = self.database_registry.directory(self.session_info.instance)?;
         if directory.databases.iter().any(|record| same_name(&record.name, name)) {
             return Ok(());
         }
