@@ -1,7 +1,7 @@
 //! Calls of procedures by a client, and of the session's own procedures by a batch.
 //!
 //! C1. The session's own procedures are known by number, and by name in whatever schema of the system they are called.
-//! C2. All others are the workbench's.
+//! C2. All others are the executor's.
 
 mod arguments;
 mod called_text;
@@ -242,7 +242,7 @@ impl Answering<'_, '_> {
         self.machine.run(request, self.host)
     }
 
-    /// A procedure of the workbench's.
+    /// A procedure of the executor's.
     fn other(mut self, name: &ObjectName) -> Ended {
         self.call_other(name, 0)
     }

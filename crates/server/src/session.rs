@@ -5,7 +5,7 @@
 //! E3. What a request's text is wrong in is told the client; what its bytes are wrong in as well, and the session goes on if its message
 //!     was whole.
 //!
-//! Left to others: what statements on tables do (the workbench), order and DONEs (the machine).
+//! Left to others: what statements on tables do (the executor), order and DONEs (the machine).
 
 mod capture;
 mod command;

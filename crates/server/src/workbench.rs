@@ -1,10 +1,10 @@
 //! The seam between sessions and data.
 //!
 //! K1. A [`Workshop`] is there once for the server, a [`Workbench`] once for each session, on the session's thread.
-//! K2. The session owns what expressions see ([`SessionState`]) and lends it for each statement; the workbench keeps none of it. What
+//! K2. The session owns what expressions see ([`SessionState`]) and lends it for each statement; the executor keeps none of it. What
 //!     outlives a statement, such as a function that SQLite calls, takes a clone.
-//! K3. The workbench writes rows and messages through the [`Receiver`] it is lent, and no DONE, which is the machine's.
-//! K4. A failure is told by the machine: the workbench does not tell it as well.
+//! K3. The executor writes rows and messages through the [`Receiver`] it is lent, and no DONE, which is the machine's.
+//! K4. A failure is told by the machine: the executor does not tell it as well.
 
 mod receiver;
 mod session_state;
@@ -37,7 +37,7 @@ pub trait Workshop: Send + Sync {
     /// The server has started: what was under way in the background goes on. Called once, before the first session.
     fn begin(&self, _instance: &Arc<Instance>) {}
 
-    /// A session's workbench, with the login's database in use.
+    /// A session's executor, with the login's database in use.
     ///
     /// # Errors
     /// Whatever keeps the session from beginning: it is told, and the connection is closed.
@@ -61,7 +61,7 @@ pub struct SessionInfo<'a> {
 
 /// What a statement is done with.
 pub struct ExecutionContext<'a> {
-    /// What expressions see. `identity`, `scope_identity` and `context_info` of its session are the workbench's to write.
+    /// What expressions see. `identity`, `scope_identity` and `context_info` of its session are the executor's to write.
     pub state: &'a mut SessionState,
     /// Where rows and messages go.
     pub receiver: &'a mut dyn Receiver,
@@ -118,7 +118,7 @@ pub trait Workbench {
     /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
     ///
     /// # Errors
-    /// The procedure's own, if the workbench is it.
+    /// The procedure's own, if the executor is it.
     fn call(&mut self, call: &Call<'_>, execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure>;
 
     /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.

@@ -6,13 +6,13 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::Value;
 
 use super::commitment::load_commitment;
-use super::data_bench::DataBench;
 use super::database_registry::of_master;
 use super::expectation::plain_access;
 use super::security::argument;
+use super::session_executor::SessionExecutor;
 use crate::master::DatabaseName;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the
     /// server's identity, under whatever master key.
     ///

@@ -7,16 +7,16 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::data_bench::DataBench;
 use super::database_registry::of_master;
 use super::dropped_database::{NotDropped, drop_database};
 use super::new_database::{NewDatabase, NotMade};
+use super::session_executor::SessionExecutor;
 use super::table_statement::words;
 use super::unfinished::Settlement;
 use crate::master::DatabaseName;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Carries out a statement that is about no rows and no objects.
     pub(super) fn administer(
         &mut self,

@@ -2,11 +2,11 @@
 
 use std::time::Instant;
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 use crate::audit::{Audited, Event};
 use crate::workbench::SessionInfo;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only the first are told
     /// one by one.
     pub(super) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {

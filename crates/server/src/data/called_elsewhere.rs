@@ -13,11 +13,11 @@ use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use super::catalog_rows::CatalogRow;
-use super::data_bench::DataBench;
 use super::permission::check_call;
 use super::procedures;
 use super::refusal::unknown_database;
 use super::session_catalog::SessionCatalog;
+use super::session_executor::SessionExecutor;
 use crate::memory;
 
 /// A procedure that was found in another database, and is about to begin.
@@ -26,7 +26,7 @@ pub struct Elsewhere {
     database_id: i32,
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// The id of the other database that a name says; nothing if it says none that there is.
     pub(super) fn place_of(&self, name: &ObjectName) -> Option<i32> {
         let database = name.database.as_ref()?;

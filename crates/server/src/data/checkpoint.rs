@@ -4,12 +4,12 @@ use rusqlite::Connection;
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 
-use super::data_bench::DataBench;
 use super::database::OpenDatabase;
 use super::refusal::trouble;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
     /// older state. How long it should take is not heeded: it is done at once.
     pub(super) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {

@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 
 /// How often each was said, by any session.
 #[derive(Default)]
@@ -42,7 +42,7 @@ impl Cleanups {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Drops what it was told to since the last time.
     pub(super) fn heed_cleanups(&mut self) {
         let told = self.database_registry.cleanups.told();

@@ -1,4 +1,4 @@
-//! The databases of a server, and a workbench for each session.
+//! The databases of a server, and a executor for each session.
 //!
 //! H1. A database that is restored to is open to nobody: whoever asks for it meanwhile gets 927.
 
@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use selenite_plan::{PlanError, same_name};
 
 use super::cleanups::Cleanups;
-use super::data_bench::DataBench;
 use super::database::SharedDatabase;
 use super::directory::Directory;
 use super::encryption::Scans;
 use super::log_sync::{LogSync, SyncFigures};
 use super::permission::has_guests;
 use super::security::Principals;
+use super::session_executor::SessionExecutor;
 use super::turnstile::Waits;
 use super::unfinished::Settlement;
 use crate::Instance;
@@ -168,7 +168,7 @@ impl Workshop for DatabaseRegistry {
     }
 
     fn open<'a>(&'a self, session_info: SessionInfo<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError> {
-        Ok(Box::new(DataBench::open(self, session_info)?))
+        Ok(Box::new(SessionExecutor::open(self, session_info)?))
     }
 
     fn begin(&self, instance: &Arc<Instance>) {

@@ -27,7 +27,7 @@ pub(super) use log_space::real;
 use options::Options;
 pub(super) use user_options::date_format;
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
 /// A command with its arguments.
@@ -39,7 +39,7 @@ struct Request {
     line: u32,
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Carries out a DBCC.
     pub(super) fn dbcc(
         &mut self,

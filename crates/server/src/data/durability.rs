@@ -5,8 +5,8 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
-use super::data_bench::DataBench;
 use super::refusal::trouble;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
 /// The setting of a database, which lies in its catalog.
@@ -83,7 +83,7 @@ impl DelayedDurability {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// `ALTER DATABASE .. SET DELAYED_DURABILITY = ..`; `None` if it is another statement.
     pub(super) fn set_durability(
         &mut self,

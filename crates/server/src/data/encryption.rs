@@ -24,8 +24,8 @@ use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
-use super::data_bench::DataBench;
 use super::database_registry::MASTER;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
 pub use certificate::held_certificates;
@@ -33,7 +33,7 @@ pub use file_state::{FileState, Phase};
 pub use restored::note_key;
 pub use scans::Scans;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Carries out a statement about keys or encryption. Answers whether it was one.
     ///
     /// # Errors

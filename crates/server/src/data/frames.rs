@@ -11,8 +11,8 @@ use selenite_plan::program::{Program, StatementId};
 use selenite_plan::{NameKey, PlanError};
 use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
 
-use super::data_bench::DataBench;
 use super::identity_insert::IdentityInsert;
+use super::session_executor::SessionExecutor;
 use super::table_variables::{KeptRows, TableVariable};
 use super::temporary_tables;
 
@@ -61,7 +61,7 @@ impl Frames {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// A frame begins; `before` is the database to come back to, if that is another one.
     ///
     /// # Errors

@@ -4,8 +4,8 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
-use super::data_bench::DataBench;
 use super::permission::no_object;
+use super::session_executor::SessionExecutor;
 
 /// The table that numbers may be given for.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -17,7 +17,7 @@ pub struct IdentityInsert {
     name: String,
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Lets numbers be given for one table of the session's, or for none.
     ///
     /// # Errors

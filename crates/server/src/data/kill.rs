@@ -3,9 +3,9 @@
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its transaction is rolled
     /// back, and its connection closed.
     pub(super) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {

@@ -9,18 +9,18 @@ use selenite_plan::statement::{Binding, Statement};
 use selenite_types::Value;
 
 use super::borrowed_table::{Borrowed, give_back, lend};
-use super::data_bench::DataBench;
 use super::database_registry::TEMPDB;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Standing, no_access};
 use super::places::{Place, Places, PlacesCatalog};
 use super::row_limit::limited;
+use super::session_executor::SessionExecutor;
 use super::transaction::execute;
 use crate::master::DatabaseRecord;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.
     pub(super) fn on_several(
         &mut self,

@@ -21,10 +21,10 @@ use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Carries out a statement on logins, users and roles; none if it is no such statement.
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other statements are somebody else's")]
     pub(super) fn secure(

@@ -7,11 +7,11 @@
 use selenite_plan::machine::{Failure, Message};
 use selenite_plan::{Ends, PlanError};
 
-use super::data_bench::DataBench;
+use super::session_executor::SessionExecutor;
 use super::used_database::Used;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Commits in all databases of the transaction, and waits for the disk. `said` is the COMMIT's DELAYED_DURABILITY.
     ///
     /// # Errors

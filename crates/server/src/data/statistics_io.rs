@@ -16,9 +16,9 @@ use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::statement::Binding;
 use selenite_tsql::ast::ObjectName;
 
-use super::data_bench::DataBench;
 use super::refusal::trouble;
 use super::session_catalog::SessionCatalog;
+use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
 /// What a connection and its thread have counted up to a moment.
@@ -57,7 +57,7 @@ impl PageReads {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// The counts before a statement, if it is to be told what it reads.
     pub(super) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, PlanError> {
         if execution.state.statistics_io {

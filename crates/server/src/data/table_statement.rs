@@ -17,17 +17,17 @@ use selenite_types::{Decimal, Value};
 
 use super::bound_cache::Of;
 use super::damaged_page::log_damage;
-use super::data_bench::DataBench;
 use super::definition::Work;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
 use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
+use super::session_executor::SessionExecutor;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Runs a statement on tables.
     pub(super) fn on_tables(
         &mut self,

@@ -5,11 +5,11 @@ use rusqlite::{Connection, params_from_iter};
 use selenite_plan::PlanError;
 use selenite_plan::definition::quoted;
 
-use super::data_bench::DataBench;
 use super::database::OpenDatabase;
 use super::refusal::trouble;
+use super::session_executor::SessionExecutor;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Temporary tables come along from the database that was in use before.
     ///
     /// # Errors

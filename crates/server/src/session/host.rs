@@ -35,7 +35,7 @@ pub(crate) struct SessionHost<'a> {
     pub stock: &'a Stock,
     pub state: SessionState,
     pub reply: Reply,
-    pub bench: Box<dyn Workbench + 'a>,
+    pub executor: Box<dyn Workbench + 'a>,
     /// How much a request may use.
     pub limits: ServerLimits,
     /// SET STATISTICS TIME; none while it is off.
@@ -61,7 +61,7 @@ impl SessionHost<'_> {
     pub fn surroundings(&self) -> Surroundings<'_> {
         Surroundings {
             state: &self.state,
-            objects: self.bench.objects(),
+            objects: self.executor.objects(),
         }
     }
 
@@ -71,7 +71,7 @@ impl SessionHost<'_> {
             state: &mut self.state,
             receiver: &mut self.reply,
         };
-        (self.bench.as_mut(), execution)
+        (self.executor.as_mut(), execution)
     }
 
     /// The session as others see it.
@@ -163,7 +163,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn look_at_names(&mut self) -> Result<(), PlanError> {
-        self.bench.look_at_names()
+        self.executor.look_at_names()
     }
 
     fn poll(&mut self) -> Result<(), Stop> {
@@ -197,8 +197,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure> {
-        let (bench, execution) = self.execution();
-        let insert = bench.bind_insert(statement, execution)?;
+        let (executor, execution) = self.execution();
+        let insert = executor.bind_insert(statement, execution)?;
         self.reply.set_capture(Some(Capture::new(insert)));
         self.is_untold = is_own;
         Ok(())
@@ -242,8 +242,8 @@ impl Host for SessionHost<'_> {
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let _command = Command::of(statement.statement);
-        let (bench, execution) = self.execution();
-        let done = bench.statement(statement, slots, execution);
+        let (executor, execution) = self.execution();
+        let done = executor.statement(statement, slots, execution);
         self.reply.forget_rows();
         if done.is_ok() && frees_programs(statement.statement) {
             self.stock.forget_programs();
@@ -265,16 +265,16 @@ impl Host for SessionHost<'_> {
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         let is_call = kind == FrameKind::Procedure;
         own::note_program(program, is_call, || self.sight());
-        self.bench.enter(program, kind)
+        self.executor.enter(program, kind)
     }
 
     fn leave(&mut self) {
-        self.bench.leave();
+        self.executor.leave();
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        let (bench, execution) = self.execution();
-        match bench.transaction(step, execution) {
+        let (executor, execution) = self.execution();
+        match executor.transaction(step, execution) {
             Ok(()) => Ok(self.tell_transaction(step)?),
             Err(failure) => {
                 if matches!(step, TransactionStep::Commit { .. }) {
@@ -290,8 +290,8 @@ impl Host for SessionHost<'_> {
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        let (bench, execution) = self.execution();
-        let now = bench.use_database(&name.text, execution)?;
+        let (executor, execution) = self.execution();
+        let now = executor.use_database(&name.text, execution)?;
         let old = std::mem::replace(&mut self.state.database, now.clone());
         self.reply.env_change(&EnvChange::Database {
             new: &now.name,
@@ -305,13 +305,13 @@ impl Host for SessionHost<'_> {
 impl SessionHost<'_> {
     /// A text is about to run as sp_executesql of a database.
     pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
-        self.bench.run_in(database, program)
+        self.executor.run_in(database, program)
     }
 
-    /// A procedure of the workbench's.
+    /// A procedure of the executor's.
     pub fn called(&mut self, call: &Call<'_>) -> Result<Callee, Failure> {
-        let (bench, execution) = self.execution();
-        let callee = bench.call(call, execution);
+        let (executor, execution) = self.execution();
+        let callee = executor.call(call, execution);
         self.reply.end_rows()?;
         callee?.ok_or_else(|| {
             let name = selenite_plan::written_object(call.procedure);

@@ -32,7 +32,7 @@ struct RowSet {
     /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
     long: Vec<(usize, usize)>,
     row_count: u64,
-    /// Whether the workbench began them: their end is not the machine's to tell.
+    /// Whether the executor began them: their end is not the machine's to tell.
     is_of_workbench: bool,
 }
 

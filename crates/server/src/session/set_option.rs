@@ -30,8 +30,8 @@ pub(super) fn set(host: &mut SessionHost<'_>, option: &SetOption, value: Option<
         }
         SetOption::Statistics { names, on } => statistics(host, names, *on),
         SetOption::IdentityInsert { table, on } => {
-            let (bench, execution) = host.execution();
-            bench.identity_insert(table, *on, execution)
+            let (executor, execution) = host.execution();
+            executor.identity_insert(table, *on, execution)
         }
         SetOption::IsolationLevel(level) => {
             host.state.isolation = *level;

@@ -51,8 +51,8 @@ impl<'a> Visit<'a> {
             entry: &entry,
             interrupts,
         });
-        let bench = match opened {
-            Ok(bench) => bench,
+        let executor = match opened {
+            Ok(executor) => executor,
             Err(error) => {
                 tell(&mut reply, &error);
                 return reply.ended().unwrap_or(Ended::Refused);
@@ -66,7 +66,7 @@ impl<'a> Visit<'a> {
                 stock,
                 state,
                 reply,
-                bench,
+                executor,
                 limits: instance.config().limits,
                 stopwatch: None,
                 transaction: 0,
@@ -85,7 +85,7 @@ impl<'a> Visit<'a> {
 
     fn serve_one(&mut self) -> Served {
         own::note_state(|| self.host.sight());
-        let kept = self.prepared.size().saturating_add(self.host.bench.kept_memory());
+        let kept = self.prepared.size().saturating_add(self.host.executor.kept_memory());
         memory::begin_request(&self.host.limits, kept);
         let message = match self.wire.receive() {
             Ok(Incoming::Message(message)) => message,
@@ -300,7 +300,7 @@ impl<'a> Visit<'a> {
 /// The session as after its login.
 ///
 /// # Errors
-/// Nobody is left, or the workbench can't go on: that was told.
+/// Nobody is left, or the executor can't go on: that was told.
 pub(crate) fn reset_session(
     machine: &mut Machine,
     host: &mut SessionHost<'_>,
@@ -321,7 +321,7 @@ pub(crate) fn reset_session(
         state: &mut host.state,
         receiver: &mut host.reply,
     };
-    match host.bench.reset(execution) {
+    match host.executor.reset(execution) {
         Ok(database) => {
             host.state.database = database;
             Ok(())

@@ -29,7 +29,7 @@ pub struct SessionState {
     pub isolation: IsolationLevel,
     /// SET ROWCOUNT: how many rows a statement reads or changes at most; 0 is all.
     pub row_count_max: u64,
-    /// SET STATISTICS IO: message 3615 after each statement that reads tables, which is the workbench's to send.
+    /// SET STATISTICS IO: message 3615 after each statement that reads tables, which is the executor's to send.
     pub statistics_io: bool,
     /// How long any statement waits for a lock.
     pub lock_timeout_max: Duration,

@@ -16,7 +16,7 @@ use crate::memory;
 pub struct Surroundings<'a> {
     /// The session's.
     pub state: &'a SessionState,
-    /// The workbench's.
+    /// The executor's.
     pub objects: &'a dyn Objects,
 }
 

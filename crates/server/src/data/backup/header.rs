@@ -16,8 +16,8 @@ use super::device::Device;
 use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
-use crate::data::data_bench::DataBench;
 use crate::data::database_registry::of_master;
+use crate::data::session_executor::SessionExecutor;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
 use crate::workbench::ExecutionContext;
@@ -30,7 +30,7 @@ struct Set {
     noted: Option<BackupRecord>,
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn header_only(
         &mut self,
         restore: &ast::Restore,

@@ -17,14 +17,14 @@ use super::device::Device;
 use super::option::BackupOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::Instance;
-use crate::data::data_bench::DataBench;
 use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
+use crate::data::session_executor::SessionExecutor;
 use crate::master::{BackupRecord, DatabaseRecord};
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn back_up_database(
         &mut self,
         backup: &ast::Backup,

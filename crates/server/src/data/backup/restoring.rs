@@ -20,15 +20,15 @@ use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::NewDatabases;
 use crate::data::commitment::load_commitment;
-use crate::data::data_bench::DataBench;
 use crate::data::database_registry::of_master;
 use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
 use crate::data::new_database::in_the_way;
+use crate::data::session_executor::SessionExecutor;
 use crate::master::{DatabaseName, DatabaseRecord};
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn restore_database(
         &mut self,
         restore: &ast::Restore,

@@ -8,10 +8,10 @@ use selenite_plan::machine::{Affected, Failure};
 
 use super::Request;
 use super::argument::Argument;
-use crate::data::data_bench::DataBench;
 use crate::data::refusal::trouble;
+use crate::data::session_executor::SessionExecutor;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn drop_clean_buffers(&mut self, request: &Request) -> Result<Affected, Failure> {
         match request.arguments.as_slice() {
             [] => {}

@@ -21,15 +21,15 @@ use super::integrity::{self, Depth};
 use super::purity;
 use super::{Request, tell_rows};
 use crate::Interrupts;
-use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::trouble;
+use crate::data::session_executor::SessionExecutor;
 use crate::master::DatabaseRecord;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn checkdb(
         &mut self,
         request: &Request,

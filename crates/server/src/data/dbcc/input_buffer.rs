@@ -6,10 +6,10 @@ use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use super::argument::Argument;
 use super::{Request, tell_rows};
-use crate::data::data_bench::DataBench;
+use crate::data::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn input_buffer(
         &mut self,
         request: &Request,

@@ -7,12 +7,12 @@ use selenite_plan::{Ends, PlanError};
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};
-use crate::data::data_bench::DataBench;
 use crate::data::database::OpenDatabase;
 use crate::data::refusal::trouble;
+use crate::data::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn performance(
         &mut self,
         request: &Request,

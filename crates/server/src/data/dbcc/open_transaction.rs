@@ -10,10 +10,10 @@ use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 
 use super::{Request, tell_rows};
 use crate::SessionEntry;
-use crate::data::data_bench::DataBench;
+use crate::data::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn open_transactions(
         &mut self,
         request: &Request,

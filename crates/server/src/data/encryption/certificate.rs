@@ -10,13 +10,13 @@ use super::key_file::{KeyFile, not_valid};
 use super::master_key::{MasterKey, check_password, open_with_password, seal_with_password};
 use super::private_part::PrivatePart;
 use super::x509::{Issued, issue, thumbprint};
-use super::{DataBench, error, info, missing, unsupported};
+use super::{SessionExecutor, error, info, missing, unsupported};
 use crate::Instance;
 use crate::data::database_registry::of_master;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
 use crate::workbench::ExecutionContext;
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// CREATE CERTIFICATE.
     pub(super) fn create_certificate(
         &self,

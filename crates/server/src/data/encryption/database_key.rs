@@ -12,7 +12,7 @@ use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{DataBench, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
+use super::{SessionExecutor, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
 use crate::data::database::SharedDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
@@ -83,7 +83,7 @@ impl Subject {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// CREATE DATABASE ENCRYPTION KEY.
     pub(super) fn create_encryption_key(
         &self,

@@ -11,7 +11,7 @@ use selenite_plan::PlanError;
 use zeroize::Zeroizing;
 
 use super::key_file::KeyFile;
-use super::{DataBench, error, hexadecimal, missing, unsupported};
+use super::{SessionExecutor, error, hexadecimal, missing, unsupported};
 use crate::Instance;
 use crate::data::database_registry::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
@@ -77,7 +77,7 @@ impl MasterKey {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// CREATE MASTER KEY.
     pub(super) fn create_master_key(&self, password: Option<&str>) -> Result<(), PlanError> {
         let instance = self.session_info.instance;

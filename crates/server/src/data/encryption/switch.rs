@@ -9,7 +9,7 @@ use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
-use super::{DataBench, error, of_engine, unsupported};
+use super::{SessionExecutor, error, of_engine, unsupported};
 use crate::data::database_registry::of_master;
 use crate::master::{EncryptionKeyRecord, Tde};
 use crate::workbench::ExecutionContext;
@@ -56,7 +56,7 @@ impl Change {
     }
 }
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     /// Switches a database's encryption.
     pub(super) fn switch_encryption(
         &self,

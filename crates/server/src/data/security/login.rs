@@ -6,11 +6,11 @@ use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 use super::policy::{LoginOptions, is_right, plain, stretch};
 use super::role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use super::{error, not_there, refused, special};
-use crate::data::data_bench::DataBench;
 use crate::data::database_registry::of_master;
+use crate::data::session_executor::SessionExecutor;
 use crate::master::{LoginRecord, MasterError, NewLogin};
 
-impl DataBench<'_> {
+impl SessionExecutor<'_> {
     pub(super) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {
         let name = create.name.text.as_str();
         let (password, settings) = match &create.source {

@@ -1,4 +1,4 @@
-//! A session's workbench: databases, transactions, statements.
+//! A session's executor: databases, transactions, statements.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -33,7 +33,7 @@ use crate::memory;
 use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, SessionInfo, Workbench};
 
 /// What a session works with.
-pub struct DataBench<'a> {
+pub struct SessionExecutor<'a> {
     pub(super) database_registry: &'a DatabaseRegistry,
     pub(super) session_info: SessionInfo<'a>,
     /// Databases that the session has used, with its transaction in each.
@@ -66,8 +66,8 @@ pub struct DataBench<'a> {
     pub(super) standing: Standing,
 }
 
-impl<'a> DataBench<'a> {
-    /// A bench with the login's database in use.
+impl<'a> SessionExecutor<'a> {
+    /// A executor with the login's database in use.
     ///
     /// # Errors
     /// What keeps the database from being opened.
@@ -393,7 +393,7 @@ impl<'a> DataBench<'a> {
     }
 }
 
-impl Workbench for DataBench<'_> {
+impl Workbench for SessionExecutor<'_> {
     fn kept_memory(&self) -> u64 {
         self.bound.size().saturating_add(self.procedures.size())
     }
@@ -560,7 +560,7 @@ impl Workbench for DataBench<'_> {
     }
 }
 
-impl Drop for DataBench<'_> {
+impl Drop for SessionExecutor<'_> {
     fn drop(&mut self) {
         self.note_rest();
         for used in self.open.values_mut() {
