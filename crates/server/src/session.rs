@@ -15,10 +15,10 @@ mod host;
 mod local_clock;
 mod program_cache;
 mod reply;
+mod session_loop;
 mod set_option;
 mod statistics;
 mod unsupported;
-mod visit;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -31,7 +31,7 @@ pub(crate) use host::{Handle, SessionHost};
 use local_clock::LocalClock;
 use program_cache::ProgramCache;
 pub(crate) use program_cache::ProgramKey;
-use visit::Visit;
+use session_loop::SessionLoop;
 
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::memory;
@@ -76,7 +76,7 @@ impl Front for SqlFront {
     }
 
     fn serve(&self, session: Session<'_>) -> Ended {
-        Visit::serve(session, self.workshop.as_ref(), &self.stock)
+        SessionLoop::serve(session, self.workshop.as_ref(), &self.stock)
     }
 
     fn close(&self) {

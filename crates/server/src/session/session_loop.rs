@@ -20,7 +20,7 @@ use crate::workbench::{ExecutionContext, Receiver, SessionInfo, SessionState, Wo
 use crate::{Ended, Session, Wire, WireError};
 
 /// A session that runs.
-pub(super) struct Visit<'a> {
+pub(super) struct SessionLoop<'a> {
     wire: &'a mut Wire,
     machine: Machine,
     host: SessionHost<'a>,
@@ -32,7 +32,7 @@ pub(super) struct Visit<'a> {
 /// How a request ended, if the session ends with it.
 type Served = Result<(), Ended>;
 
-impl<'a> Visit<'a> {
+impl<'a> SessionLoop<'a> {
     /// Serves a session to its end.
     pub fn serve(session: Session<'_>, workshop: &dyn Workshop, stock: &Stock) -> Ended {
         let Session {
@@ -58,7 +58,7 @@ impl<'a> Visit<'a> {
                 return reply.ended().unwrap_or(Ended::Refused);
             }
         };
-        let mut visit = Visit {
+        let mut visit = SessionLoop {
             wire: &mut wire,
             machine: Machine::new(),
             first_state: state.clone(),
@@ -103,7 +103,7 @@ impl<'a> Visit<'a> {
             Ok(Request::Rpc(request)) => {
                 let last = request.calls.len().saturating_sub(1);
                 for (index, call) in request.calls.iter().enumerate() {
-                    let Visit {
+                    let SessionLoop {
                         machine,
                         host,
                         prepared,
