@@ -12,11 +12,11 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::quoted;
 
+use super::cancellation::Cancellation;
 use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
 use super::expectation::{check_suite, open_expected};
 use super::functions;
-use super::going::Going;
 use super::identities::{Identities, IdentityJournal};
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
@@ -72,7 +72,7 @@ pub struct OpenDatabase {
     /// To be asked in whatever takes long.
     pub interrupts: Interrupts,
     /// What stops its statements.
-    pub going: Going,
+    pub cancellation: Cancellation,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
     is_synced_later: bool,
     /// The schema with the session's own changes.
@@ -225,9 +225,9 @@ impl OpenDatabase {
         instance: &Instance,
         interrupts: Interrupts,
     ) -> Result<Self, PlanError> {
-        let going = Going::new(interrupts.clone());
+        let cancellation = Cancellation::new(interrupts.clone());
         let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
-            let polled = going.clone();
+            let polled = cancellation.clone();
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
             let mut connection = match &shared.path {
@@ -261,7 +261,7 @@ impl OpenDatabase {
             connection,
             running,
             interrupts,
-            going,
+            cancellation,
             is_synced_later,
             own: RefCell::default(),
             changes: Cell::new(0),
@@ -327,7 +327,7 @@ impl OpenDatabase {
 
     /// Does something that an ATTENTION does not interrupt.
     pub fn undisturbed<R>(&self, body: impl FnOnce() -> R) -> R {
-        self.going.hold(body)
+        self.cancellation.hold(body)
     }
 
     /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.

@@ -14,8 +14,8 @@ use selenite_plan::execution::ROWS_FUNCTION;
 use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
 use selenite_types::storage::{Stored, StoredRef};
 
+use super::cancellation::Cancellation;
 use super::functions::stored_ref;
-use super::going::Going;
 use super::identities::{Identities, IdentityJournal};
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
@@ -43,7 +43,7 @@ pub struct SqliteStore<'a> {
     /// Says when to wait no longer.
     pub interrupts: &'a Interrupts,
     /// Stops what writes.
-    pub going: &'a Going,
+    pub cancellation: &'a Cancellation,
     /// Takes the last number: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
@@ -158,7 +158,7 @@ impl Store for SqliteStore<'_> {
     }
 
     fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
-        self.going.write(|| {
+        self.cancellation.write(|| {
             self.run(call, |statement| {
                 let count = statement.raw_execute()?;
                 Ok(u64::try_from(count).unwrap_or(u64::MAX))

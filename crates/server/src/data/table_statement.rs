@@ -345,7 +345,7 @@ impl SessionExecutor<'_> {
             identity_journal: &used.database.identity_journal,
             patience: LockPatience::of(execution.state.lock_timeout()),
             interrupts: &used.database.interrupts,
-            going: &used.database.going,
+            cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
         let surroundings = crate::workbench::Surroundings {

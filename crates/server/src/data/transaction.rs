@@ -7,7 +7,7 @@
 //!     waiting itself is seen by nobody: every wait has an end (1222).
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
 //! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
-//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`going`). Then nothing of the client's is done any more
+//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`cancellation`). Then nothing of the client's is done any more
 //!     until it has heard of that: 3998.
 
 use std::time::Duration;

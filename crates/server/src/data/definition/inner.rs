@@ -58,7 +58,7 @@ impl Work<'_> {
             identity_journal: &self.database.identity_journal,
             patience: LockPatience::of(self.state.lock_timeout()),
             interrupts: &self.database.interrupts,
-            going: &self.database.going,
+            cancellation: &self.database.cancellation,
             last_identity: &last_identity,
         };
         let surroundings = Surroundings {

@@ -19,7 +19,7 @@ use crate::{Interrupt, Interrupts};
 
 /// What a connection's statements are stopped by. All is on the session's thread; its clones are one.
 #[derive(Clone)]
-pub struct Going {
+pub struct Cancellation {
     interrupts: Interrupts,
     writing: Arc<Writing>,
 }
@@ -35,7 +35,7 @@ struct Writing {
     stop_ms: AtomicU64,
 }
 
-impl Going {
+impl Cancellation {
     /// What stops when `interrupts` says so.
     pub fn new(interrupts: Interrupts) -> Self {
         let writing = Arc::new(Writing {
