@@ -3,7 +3,7 @@
 //! B1. A database is one file, `NAME.db` in the data folder. A session has one connection to each that it uses, on its own thread.
 //! B2. SQLite's functions that evaluate T-SQL see the statement that runs ([`running`]); their first error is the statement's, and
 //!     SQLite's own words for it are never told.
-//! B3. Whoever writes waits in the database's queue ([`turnstile`]), in the order of coming, before SQLite is asked for its lock: so
+//! B3. Whoever writes waits in the database's queue ([`write_queue`]), in the order of coming, before SQLite is asked for its lock: so
 //!     that lock is free, but for other processes.
 //!     LOCK_TIMEOUT counts from the first of both waits ([`lock_patience`]).
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
@@ -60,10 +60,10 @@ mod table_statement;
 mod table_variables;
 mod temporary_tables;
 mod transaction;
-mod turnstile;
 mod unfinished;
 mod used_database;
 mod views;
+mod write_queue;
 
 pub(crate) use commitment::load_commitment;
 pub use database_registry::DatabaseRegistry;

@@ -23,7 +23,7 @@ use super::objects::SessionObjects;
 use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
-use super::turnstile::{Turnstile, Waits};
+use super::write_queue::{Waits, WriteQueue};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
 use crate::{Instance, Interrupts};
@@ -35,7 +35,7 @@ pub struct SharedDatabase {
     /// Its file; nothing for those that are empty in every session.
     pub path: Option<PathBuf>,
     /// Who writes.
-    pub turnstile: Arc<Turnstile>,
+    pub write_queue: Arc<WriteQueue>,
     /// Who waits for whom, in all databases.
     pub waits: Arc<Waits>,
     /// When commits are on the disk; nothing where there is no file.
@@ -92,7 +92,7 @@ impl SharedDatabase {
         }
         let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
         Self {
-            turnstile: Turnstile::of(record.id),
+            write_queue: WriteQueue::of(record.id),
             record,
             path,
             log,

@@ -3,7 +3,7 @@
 //! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
 //!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
 //! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
-//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the turnstile). A ring that a client closes by
+//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the write queue). A ring that a client closes by
 //!     waiting itself is seen by nobody: every wait has an end (1222).
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
 //! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
@@ -20,7 +20,7 @@ use super::database_registry::{MASTER, TEMPDB};
 use super::lock_patience::LockPatience;
 use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
-use super::turnstile::{NoTurn, Turn, Turnstile};
+use super::write_queue::{NoPermit, WritePermit, WriteQueue};
 
 /// The state of one.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub struct Transaction {
     /// Whether BEGIN TRANSACTION was said, and no end of it.
     is_open: bool,
     /// The right to write, with SQLite's transaction.
-    turn: Option<Turn>,
+    permit: Option<WritePermit>,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
     /// S4.
@@ -55,13 +55,13 @@ impl Transaction {
 
     /// Whether SQLite's has begun.
     pub fn writes(&self) -> bool {
-        self.turn.is_some()
+        self.permit.is_some()
     }
 
     /// S4. A statement has failed: perhaps the transaction has ended with it.
     pub fn note_failure(&mut self, database: &OpenDatabase) {
-        if self.turn.is_some() && database.connection.is_autocommit() {
-            self.turn = None;
+        if self.permit.is_some() && database.connection.is_autocommit() {
+            self.permit = None;
             self.is_lost = true;
             database.settle(false);
         }
@@ -93,7 +93,7 @@ impl Transaction {
         (session, timeout): (u16, Duration),
         mut poll: impl FnMut() -> Result<(), Stop>,
     ) -> Result<(), Failure> {
-        if self.turn.is_some() {
+        if self.permit.is_some() {
             return Ok(());
         }
         database.check_log()?;
@@ -103,22 +103,22 @@ impl Transaction {
         // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
         let id = database.shared.record.id;
         let is_everybodys = [MASTER, TEMPDB].contains(&id);
-        let (turnstile, begin) = if is_everybodys {
-            (Turnstile::of(id), "BEGIN")
+        let (write_queue, begin) = if is_everybodys {
+            (WriteQueue::of(id), "BEGIN")
         } else {
-            (database.shared.turnstile.clone(), "BEGIN IMMEDIATE")
+            (database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
         };
-        let turn = match turnstile.enter(waits, patience.left(), &mut poll) {
-            Ok(turn) => turn,
-            Err(NoTurn::Deadlock) => return Err(deadlock(session).into()),
-            Err(NoTurn::TimedOut) => return Err(lock_timeout().into()),
-            Err(NoTurn::Stopped(stop)) => return Err(stop.into()),
+        let permit = match write_queue.enter(waits, patience.left(), &mut poll) {
+            Ok(permit) => permit,
+            Err(NoPermit::Deadlock) => return Err(deadlock(session).into()),
+            Err(NoPermit::TimedOut) => return Err(lock_timeout().into()),
+            Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
         };
         patience.ask(poll, || {
             let begin = database.connection.prepare_cached(begin);
             begin.and_then(|mut begin| begin.raw_execute()).map(drop)
         })?;
-        self.turn = Some(turn);
+        self.permit = Some(permit);
         Ok(())
     }
 
@@ -155,7 +155,7 @@ impl Transaction {
             self.end(database, false);
             return Err(lost);
         }
-        if self.turn.is_none() {
+        if self.permit.is_none() {
             self.end(database, true);
             return Ok(None);
         }
@@ -172,7 +172,7 @@ impl Transaction {
 
     /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
     pub fn rollback(&mut self, database: &OpenDatabase) {
-        if self.turn.is_some() && !database.connection.is_autocommit() {
+        if self.permit.is_some() && !database.connection.is_autocommit() {
             // An error here means that SQLite has rolled back by itself (sqlite.org/lang_transaction.html).
             let _ = execute(database, "ROLLBACK");
         }
@@ -180,7 +180,7 @@ impl Transaction {
     }
 
     fn end(&mut self, database: &OpenDatabase, is_committed: bool) {
-        if self.turn.is_some() {
+        if self.permit.is_some() {
             database.settle(is_committed);
         }
         *self = Self::default();
@@ -192,12 +192,12 @@ impl Transaction {
     /// What SQLite says.
     pub fn save(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
         self.check()?;
-        if self.turn.is_some() {
+        if self.permit.is_some() {
             execute(database, &format!("SAVEPOINT s{}", self.savepoints.len()))?;
         }
         self.savepoints.push(Savepoint {
             name: name.to_owned(),
-            was_writing: self.turn.is_some(),
+            was_writing: self.permit.is_some(),
             numbers: database.identity_journal.mark(),
         });
         Ok(())

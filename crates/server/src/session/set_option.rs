@@ -24,7 +24,7 @@ pub(super) fn set(host: &mut SessionHost<'_>, option: &SetOption, value: Option<
                 check_switch(&name.text, *on)?;
             }
             for name in names {
-                turn(host, &name.text, *on);
+                permit(host, &name.text, *on);
             }
             Ok(())
         }
@@ -93,7 +93,7 @@ fn check_switch(name: &str, on: bool) -> Result<(), PlanError> {
     }
 }
 
-fn turn(host: &mut SessionHost<'_>, name: &str, on: bool) {
+fn permit(host: &mut SessionHost<'_>, name: &str, on: bool) {
     let Some(Effect::Any(bit) | Effect::On(bit) | Effect::Off(bit)) = effect(name) else {
         return;
     };

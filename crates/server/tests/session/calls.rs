@@ -102,9 +102,9 @@ fn a_statement_is_prepared_executed_and_let_go() {
     let [(0, "", Value::Int(number))] = *answer.outputs() else {
         panic!("{answer:?}");
     };
-    for turn in 0..3 {
-        let answer = client.call(ProcedureId::Execute, vec![int("", *number), int("", turn)]);
-        assert_eq!(answer.rows(), [[Value::Int(turn + 1)]]);
+    for permit in 0..3 {
+        let answer = client.call(ProcedureId::Execute, vec![int("", *number), int("", permit)]);
+        assert_eq!(answer.rows(), [[Value::Int(permit + 1)]]);
     }
     let answer = client.call(ProcedureId::Unprepare, vec![int("", *number)]);
     assert_eq!((answer.errors(), answer.return_status()), (vec![], Some(0)));

@@ -17,7 +17,7 @@ use crate::data::database::SharedDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::{deadlock, lock_timeout};
-use crate::data::turnstile::{NoTurn, Turn};
+use crate::data::write_queue::{NoPermit, WritePermit};
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
 use crate::workbench::ExecutionContext;
@@ -66,19 +66,19 @@ impl Subject {
     ///
     /// # Errors
     /// 1222; that nobody is left to go on for.
-    fn turn(&self, execution: &mut ExecutionContext<'_>) -> Result<Turn, Failure> {
+    fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
         let patience = execution.state.lock_timeout();
         let session = own::spid();
         let waits = (session, self.shared.waits.as_ref());
         match self
             .shared
-            .turnstile
+            .write_queue
             .enter(waits, patience, || execution.receiver.poll())
         {
-            Ok(turn) => Ok(turn),
-            Err(NoTurn::Deadlock) => Err(deadlock(session).into()),
-            Err(NoTurn::TimedOut) => Err(lock_timeout().into()),
-            Err(NoTurn::Stopped(stop)) => Err(stop.into()),
+            Ok(permit) => Ok(permit),
+            Err(NoPermit::Deadlock) => Err(deadlock(session).into()),
+            Err(NoPermit::TimedOut) => Err(lock_timeout().into()),
+            Err(NoPermit::Stopped(stop)) => Err(stop.into()),
         }
     }
 }
@@ -99,7 +99,7 @@ impl SessionExecutor<'_> {
         let suite = algorithm(&create.algorithm)?;
         let certificate = self.encryptor(&create.encryptor)?;
         let slot = {
-            let _turn = subject.turn(execution)?;
+            let _turn = subject.permit(execution)?;
             add_slot(instance, &subject, &certificate)?
         };
         let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
@@ -139,7 +139,7 @@ impl SessionExecutor<'_> {
         }
         if let Some(certificate) = &certificate {
             let slot = {
-                let _turn = subject.turn(execution)?;
+                let _turn = subject.permit(execution)?;
                 replace_slot((instance, &subject), &state, &key, certificate)?
             };
             let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
@@ -181,7 +181,7 @@ impl SessionExecutor<'_> {
             return Err(error(33105, text).into());
         }
         {
-            let _turn = subject.turn(execution)?;
+            let _turn = subject.permit(execution)?;
             remove_slot(&subject, &key.slot)?;
         }
         let removed = self

@@ -150,7 +150,7 @@ pub fn walk(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
     let inner: Vec<&Statement> = match &statement.kind {
         StatementKind::Block(block) => block.iter().collect(),
         StatementKind::If(branches) => std::iter::once(&branches.then).chain(&branches.otherwise).collect(),
-        StatementKind::While(turn) => vec![&turn.body],
+        StatementKind::While(permit) => vec![&permit.body],
         StatementKind::Try(tried) => tried.body.iter().chain(&tried.handler).collect(),
         _ => Vec::new(),
     };

@@ -12,11 +12,11 @@ use crate::registry::{WaitType, own};
 
 /// Which session waits in which queue: of all databases of a server.
 #[derive(Default)]
-pub struct Waits(Mutex<HashMap<u16, Arc<Turnstile>>>);
+pub struct Waits(Mutex<HashMap<u16, Arc<WriteQueue>>>);
 
 /// The queue of those who write to one database.
 #[derive(Default)]
-pub struct Turnstile {
+pub struct WriteQueue {
     /// Which database's: what others see of the queue says so.
     database_id: i32,
     queue: Mutex<Queue>,
@@ -31,14 +31,14 @@ struct Queue {
 }
 
 /// The right to write, until it is dropped.
-pub struct Turn {
-    turnstile: Arc<Turnstile>,
+pub struct WritePermit {
+    write_queue: Arc<WriteQueue>,
     number: u64,
 }
 
 /// Why it is nobody's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum NoTurn<E> {
+pub enum NoPermit<E> {
     /// It took too long.
     TimedOut,
     /// Whoever was asked meanwhile says so.
@@ -47,7 +47,7 @@ pub enum NoTurn<E> {
     Deadlock,
 }
 
-impl Turnstile {
+impl WriteQueue {
     /// That of a database.
     pub fn of(database_id: i32) -> Arc<Self> {
         Arc::new(Self {
@@ -59,36 +59,36 @@ impl Turnstile {
     /// Waits as `session` for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
-    /// [`NoTurn`].
+    /// [`NoPermit`].
     pub fn enter<E>(
         self: &Arc<Self>,
         (session, waits): (u16, &Waits),
         patience: Duration,
         poll: impl FnMut() -> Result<(), E>,
-    ) -> Result<Turn, NoTurn<E>> {
+    ) -> Result<WritePermit, NoPermit<E>> {
         let mut queue = self.lock();
         let number = queue.next;
         queue.next += 1;
         queue.waiting.push_back((number, session));
         let is_first = queue.waiting.len() == 1;
         drop(queue);
-        let turn = Turn {
-            turnstile: self.clone(),
+        let permit = WritePermit {
+            write_queue: self.clone(),
             number,
         };
         if is_first {
             own::note_lock(self.database_id, true);
-            return Ok(turn);
+            return Ok(permit);
         }
         if !waits.begin((session, number), self) {
-            return Err(NoTurn::Deadlock);
+            return Err(NoPermit::Deadlock);
         }
         own::note_lock(self.database_id, false);
         let waited = self.wait(number, patience, poll);
         waits.end(session);
         waited.map(|()| {
             own::note_lock(self.database_id, true);
-            turn
+            permit
         })
     }
 
@@ -97,7 +97,7 @@ impl Turnstile {
         number: u64,
         patience: Duration,
         mut poll: impl FnMut() -> Result<(), E>,
-    ) -> Result<(), NoTurn<E>> {
+    ) -> Result<(), NoPermit<E>> {
         let until = Instant::now() + patience;
         let wait = own::begin_wait(WaitType::LockExclusive);
         let mut queue = self.lock();
@@ -107,7 +107,7 @@ impl Turnstile {
             wait.blocked_by(session);
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
-                return Err(NoTurn::TimedOut);
+                return Err(NoPermit::TimedOut);
             }
             let left = left.min(LOOK);
             let waited = self
@@ -115,7 +115,7 @@ impl Turnstile {
                 .wait_timeout(queue, left)
                 .unwrap_or_else(PoisonError::into_inner);
             drop(waited);
-            poll().map_err(NoTurn::Stopped)?;
+            poll().map_err(NoPermit::Stopped)?;
             queue = self.lock();
         }
         Ok(())
@@ -139,22 +139,22 @@ impl Turnstile {
 
 impl Waits {
     /// Notes that a session waits for the turn of its number; false if it would wait for itself (N1).
-    fn begin(&self, (session, number): (u16, u64), turnstile: &Arc<Turnstile>) -> bool {
+    fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
-        if turnstile.first().is_some_and(|(first, _)| first == number) {
+        if write_queue.first().is_some_and(|(first, _)| first == number) {
             // Whoever was before it has gone meanwhile: it does not wait at all.
             return true;
         }
-        let mut next = Some(turnstile);
+        let mut next = Some(write_queue);
         // Each wait is gone along once at most, unless there is a ring of others: those have been told.
         for _ in 0..=waits.len() {
-            match next.and_then(|turnstile| turnstile.first()) {
+            match next.and_then(|write_queue| write_queue.first()) {
                 Some((_, first)) if first == session => return false,
                 Some((_, first)) => next = waits.get(&first),
                 None => break,
             }
         }
-        waits.insert(session, turnstile.clone());
+        waits.insert(session, write_queue.clone());
         true
     }
 
@@ -162,19 +162,19 @@ impl Waits {
         self.lock().remove(&session);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<Turnstile>>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<u16, Arc<WriteQueue>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Turn {
+impl Drop for WritePermit {
     fn drop(&mut self) {
-        own::forget_lock(self.turnstile.database_id);
-        self.turnstile
+        own::forget_lock(self.write_queue.database_id);
+        self.write_queue
             .lock()
             .waiting
             .retain(|(number, _)| *number != self.number);
-        self.turnstile.moved.notify_all();
+        self.write_queue.moved.notify_all();
     }
 }
 
@@ -193,59 +193,59 @@ mod tests {
 
     #[test]
     fn turns_come_in_the_order_of_coming() {
-        let turnstile = Arc::new(Turnstile::default());
+        let write_queue = Arc::new(WriteQueue::default());
         let waits = Waits::default();
         let order = Arc::new(Mutex::new(Vec::new()));
-        let first = turnstile.enter((50, &waits), LONG, free).unwrap();
+        let first = write_queue.enter((50, &waits), LONG, free).unwrap();
         std::thread::scope(|scope| {
             for number in 0..5_u16 {
-                let (others, order, waits) = (turnstile.clone(), order.clone(), &waits);
+                let (others, order, waits) = (write_queue.clone(), order.clone(), &waits);
                 scope.spawn(move || {
-                    let turn = others.enter((51 + number, waits), LONG, free).unwrap();
+                    let permit = others.enter((51 + number, waits), LONG, free).unwrap();
                     order.lock().unwrap().push(number);
-                    drop(turn);
+                    drop(permit);
                 });
-                while turnstile.count() < usize::from(number) + 2 {
+                while write_queue.count() < usize::from(number) + 2 {
                     std::thread::yield_now();
                 }
             }
             drop(first);
         });
         assert_eq!(*order.lock().unwrap(), [0, 1, 2, 3, 4]);
-        assert_eq!(turnstile.count(), 0);
+        assert_eq!(write_queue.count(), 0);
     }
 
     #[test]
     fn whoever_is_first_by_now_waits_for_nobody() {
-        let turnstile = Arc::new(Turnstile::default());
+        let write_queue = Arc::new(WriteQueue::default());
         let waits = Waits::default();
-        turnstile.lock().waiting.push_back((7, 50));
-        assert!(waits.begin((50, 7), &turnstile));
-        assert!(!waits.begin((50, 8), &turnstile));
+        write_queue.lock().waiting.push_back((7, 50));
+        assert!(waits.begin((50, 7), &write_queue));
+        assert!(!waits.begin((50, 8), &write_queue));
     }
 
     #[test]
     fn who_waits_too_long_or_is_told_to_stop_leaves_the_queue() {
-        let turnstile = Arc::new(Turnstile::default());
+        let write_queue = Arc::new(WriteQueue::default());
         let waits = Waits::default();
-        let first = turnstile.enter((50, &waits), LONG, free).unwrap();
-        let late = turnstile.enter((51, &waits), Duration::ZERO, free);
-        assert!(matches!(late, Err(NoTurn::TimedOut)));
-        let told = turnstile.enter((51, &waits), LONG, || Err("attention"));
-        assert!(matches!(told, Err(NoTurn::Stopped("attention"))));
-        assert_eq!(turnstile.count(), 1);
+        let first = write_queue.enter((50, &waits), LONG, free).unwrap();
+        let late = write_queue.enter((51, &waits), Duration::ZERO, free);
+        assert!(matches!(late, Err(NoPermit::TimedOut)));
+        let told = write_queue.enter((51, &waits), LONG, || Err("attention"));
+        assert!(matches!(told, Err(NoPermit::Stopped("attention"))));
+        assert_eq!(write_queue.count(), 1);
         assert!(waits.lock().is_empty());
         drop(first);
-        assert!(turnstile.enter((51, &waits), Duration::ZERO, free).is_ok());
+        assert!(write_queue.enter((51, &waits), Duration::ZERO, free).is_ok());
     }
 
     #[test]
     fn who_would_close_a_ring_does_not_wait() {
-        let turnstiles: Vec<Arc<Turnstile>> = (0..3).map(|_| Arc::default()).collect();
+        let turnstiles: Vec<Arc<WriteQueue>> = (0..3).map(|_| Arc::default()).collect();
         let waits = Waits::default();
-        let turns: Vec<Turn> = (0..3_u16)
+        let turns: Vec<WritePermit> = (0..3_u16)
             .zip(&turnstiles)
-            .map(|(session, turnstile)| turnstile.enter((session, &waits), LONG, free).unwrap())
+            .map(|(session, write_queue)| write_queue.enter((session, &waits), LONG, free).unwrap())
             .collect();
         std::thread::scope(|scope| {
             for session in 0..2_u16 {
@@ -256,7 +256,7 @@ mod tests {
                 }
             }
             let ring = turnstiles[0].enter((2, &waits), LONG, free);
-            assert!(matches!(ring, Err(NoTurn::Deadlock)));
+            assert!(matches!(ring, Err(NoPermit::Deadlock)));
             drop(turns);
         });
         assert!(waits.lock().is_empty());
