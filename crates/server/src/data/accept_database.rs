@@ -24,7 +24,7 @@ impl SessionExecutor<'_> {
         if !is_system || !call.procedure.name.is("sp_accept_database") {
             return Ok(None);
         }
-        if !self.standing.is_administrator {
+        if !self.permissions.is_administrator {
             let text = "User does not have permission to perform this action.";
             return Err(PlanError::new(15247, Ends::Statement, text).into());
         }

@@ -43,12 +43,12 @@ impl SessionExecutor<'_> {
         self.elsewhere = None;
         self.admitted(id)?;
         let before = self.move_to(id)?;
-        let found = match self.stand() {
+        let found = match self.refresh_permissions() {
             Ok(()) => self.called_here(call),
             Err(error) => Err(error.into()),
         };
         self.move_to(before)?;
-        self.stand()?;
+        self.refresh_permissions()?;
         if let Ok(Some(Callee::Program(program))) = &found {
             self.elsewhere = Some(Elsewhere {
                 program: program.clone(),
@@ -104,7 +104,7 @@ impl SessionExecutor<'_> {
             return Err(PlanError::unsupported(refused).into());
         }
         let before = self.move_to(found.database_id)?;
-        self.stand()?;
+        self.refresh_permissions()?;
         Ok(Some(before))
     }
 
@@ -114,7 +114,7 @@ impl SessionExecutor<'_> {
         if let Ok(left) = self.move_to(before) {
             self.let_go(left);
         }
-        let _ = self.stand();
+        let _ = self.refresh_permissions();
     }
 
     /// The procedure of a name, as the database in use has it.
@@ -129,7 +129,7 @@ impl SessionExecutor<'_> {
         let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
             return Ok(None);
         };
-        check_call(&row.name, &self.standing, &self.objects.catalog.database)?;
+        check_call(&row.name, &self.permissions, &self.objects.catalog.database)?;
         if let Some(program) = self.procedures.find(self.current, row) {
             return Ok(Some(Callee::Program(program)));
         }

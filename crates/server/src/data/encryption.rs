@@ -142,7 +142,7 @@ impl SessionExecutor<'_> {
 
     /// Only administrators have to do with keys. What can't be rolled back is not done in a transaction.
     fn admit(&self, statement: &str) -> Result<(), PlanError> {
-        if !self.standing.is_administrator {
+        if !self.permissions.is_administrator {
             return Err(not_permitted());
         }
         if self.is_in_transaction() {

@@ -26,8 +26,8 @@ impl SessionExecutor<'_> {
         self.used()?;
         self.objects.catalog.check_place(table)?;
         let name = &table.name.text;
-        self.stand()?;
-        if !name.starts_with('#') && !self.standing.defines() {
+        self.refresh_permissions()?;
+        if !name.starts_with('#') && !self.permissions.defines() {
             return Err(no_object(name, 11).into());
         }
         let found = match name.strip_prefix('#') {

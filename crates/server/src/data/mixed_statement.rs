@@ -12,7 +12,7 @@ use super::borrowed_table::{Borrowed, give_back, lend};
 use super::database_registry::TEMPDB;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, no_access};
+use super::permission::{Permissions, no_access};
 use super::places::{Place, Places, PlacesCatalog};
 use super::row_limit::limited;
 use super::session_executor::SessionExecutor;
@@ -32,7 +32,7 @@ impl SessionExecutor<'_> {
         let mut places = Places::of(Place {
             id: current,
             objects: self.objects.clone(),
-            standing: self.standing.clone(),
+            permissions: self.permissions.clone(),
         });
         let done = self.among(&mut places, statement, slots, execution);
         self.sight = None;
@@ -134,8 +134,12 @@ impl SessionExecutor<'_> {
             objects.catalog.temporary = temporary;
         }
         let sid = &self.session_info.login_info.sid;
-        let standing = Standing::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
-        Ok(Place { id, objects, standing })
+        let permissions = Permissions::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
+        Ok(Place {
+            id,
+            objects,
+            permissions,
+        })
     }
 
     /// The record of a database that the session's login may use.

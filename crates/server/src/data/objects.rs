@@ -17,7 +17,7 @@ use super::database::{SharedDatabase, look_at};
 use super::database_registry::TEMPDB;
 use super::directory::Directory;
 use super::object_list::ListedObject;
-use super::permission::{Standing, has_guests};
+use super::permission::{Permissions, has_guests};
 use super::schema::{Schema, SchemaTable};
 use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
@@ -132,7 +132,7 @@ impl Objects for SessionObjects {
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
         let principals = self.catalog.schema.principals();
-        Ok(user_facts(key, &self.standing(), principals))
+        Ok(user_facts(key, &self.permissions(), principals))
     }
 
     fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
@@ -146,25 +146,25 @@ impl Objects for SessionObjects {
 
 impl SessionObjects {
     /// What the session's login is in the database in use.
-    pub fn standing(&self) -> Standing {
+    pub fn permissions(&self) -> Permissions {
         let login = self
             .directory
             .records
             .iter()
             .find(|login| login.id == i64::from(self.login_id));
         let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
-        Standing::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
+        Permissions::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
     }
 
     /// What the session's login sees, for the server's views.
     #[must_use]
     pub fn seen(&self) -> Cow<'_, Self> {
-        let standing = self.standing();
-        if standing.defines() {
+        let permissions = self.permissions();
+        if permissions.defines() {
             return Cow::Borrowed(self);
         }
         let mut seen = self.clone();
-        seen.catalog.schema = Arc::new(self.catalog.schema.seen_by(&standing));
+        seen.catalog.schema = Arc::new(self.catalog.schema.seen_by(&permissions));
         if self.database_id == TEMPDB {
             // Temporary tables are the session's own.
             seen.catalog.schema = Arc::new(seen.catalog.schema.with_tables_of(&self.catalog.temporary));
@@ -174,7 +174,7 @@ impl SessionObjects {
 
     /// Whether the session's login sees the texts of definitions.
     pub fn sees_texts(&self) -> bool {
-        self.standing().defines()
+        self.permissions().defines()
     }
 
     /// A database that is not the one in use, by its id in digits.
@@ -222,7 +222,7 @@ impl SessionObjects {
             return Ok(None);
         }
         let found = self.listed(&self.catalog.schema, |object| same_name(&object.name, name));
-        Ok(found.filter(|found| self.standing().sees(found.kind)))
+        Ok(found.filter(|found| self.permissions().sees(found.kind)))
     }
 
     fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
@@ -236,7 +236,7 @@ impl SessionObjects {
             };
         }
         let found = self.listed(&self.catalog.schema, |object| object.id == id);
-        Ok(found.filter(|found| self.standing().sees(found.kind)))
+        Ok(found.filter(|found| self.permissions().sees(found.kind)))
     }
 
     /// An object of another database that there is can't be looked up.
@@ -266,7 +266,7 @@ impl SessionObjects {
     }
 
     fn table_of_id(&self, id: i32) -> Option<Arc<SchemaTable>> {
-        let shown = self.standing().sees_tables();
+        let shown = self.permissions().sees_tables();
         let tables = self.catalog.schema.tables().filter(|_| shown);
         tables
             .chain(self.catalog.temporary.tables())
@@ -291,7 +291,7 @@ impl SessionObjects {
             .catalog
             .schema
             .views()
-            .find(|view| view.row.object_id == id && self.standing().sees_tables())
+            .find(|view| view.row.object_id == id && self.permissions().sees_tables())
             .cloned();
         let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
         let facts = |(number, column): (i32, OutputColumn)| ColumnFacts {

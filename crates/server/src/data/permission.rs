@@ -14,7 +14,7 @@
 //! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
 //!     only as long as users and roles are the same, since both are part of what its version counts ([`super::schema`]).
 //! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
-//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Standing::sees`]); texts
+//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Permissions::sees`]); texts
 //!     of views, checks and defaults only by the former. The server's own views are made of what is seen.
 
 mod rows;
@@ -32,7 +32,7 @@ use super::security::{FixedRole, Principals, User, not_there};
 
 /// What a login is in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Standing {
+pub struct Permissions {
     /// Whether it is in `sysadmin`.
     pub is_administrator: bool,
     /// Its user's id and name; none where it may not use the database.
@@ -40,7 +40,7 @@ pub struct Standing {
     roles: Vec<FixedRole>,
 }
 
-impl Standing {
+impl Permissions {
     /// Who may do everything.
     #[must_use]
     pub fn administrator() -> Self {
@@ -105,7 +105,7 @@ impl Standing {
 }
 
 /// What a login sees of the definitions in a database: only of what it has some permission on.
-impl Standing {
+impl Permissions {
     /// Whether it sees tables and views.
     #[must_use]
     pub fn sees_tables(&self) -> bool {
@@ -151,12 +151,12 @@ pub fn no_access(login: &str, database: &str) -> PlanError {
 ///
 /// # Errors
 /// SQL Server's own for each.
-pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -> Result<(), PlanError> {
-    if standing.is_administrator {
+pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &str)) -> Result<(), PlanError> {
+    if permissions.is_administrator {
         return Ok(());
     }
     let (login, database) = session;
-    if standing.user.is_none() {
+    if permissions.user.is_none() {
         return Err(no_access(login, database));
     }
     match kind {
@@ -172,14 +172,14 @@ pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -
         | StatementKind::DropIndex { .. }
         | StatementKind::View(_)
         | StatementKind::Procedure(_)
-        | StatementKind::CreateSchema(_) => check_definition(kind, standing, database),
-        StatementKind::Drop(drop) => check_drop(drop, standing),
+        | StatementKind::CreateSchema(_) => check_definition(kind, permissions, database),
+        StatementKind::Drop(drop) => check_drop(drop, permissions),
         StatementKind::CreateUser(_)
         | StatementKind::CreateRole(_)
         | StatementKind::AlterUser(_)
         | StatementKind::AlterRole(_)
         | StatementKind::CreateLogin(_)
-        | StatementKind::AlterLogin(_) => check_principal(kind, standing, login),
+        | StatementKind::AlterLogin(_) => check_principal(kind, permissions, login),
         StatementKind::CreateDatabase(_)
         | StatementKind::AlterDatabase(_)
         | StatementKind::Backup(_)
@@ -187,7 +187,7 @@ pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -
         | StatementKind::Dbcc(_)
         | StatementKind::Kill(_)
         | StatementKind::Checkpoint(_)
-        | StatementKind::Reconfigure { .. } => check_administration(kind, standing, session),
+        | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, session),
         StatementKind::Shutdown { .. }
         | StatementKind::CreateMasterKey { .. }
         | StatementKind::RegenerateMasterKey { .. }
@@ -228,13 +228,13 @@ pub fn check(kind: &StatementKind, standing: &Standing, session: (&str, &str)) -
 
 /// Logins, users and roles.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked principals")]
-fn check_principal(kind: &StatementKind, standing: &Standing, login: &str) -> Result<(), PlanError> {
+fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str) -> Result<(), PlanError> {
     match kind {
         StatementKind::AlterRole(alter) if alter.server => Err(not_there("alter", "server role", &alter.name.text)),
         StatementKind::AlterLogin(alter) if is_own_password(alter, login) => Ok(()),
         StatementKind::AlterLogin(alter) => Err(not_there("alter", "login", &alter.name.text)),
         StatementKind::CreateLogin(_) => Err(no_action()),
-        _ if standing.owns() => Ok(()),
+        _ if permissions.owns() => Ok(()),
         StatementKind::AlterUser(alter) => Err(not_there("alter", "user", &alter.name.text)),
         StatementKind::AlterRole(alter) => Err(not_there("alter", "role", &alter.name.text)),
         _ => Err(no_action()),
@@ -245,7 +245,7 @@ fn check_principal(kind: &StatementKind, standing: &Standing, login: &str) -> Re
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked administration")]
 fn check_administration(
     kind: &StatementKind,
-    standing: &Standing,
+    permissions: &Permissions,
     (login, database): (&str, &str),
 ) -> Result<(), PlanError> {
     match kind {
@@ -270,12 +270,12 @@ fn check_administration(
             Err(denied_in(what, name))
         }
         StatementKind::Restore(restore) => Err(denied_restore(restore)),
-        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, standing, (login, database)),
+        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, permissions, (login, database)),
         StatementKind::Kill(_) => {
             let text = "User does not have permission to use the KILL statement.";
             Err(error(6102, text.to_owned()).with_severity(14))
         }
-        StatementKind::Checkpoint(_) if standing.owns() => Ok(()),
+        StatementKind::Checkpoint(_) if permissions.owns() => Ok(()),
         StatementKind::Checkpoint(_) => Err(denied_in("CHECKPOINT", database)),
         StatementKind::Reconfigure { .. } => {
             let text = "You do not have permission to run the RECONFIGURE statement.";
@@ -287,8 +287,8 @@ fn check_administration(
 
 /// What is defined: its own name, which may be a temporary table's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
-fn check_definition(kind: &StatementKind, standing: &Standing, database: &str) -> Result<(), PlanError> {
-    if standing.defines() {
+fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+    if permissions.defines() {
         return Ok(());
     }
     let is_temporary = |name: &ObjectName| name.name.text.starts_with('#');
@@ -325,7 +325,7 @@ fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) 
     }
 }
 
-fn check_drop(drop: &ast::Drop, standing: &Standing) -> Result<(), PlanError> {
+fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), PlanError> {
     let kind = match drop.kind {
         DropKind::Table => "table",
         DropKind::View => "view",
@@ -333,14 +333,14 @@ fn check_drop(drop: &ast::Drop, standing: &Standing) -> Result<(), PlanError> {
         DropKind::Function => "function",
         DropKind::Trigger => "trigger",
         DropKind::Schema => "schema",
-        DropKind::User if !standing.owns() => return Err(not_there("drop", "user", &first(drop))),
-        DropKind::Role if !standing.owns() => return Err(not_there("drop", "role", &first(drop))),
+        DropKind::User if !permissions.owns() => return Err(not_there("drop", "user", &first(drop))),
+        DropKind::Role if !permissions.owns() => return Err(not_there("drop", "role", &first(drop))),
         DropKind::User | DropKind::Role => return Ok(()),
         DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
         DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
         DropKind::Database => return Err(no_drop("database", &first(drop))),
     };
-    if standing.defines() {
+    if permissions.defines() {
         return Ok(());
     }
     match drop.names.iter().find(|name| !name.name.text.starts_with('#')) {
@@ -379,7 +379,7 @@ fn denied_restore(restore: &ast::Restore) -> PlanError {
 }
 
 /// 2571.
-fn check_dbcc(dbcc: &ast::Dbcc, standing: &Standing, (login, database): (&str, &str)) -> Result<(), PlanError> {
+fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), PlanError> {
     let command = dbcc.command.text.as_str();
     let is_of_database = [
         "CHECKDB",
@@ -399,7 +399,7 @@ fn check_dbcc(dbcc: &ast::Dbcc, standing: &Standing, (login, database): (&str, &
         .arguments
         .iter()
         .all(|argument| names_own(command, &argument.to_string(), database));
-    if is_free || is_of_database && standing.owns() && is_here {
+    if is_free || is_of_database && permissions.owns() && is_here {
         return Ok(());
     }
     let text = format!("User '{login}' does not have permission to run DBCC {command}.");
@@ -427,8 +427,8 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
 ///
 /// # Errors
 /// 229.
-pub fn check_call(name: &str, standing: &Standing, database: &str) -> Result<(), PlanError> {
-    match standing.owns() {
+pub fn check_call(name: &str, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+    match permissions.owns() {
         true => Ok(()),
         false => Err(denied_on("EXECUTE", [database, "dbo", name])),
     }

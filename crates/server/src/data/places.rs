@@ -16,7 +16,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use super::borrowed_table::Borrowed;
 use super::objects::SessionObjects;
-use super::permission::{Seen, Standing, check_reads, check_rows};
+use super::permission::{Permissions, Seen, check_reads, check_rows};
 use super::views;
 
 /// A database as a session sees it.
@@ -26,7 +26,7 @@ pub struct Place {
     /// What there is.
     pub objects: SessionObjects,
     /// What the session's login is there.
-    pub standing: Standing,
+    pub permissions: Permissions,
 }
 
 /// The databases of a statement; the first is the one in use.
@@ -180,7 +180,7 @@ impl<'a> PlacesCatalog<'a> {
                 .filter(|noted| noted.id == place.id && !(noted.in_view && noted.seen.is_of_the_owner()))
                 .map(|noted| noted.seen.clone())
                 .collect();
-            let who = (&place.standing, place.objects.catalog.database.as_ref());
+            let who = (&place.permissions, place.objects.catalog.database.as_ref());
             match place.id == self.places.home {
                 true => check_rows(bound, kind, &seen, who)?,
                 false => check_reads(&seen, who)?,

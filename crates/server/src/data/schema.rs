@@ -18,7 +18,7 @@ use selenite_types::DataType;
 use selenite_types::storage::declared_type;
 
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
-use super::permission::Standing;
+use super::permission::Permissions;
 use super::refusal::trouble;
 use super::security::Principals;
 use super::session_catalog::OneTable;
@@ -123,16 +123,16 @@ impl Schema {
 
     /// What somebody sees of it.
     #[must_use]
-    pub fn seen_by(&self, standing: &Standing) -> Self {
+    pub fn seen_by(&self, permissions: &Permissions) -> Self {
         let mut seen = Self {
             principals: self.principals.clone(),
             ..Self::default()
         };
-        if standing.sees_tables() {
+        if permissions.sees_tables() {
             seen.tables.clone_from(&self.tables);
             seen.views.clone_from(&self.views);
         }
-        if standing.defines() {
+        if permissions.defines() {
             seen.procedures.clone_from(&self.procedures);
         }
         seen

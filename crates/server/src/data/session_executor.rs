@@ -22,7 +22,7 @@ use super::frames::Frames;
 use super::identity_insert::IdentityInsert;
 use super::lock_patience::LockPatience;
 use super::objects::SessionObjects;
-use super::permission::{Standing, no_access};
+use super::permission::{Permissions, no_access};
 use super::refusal::{too_many_files, unknown_database};
 use super::session_catalog::SessionCatalog;
 use super::table_statement::words;
@@ -63,7 +63,7 @@ pub struct SessionExecutor<'a> {
     /// Rises when the session's temporary tables change.
     pub(super) temporary_version: u64,
     /// What the session's login is in the database in use, as statements were bound for it.
-    pub(super) standing: Standing,
+    pub(super) permissions: Permissions,
 }
 
 impl<'a> SessionExecutor<'a> {
@@ -116,7 +116,7 @@ impl<'a> SessionExecutor<'a> {
             in_transaction: false,
             is_warned: false,
             temporary_version: 0,
-            standing: Standing::administrator(),
+            permissions: Permissions::administrator(),
         })
     }
 
@@ -251,24 +251,24 @@ impl<'a> SessionExecutor<'a> {
     }
 
     /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
-    pub(super) fn stand(&mut self) -> Result<(), PlanError> {
+    pub(super) fn refresh_permissions(&mut self) -> Result<(), PlanError> {
         let instance = self.session_info.instance;
         let directory = self.database_registry.directory(instance)?;
         self.objects.directory = directory.clone();
         let sid = &self.session_info.login_info.sid;
         let is_administrator = directory.is_administrator(sid);
-        if is_administrator && self.standing.is_administrator {
+        if is_administrator && self.permissions.is_administrator {
             return Ok(());
         }
-        let standing = if is_administrator {
-            Standing::administrator()
+        let permissions = if is_administrator {
+            Permissions::administrator()
         } else {
             self.used()?;
-            Standing::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
+            Permissions::of(sid, &directory, self.current, self.objects.catalog.schema.principals())
         };
-        if standing != self.standing {
+        if permissions != self.permissions {
             self.bound.clear();
-            self.standing = standing;
+            self.permissions = permissions;
         }
         Ok(())
     }
@@ -463,8 +463,8 @@ impl Workbench for SessionExecutor<'_> {
     }
 
     fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
-        self.stand()?;
-        let may = (self.standing.owns(), self.standing.is_administrator);
+        self.refresh_permissions()?;
+        let may = (self.permissions.owns(), self.permissions.is_administrator);
         let done = match self.call_security(call, may, &mut execution) {
             Ok(None) => self.call_accept(call),
             done => done,
@@ -487,7 +487,7 @@ impl Workbench for SessionExecutor<'_> {
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // What keeps it from being known is told by the first statement that needs it.
-        let _ = self.stand();
+        let _ = self.refresh_permissions();
         let before = self.go_elsewhere(program, kind)?;
         let begun = self.begin_frame(program, kind, before);
         if begun.is_err() {

@@ -86,12 +86,12 @@ impl SessionExecutor<'_> {
 
     /// Refuses a statement that the session's login may not run.
     pub(super) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
-        self.stand()?;
+        self.refresh_permissions()?;
         let session = (
             self.session_info.login_info.login.as_str(),
             self.objects.catalog.database.as_ref(),
         );
-        check(&statement.statement.kind, &self.standing, session)
+        check(&statement.statement.kind, &self.permissions, session)
     }
 
     /// An INSERT whose rows are those of a call, before that is made.
@@ -127,7 +127,7 @@ impl SessionExecutor<'_> {
         self.sight = None;
         self.back_to(before)?;
         self.let_go(id);
-        self.stand()?;
+        self.refresh_permissions()?;
         match done {
             Err(failure) => Err(failure),
             Ok(Some(affected)) => Ok(affected),
@@ -143,7 +143,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
-        self.stand()?;
+        self.refresh_permissions()?;
         let patience = LockPatience::of(execution.state.lock_timeout());
         let of = self.used_in(patience, execution)?;
         let bound = match self.bound(statement, of, execution.state.row_count_max) {
@@ -190,7 +190,7 @@ impl SessionExecutor<'_> {
         let before = thread_memory::used();
         let bound = Arc::new(binding.statement(tree)?);
         let size = thread_memory::used().saturating_sub(before);
-        let who = (&self.standing, self.objects.catalog.database.as_ref());
+        let who = (&self.permissions, self.objects.catalog.database.as_ref());
         check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
         if !is_limited {
             self.bound.keep(statement, of, bound.clone(), size);

@@ -8,7 +8,7 @@ use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table, View};
 use selenite_plan::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
-use super::{Standing, denied_in, denied_on, error, no_object};
+use super::{Permissions, denied_in, denied_on, error, no_object};
 use crate::data::session_catalog::SessionCatalog;
 
 /// What a statement on rows asked the catalog for: P2.
@@ -114,15 +114,15 @@ pub fn check_rows(
     bound: &Statement,
     kind: &StatementKind,
     seen: &[Seen],
-    (standing, database): (&Standing, &str),
+    (permissions, database): (&Permissions, &str),
 ) -> Result<(), PlanError> {
-    if standing.is_administrator {
+    if permissions.is_administrator {
         return Ok(());
     }
     let target = match bound {
         Statement::Rows(_) | Statement::Assign(_) => None,
         Statement::Into(into) => {
-            if !into.name.name.text.starts_with('#') && !standing.defines() {
+            if !into.name.name.text.starts_with('#') && !permissions.defines() {
                 return Err(denied_in("CREATE TABLE", database));
             }
             None
@@ -131,7 +131,7 @@ pub fn check_rows(
         Statement::Update(update) => Some((Target::of(update.table(), update.view()), "UPDATE")),
         Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), "DELETE")),
         Statement::Truncate(truncate) => {
-            if !is_own(&truncate.table) && !standing.defines() {
+            if !is_own(&truncate.table) && !permissions.defines() {
                 return Err(no_object(&truncate.table.name, 7));
             }
             None
@@ -142,14 +142,14 @@ pub fn check_rows(
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
     if let Some((target, verb)) = target
         && !target.is_own()
-        && !standing.writes()
+        && !permissions.writes()
     {
         return Err(denied_on(verb, target.name()));
     }
     for seen in seen {
         match seen {
-            Seen::System(name) => check_system(name, (standing, database))?,
-            other if standing.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
+            Seen::System(name) => check_system(name, (permissions, database))?,
+            other if permissions.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
             Seen::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
@@ -201,17 +201,17 @@ impl<'a> Target<'a> {
 ///
 /// # Errors
 /// 229, 300.
-pub fn check_reads(seen: &[Seen], (standing, database): (&Standing, &str)) -> Result<(), PlanError> {
-    if standing.is_administrator {
+pub fn check_reads(seen: &[Seen], (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+    if permissions.is_administrator {
         return Ok(());
     }
     for seen in seen {
         match seen {
-            Seen::System(name) => check_system(name, (standing, database))?,
-            Seen::View([database, schema, name]) if !standing.reads() => {
+            Seen::System(name) => check_system(name, (permissions, database))?,
+            Seen::View([database, schema, name]) if !permissions.reads() => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
-            Seen::Table(table) if !is_own(table) && !standing.reads() => {
+            Seen::Table(table) if !is_own(table) && !permissions.reads() => {
                 return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
             Seen::View(_) | Seen::Table(_) => {}
@@ -272,13 +272,13 @@ fn is_queried(top: Option<&ast::Top>) -> bool {
 
 /// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
 /// owners'. Views that show everybody the asker's own session are made of that alone.
-fn check_system(name: &str, (standing, database): (&Standing, &str)) -> Result<(), PlanError> {
+fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {
         return Ok(());
     }
     if name.starts_with("dm_db_") {
-        return match standing.owns() {
+        return match permissions.owns() {
             true => Ok(()),
             false => Err(denied_in("VIEW DATABASE STATE", database)),
         };

@@ -7,12 +7,12 @@ use selenite_plan::{Key, PrincipalFacts, same_name};
 use super::role::SYSADMIN;
 use super::{FixedRole, Principals};
 use crate::data::directory::Directory;
-use crate::data::permission::{DBO, GUEST, Standing};
+use crate::data::permission::{DBO, GUEST, Permissions};
 
 /// A user or role of the database in use.
-pub fn user_facts(key: Key<'_>, standing: &Standing, principals: &Principals) -> Option<PrincipalFacts> {
+pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {
     if key == Key::Current {
-        let (id, name) = standing.user.clone()?;
+        let (id, name) = permissions.user.clone()?;
         return Some(somebody(id, name));
     }
     let is_it = |id: i32, name: &str| match key {
@@ -29,7 +29,7 @@ pub fn user_facts(key: Key<'_>, standing: &Standing, principals: &Principals) ->
         return Some(role(PUBLIC, "public", true));
     }
     if let Some(found) = FixedRole::ALL.into_iter().find(|role| is_it(role.id(), role.name())) {
-        return Some(role(found.id(), found.name(), standing.is_in(found)));
+        return Some(role(found.id(), found.name(), permissions.is_in(found)));
     }
     let user = principals.users().iter().find(|user| is_it(user.id, &user.name))?;
     Some(somebody(user.id, Arc::from(user.name.as_str())))

@@ -78,7 +78,7 @@ const GROUP: &[ColumnSpec] = &[
 /// Where databases lie is for who may make and alter them.
 fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    if !sight.objects.standing().is_administrator {
+    if !sight.objects.permissions().is_administrator {
         return Ok(rows);
     }
     for record in &sight.objects.directory.databases {

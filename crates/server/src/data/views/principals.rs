@@ -83,7 +83,7 @@ const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_pri
 
 /// The logins that the session may know of: who is no administrator sees itself and sa.
 fn seen<'a>(sight: &'a Sight<'_>) -> impl Iterator<Item = &'a LoginRecord> {
-    let is_administrator = sight.objects.standing().is_administrator;
+    let is_administrator = sight.objects.permissions().is_administrator;
     let own = i64::from(sight.objects.login_id);
     let logins = sight.objects.directory.records.iter();
     logins.filter(move |login| is_administrator || login.id == own || login.id == SA)

@@ -187,7 +187,7 @@ fn connections(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 /// The sessions that a login sees: all, or its own.
 pub(super) fn shown(sight: &Sight<'_>) -> Vec<Arc<SessionEntry>> {
     let mut sessions = sight.objects.instance.registry().sessions();
-    if !sight.objects.standing().is_administrator {
+    if !sight.objects.permissions().is_administrator {
         sessions.retain(|session| spid(session.spid()) == i32::from(sight.state.session.spid));
     }
     sessions
