@@ -14,7 +14,7 @@ use crate::lobby::{Arrival, LobbyPlace, greet};
 use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::registry::{NoPlace, Presence, SessionFacts};
-use crate::transport::{Encryptor, Leash, Line, LineError, Traffic};
+use crate::transport::{CancelHandle, Encryptor, Line, LineError, Traffic};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 
 /// A connection that has come.
@@ -22,7 +22,7 @@ pub struct Connection {
     /// Its socket.
     pub socket: Arc<TcpStream>,
     /// What ends it from outside.
-    pub leash: Arc<Leash>,
+    pub cancel_handle: Arc<CancelHandle>,
     /// From where it came.
     pub peer: SocketAddr,
 }
@@ -40,7 +40,7 @@ impl Connection {
             Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
             Ok(Ended::Broken) => "the connection broke".to_owned(),
             Ok(Ended::Refused) => "ended by an error".to_owned(),
-            Err(_) if self.leash.pulled().is_some() => return,
+            Err(_) if self.cancel_handle.cancelled().is_some() => return,
             Err(error) => error.to_string(),
         };
         instance.log().line(&format!("{}: {said}", self.peer));
@@ -99,9 +99,9 @@ impl Connection {
             line.offload(encryptor(&presence).map_err(LineError::Io)?);
         }
         let entry = presence.entry().clone();
-        let leash = self.leash.clone();
+        let cancel_handle = self.cancel_handle.clone();
         let limits = (login_info.packet_size, request_time(instance, &login_info));
-        let wire = Wire::new(line, reader, leash, entry.clone(), limits);
+        let wire = Wire::new(line, reader, cancel_handle, entry.clone(), limits);
         debug_assert!(is_strict <= is_encrypted);
         let ended = front.serve(Session {
             instance,
@@ -125,7 +125,7 @@ impl Connection {
             return Err(Refusal::NoDescriptors(instance.registry().limits().max));
         }
         let user = facts.login.clone();
-        let presence = instance.registry().enter(facts, traffic, self.leash.clone());
+        let presence = instance.registry().enter(facts, traffic, self.cancel_handle.clone());
         let presence = presence.map_err(|no_place| match no_place {
             NoPlace::Server(max) => Refusal::Full(max),
             NoPlace::Login(max) => Refusal::FullOfLogin(max),

@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::bell::Bell;
 use crate::connection::Connection;
 use crate::lobby::{Entered, LobbyPlace};
-use crate::transport::{Leash, Pull};
+use crate::transport::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
 
 /// Takes connections.
@@ -36,7 +36,7 @@ pub struct Stopper {
 
 /// A connection that is being served.
 struct Served {
-    leash: Arc<Leash>,
+    cancel_handle: Arc<CancelHandle>,
     thread: JoinHandle<()>,
     is_done: Arc<AtomicBool>,
 }
@@ -94,8 +94,8 @@ impl Listener {
             }
         }
         drop(self.socket);
-        for Served { leash, .. } in &served {
-            leash.pull(Pull::Stopping);
+        for Served { cancel_handle, .. } in &served {
+            cancel_handle.pull(CancelReason::Stopping);
         }
         for Served { thread, .. } in served {
             // A panic was told by the hook already.
@@ -164,11 +164,11 @@ impl Listener {
         place: LobbyPlace,
     ) -> std::io::Result<Served> {
         socket.set_nonblocking(false)?;
-        let leash = Arc::new(Leash::new(&socket));
+        let cancel_handle = Arc::new(CancelHandle::new(&socket));
         let is_done = Arc::new(AtomicBool::new(false));
         let connection = Connection {
             socket,
-            leash: leash.clone(),
+            cancel_handle: cancel_handle.clone(),
             peer,
         };
         let (instance, front) = (instance.clone(), front.clone());
@@ -183,7 +183,11 @@ impl Listener {
                 let _say = say;
                 connection.serve(&instance, &*front, place);
             })?;
-        Ok(Served { leash, thread, is_done })
+        Ok(Served {
+            cancel_handle,
+            thread,
+            is_done,
+        })
     }
 }
 

@@ -24,7 +24,7 @@ pub use wait_stats::{WaitCounts, WaitStats};
 pub use wait_type::WaitType;
 
 use crate::config::SessionLimits;
-use crate::transport::{Leash, Pull, Traffic};
+use crate::transport::{CancelHandle, CancelReason, Traffic};
 
 /// The sessions that live, by their spid.
 pub struct Registry {
@@ -91,7 +91,7 @@ impl Registry {
         &self,
         facts: SessionFacts,
         traffic: Arc<Traffic>,
-        leash: Arc<Leash>,
+        cancel_handle: Arc<CancelHandle>,
     ) -> Result<Presence<'_>, NoPlace> {
         let mut sessions = self.lock();
         self.check_room(&sessions, &facts)?;
@@ -99,7 +99,7 @@ impl Registry {
         let spid = spid.ok_or(NoPlace::Server(self.limits.max))?;
         let thread = ThreadFigures::of_this_thread();
         let activity = Arc::new(Activity::new(spid, self.waits.clone()));
-        let entry = SessionEntry::new(activity, facts, traffic, leash, thread.clone());
+        let entry = SessionEntry::new(activity, facts, traffic, cancel_handle, thread.clone());
         let entry = Arc::new(entry);
         sessions.insert(spid, entry.clone());
         drop(sessions);
@@ -150,7 +150,7 @@ impl Registry {
     pub fn kill(&self, spid: u16) -> bool {
         match self.session(spid) {
             Some(session) => {
-                session.leash().pull(Pull::Killed);
+                session.cancel_handle().pull(CancelReason::Killed);
                 true
             }
             None => false,

@@ -3,11 +3,11 @@
 //! W1. TLS 1.2 alone inside PRELOGIN, 1.3 in strict mode alone: several clients can't do 1.3 inside PRELOGIN.
 //! W2. What comes is fed to TLS record by record, so that what follows the last record is at hand when TLS ends after the login.
 //! W3. No more is read from the socket than the next record or packet needs room for.
-//! W4. A write waits for a client that does not read; a pulled [`Leash`] ends any wait.
+//! W4. A write waits for a client that does not read; a pulled [`CancelHandle`] ends any wait.
 
+mod cancel_handle;
 mod handshake;
 mod inbound;
-mod leash;
 mod line;
 mod line_error;
 mod offload;
@@ -15,7 +15,7 @@ mod patient;
 mod tls_setup;
 mod traffic;
 
-pub use leash::{Leash, Pull};
+pub use cancel_handle::{CancelHandle, CancelReason};
 pub use line::{Line, Patience};
 pub use line_error::LineError;
 pub use offload::Encryptor;

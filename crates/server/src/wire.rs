@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
 
 use crate::SessionEntry;
-use crate::transport::{Leash, Line, LineError, Patience, Pull};
+use crate::transport::{CancelHandle, CancelReason, Line, LineError, Patience};
 
 /// Requests in, answers out. It belongs to the session's thread.
 pub struct Wire {
@@ -71,7 +71,7 @@ pub enum WireError {
 
 struct Shared {
     desk: Mutex<Desk>,
-    leash: Arc<Leash>,
+    cancel_handle: Arc<CancelHandle>,
     /// What was noted while a request ran.
     noted: AtomicU8,
     /// When to look next: nanoseconds of the coarse clock.
@@ -96,7 +96,7 @@ impl Wire {
     pub(crate) fn new(
         line: Line,
         reader: MessageReader,
-        leash: Arc<Leash>,
+        cancel_handle: Arc<CancelHandle>,
         entry: Arc<SessionEntry>,
         (size, request_time): (PacketSize, Duration),
     ) -> Self {
@@ -108,7 +108,7 @@ impl Wire {
         };
         let shared = Shared {
             desk: Mutex::new(desk),
-            leash,
+            cancel_handle,
             noted: AtomicU8::new(NOTHING),
             look_next_ns: AtomicU64::new(0),
             request_time,
@@ -220,18 +220,18 @@ impl Shared {
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn pulled(&self) -> Option<Interrupt> {
-        self.leash.pulled().map(|pull| match pull {
-            Pull::Killed => Interrupt::Killed,
-            Pull::Stopping => Interrupt::Stopping,
+    fn cancelled(&self) -> Option<Interrupt> {
+        self.cancel_handle.cancelled().map(|pull| match pull {
+            CancelReason::Killed => Interrupt::Killed,
+            CancelReason::Stopping => Interrupt::Stopping,
         })
     }
 
-    /// An error of the line as the session sees it: a pulled leash looks like a peer that left.
+    /// An error of the line as the session sees it: a cancelled connection looks like a peer that left.
     fn explain(&self, error: LineError, is_idle: bool) -> WireError {
-        match self.leash.pulled() {
-            Some(Pull::Killed) => return WireError::Killed,
-            Some(Pull::Stopping) => return WireError::Stopping,
+        match self.cancel_handle.cancelled() {
+            Some(CancelReason::Killed) => return WireError::Killed,
+            Some(CancelReason::Stopping) => return WireError::Stopping,
             None => {}
         }
         match error {
@@ -274,8 +274,8 @@ impl Interrupts {
     /// Whether to stop. It looks at the socket at most every 5 milliseconds, and costs some ten nanoseconds else.
     #[must_use]
     pub fn poll(&self) -> Option<Interrupt> {
-        if let Some(pulled) = self.0.pulled() {
-            return Some(pulled);
+        if let Some(cancelled) = self.0.cancelled() {
+            return Some(cancelled);
         }
         if self.0.noted.load(Ordering::Acquire) == NOTHING
             && let Some(now_ns) = self.0.is_due()

@@ -10,14 +10,14 @@ use selenite_tds::{PacketSize, TdsVersion};
 
 use super::activity::Activity;
 use super::thread_figures::{Figures, OwnThread, ThreadFigures, cpu_of_this_thread};
-use crate::transport::{Leash, Traffic, TrafficCounts};
+use crate::transport::{CancelHandle, Traffic, TrafficCounts};
 
 /// What others can see of a session, and do to it.
 pub struct SessionEntry {
     activity: Arc<Activity>,
     facts: SessionFacts,
     traffic: Arc<Traffic>,
-    leash: Arc<Leash>,
+    cancel_handle: Arc<CancelHandle>,
     threads: Mutex<Vec<Arc<ThreadFigures>>>,
     is_running: AtomicBool,
     /// Milliseconds since 1970-01-01 UTC; 0 before the first.
@@ -76,14 +76,14 @@ impl SessionEntry {
         activity: Arc<Activity>,
         facts: SessionFacts,
         traffic: Arc<Traffic>,
-        leash: Arc<Leash>,
+        cancel_handle: Arc<CancelHandle>,
         thread: Arc<ThreadFigures>,
     ) -> Self {
         Self {
             activity,
             facts,
             traffic,
-            leash,
+            cancel_handle,
             threads: Mutex::new(vec![thread]),
             is_running: AtomicBool::new(false),
             request_start: AtomicU64::new(0),
@@ -172,7 +172,7 @@ impl SessionEntry {
     /// Whether somebody has ended it, and it has not noticed yet.
     #[must_use]
     pub fn is_ending(&self) -> bool {
-        self.leash.pulled().is_some()
+        self.cancel_handle.cancelled().is_some()
     }
 
     /// Puts something of the [`crate::Front`]'s beside it, for others to see. Only the first time counts.
@@ -186,8 +186,8 @@ impl SessionEntry {
         self.attachment.get()
     }
 
-    pub(crate) fn leash(&self) -> &Leash {
-        &self.leash
+    pub(crate) fn cancel_handle(&self) -> &CancelHandle {
+        &self.cancel_handle
     }
 
     /// Counts the thread that calls it as one of this session's, until it drops the answer.

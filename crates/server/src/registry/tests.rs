@@ -37,7 +37,7 @@ fn enter_as(registry: &Registry, login: u8, is_administrator: bool) -> Result<Pr
         is_administrator,
         ..facts(address)
     };
-    registry.enter(facts, Arc::default(), Arc::new(Leash::new(&socket)))
+    registry.enter(facts, Arc::default(), Arc::new(CancelHandle::new(&socket)))
 }
 
 fn limits(max: usize, per_login: usize, administrators: usize) -> SessionLimits {
@@ -128,5 +128,5 @@ fn a_session_that_is_killed_knows_it() {
     assert!(!registry.kill(52));
     assert!(registry.kill(51));
     assert!(place.entry().is_ending());
-    assert_eq!(place.entry().leash().pulled(), Some(Pull::Killed));
+    assert_eq!(place.entry().cancel_handle().cancelled(), Some(CancelReason::Killed));
 }

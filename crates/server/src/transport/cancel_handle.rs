@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 
 /// Why a connection is ended by another thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Pull {
+pub enum CancelReason {
     /// KILL.
     Killed,
     /// The server stops.
@@ -14,30 +14,30 @@ pub enum Pull {
 }
 
 /// Ends a connection from outside: its thread is told, and every wait for the socket ends at once.
-pub struct Leash {
-    /// The connection's thread has it: when that is done, the socket is closed, whoever still has a leash.
+pub struct CancelHandle {
+    /// The connection's thread has it: when that is done, the socket is closed, whoever still has a cancel handle.
     socket: Weak<TcpStream>,
-    pulled: AtomicU8,
+    cancelled: AtomicU8,
 }
 
-impl Leash {
-    /// The leash of a connection.
+impl CancelHandle {
+    /// The cancel handle of a connection.
     pub fn new(socket: &Arc<TcpStream>) -> Self {
         Self {
             socket: Arc::downgrade(socket),
-            pulled: AtomicU8::new(FREE),
+            cancelled: AtomicU8::new(FREE),
         }
     }
 
     /// Ends the connection. The first reason stays.
-    pub fn pull(&self, why: Pull) {
+    pub fn pull(&self, why: CancelReason) {
         let state = match why {
-            Pull::Killed => KILLED,
-            Pull::Stopping => STOPPING,
+            CancelReason::Killed => KILLED,
+            CancelReason::Stopping => STOPPING,
         };
         // In this order: whoever is woken by the socket finds the reason.
         let _ = self
-            .pulled
+            .cancelled
             .compare_exchange(FREE, state, Ordering::AcqRel, Ordering::Acquire);
         if let Some(socket) = self.socket.upgrade() {
             // One that the peer has closed needs none of it.
@@ -46,10 +46,10 @@ impl Leash {
     }
 
     /// Whether it was pulled, and why.
-    pub fn pulled(&self) -> Option<Pull> {
-        match self.pulled.load(Ordering::Acquire) {
-            KILLED => Some(Pull::Killed),
-            STOPPING => Some(Pull::Stopping),
+    pub fn cancelled(&self) -> Option<CancelReason> {
+        match self.cancelled.load(Ordering::Acquire) {
+            KILLED => Some(CancelReason::Killed),
+            STOPPING => Some(CancelReason::Stopping),
             _ => None,
         }
     }
