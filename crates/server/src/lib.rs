@@ -13,13 +13,13 @@
 
 mod announcement;
 mod audit;
-mod bell;
 mod certificate;
 mod config;
 mod connection;
 pub mod data;
 mod data_folder;
 mod descriptors;
+mod event_fd;
 mod front;
 mod identity;
 mod instance;

@@ -13,8 +13,8 @@ use std::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 
-use crate::bell::Bell;
 use crate::connection::Connection;
+use crate::event_fd::EventFd;
 use crate::lobby::{Entered, LobbyPlace};
 use crate::transport::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
@@ -23,14 +23,14 @@ use crate::{Front, Instance, ServerError};
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
-    bell: Arc<Bell>,
+    event_fd: Arc<EventFd>,
     is_stopping: Arc<AtomicBool>,
 }
 
 /// What stops a listener.
 #[derive(Clone)]
 pub struct Stopper {
-    bell: Arc<Bell>,
+    event_fd: Arc<EventFd>,
     is_stopping: Arc<AtomicBool>,
 }
 
@@ -44,7 +44,7 @@ struct Served {
 /// Says that its thread is done, in whatever way.
 struct SayAtDrop {
     is_done: Arc<AtomicBool>,
-    bell: Arc<Bell>,
+    event_fd: Arc<EventFd>,
 }
 
 impl Listener {
@@ -60,7 +60,7 @@ impl Listener {
             Ok(Self {
                 address: socket.local_addr()?,
                 socket,
-                bell: Arc::new(Bell::new()?),
+                event_fd: Arc::new(EventFd::new()?),
                 is_stopping: Arc::default(),
             })
         };
@@ -75,7 +75,7 @@ impl Listener {
     /// What stops it.
     pub fn stopper(&self) -> Stopper {
         Stopper {
-            bell: self.bell.clone(),
+            event_fd: self.event_fd.clone(),
             is_stopping: self.is_stopping.clone(),
         }
     }
@@ -85,7 +85,7 @@ impl Listener {
         let mut served = Vec::new();
         while !self.is_stopping.load(Ordering::Acquire) {
             let may_accept = self.wait(instance, true);
-            self.bell.quiet();
+            self.event_fd.quiet();
             reap(&mut served);
             if may_accept && let Err(error) = self.accept_all(instance, front, &mut served) {
                 // Too many descriptors, no memory: who waits in the queue can wait.
@@ -104,10 +104,10 @@ impl Listener {
         front.close();
     }
 
-    /// Waits for somebody, or for the bell. Without listening, only for a while.
+    /// Waits for somebody, or for the event. Without listening, only for a while.
     fn wait(&self, instance: &Instance, listens: bool) -> bool {
         let mut watched = [
-            PollFd::new(&*self.bell, PollFlags::IN),
+            PollFd::new(&*self.event_fd, PollFlags::IN),
             PollFd::new(&self.socket, PollFlags::IN),
         ];
         let count = if listens { 2 } else { 1 };
@@ -174,7 +174,7 @@ impl Listener {
         let (instance, front) = (instance.clone(), front.clone());
         let say = SayAtDrop {
             is_done: is_done.clone(),
-            bell: self.bell.clone(),
+            event_fd: self.event_fd.clone(),
         };
         let thread = std::thread::Builder::new()
             .name("session".to_owned())
@@ -195,14 +195,14 @@ impl Stopper {
     /// Stops the listener.
     pub fn stop(&self) {
         self.is_stopping.store(true, Ordering::Release);
-        self.bell.ring();
+        self.event_fd.ring();
     }
 }
 
 impl Drop for SayAtDrop {
     fn drop(&mut self) {
         self.is_done.store(true, Ordering::Release);
-        self.bell.ring();
+        self.event_fd.ring();
     }
 }
 

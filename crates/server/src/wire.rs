@@ -1,6 +1,6 @@
 //! One connection after login: requests in, packets out.
 //!
-//! Q1. The session's thread alone waits for the socket; it holds the desk while it does. Nobody else waits for the desk.
+//! Q1. The session's thread alone waits for the socket; it holds the state while it does. Nobody else waits for the state.
 //! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
 //!     kept for later, and then no more is read.
 
@@ -70,7 +70,7 @@ pub enum WireError {
 }
 
 struct Shared {
-    desk: Mutex<Desk>,
+    state: Mutex<ConnectionState>,
     cancel_handle: Arc<CancelHandle>,
     /// What was noted while a request ran.
     noted: AtomicU8,
@@ -83,7 +83,7 @@ struct Shared {
 }
 
 /// What comes in, and where it goes out.
-struct Desk {
+struct ConnectionState {
     line: Line,
     reader: MessageReader,
     /// Came while a request ran.
@@ -100,14 +100,14 @@ impl Wire {
         entry: Arc<SessionEntry>,
         (size, request_time): (PacketSize, Duration),
     ) -> Self {
-        let desk = Desk {
+        let state = ConnectionState {
             line,
             reader,
             kept: None,
             fault: None,
         };
         let shared = Shared {
-            desk: Mutex::new(desk),
+            state: Mutex::new(state),
             cancel_handle,
             noted: AtomicU8::new(NOTHING),
             look_next_ns: AtomicU64::new(0),
@@ -133,9 +133,9 @@ impl Wire {
             self.entry.wake();
             return Ok(Incoming::Attention);
         }
-        let mut desk = self.shared.desk();
-        let received = desk.receive();
-        drop(desk);
+        let mut state = self.shared.state();
+        let received = state.receive();
+        drop(state);
         match received {
             Ok(incoming) => {
                 self.entry.wake();
@@ -177,7 +177,7 @@ impl Wire {
     }
 }
 
-impl Desk {
+impl ConnectionState {
     /// The next message; or the error, and whether it came between two messages.
     fn receive(&mut self) -> Result<Incoming, (LineError, bool)> {
         if let Some(error) = self.fault.take() {
@@ -216,8 +216,8 @@ impl Desk {
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn state(&self) -> MutexGuard<'_, ConnectionState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn cancelled(&self) -> Option<Interrupt> {
@@ -266,7 +266,7 @@ impl Shared {
 
 impl PacketSink for Outlet {
     fn send(&mut self, packet: &[u8]) -> io::Result<()> {
-        Ok(self.0.desk().line.send(packet)?)
+        Ok(self.0.state().line.send(packet)?)
     }
 }
 
@@ -284,9 +284,9 @@ impl Interrupts {
                 self.note(TIMED_OUT);
                 return Some(Interrupt::TimedOut);
             }
-            match self.0.desk.try_lock() {
-                Ok(mut desk) => self.note(desk.look()),
-                Err(TryLockError::Poisoned(desk)) => self.note(desk.into_inner().look()),
+            match self.0.state.try_lock() {
+                Ok(mut state) => self.note(state.look()),
+                Err(TryLockError::Poisoned(state)) => self.note(state.into_inner().look()),
                 // The session's thread is at it.
                 Err(TryLockError::WouldBlock) => {}
             }

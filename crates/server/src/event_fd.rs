@@ -6,10 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::event::{EventfdFlags, eventfd};
 
 /// Wakes a thread that waits for a socket and for this.
-pub struct Bell(OwnedFd);
+pub struct EventFd(OwnedFd);
 
-impl Bell {
-    /// A bell that was not rung.
+impl EventFd {
+    /// A event that was not rung.
     ///
     /// # Errors
     /// The system's, where it has no more descriptors.
@@ -30,7 +30,7 @@ impl Bell {
     }
 }
 
-impl AsFd for Bell {
+impl AsFd for EventFd {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }
