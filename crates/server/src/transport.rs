@@ -11,12 +11,12 @@ mod inbound;
 mod line;
 mod line_error;
 mod offload;
-mod patient;
 mod tls_setup;
 mod traffic;
+mod waiting_socket;
 
 pub use cancel_handle::{CancelHandle, CancelReason};
-pub use line::{Line, Patience};
+pub use line::{Line, WaitMode};
 pub use line_error::LineError;
 pub use offload::Encryptor;
 pub use tls_setup::TlsSetup;

@@ -14,7 +14,7 @@ use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
 
 use crate::SessionEntry;
-use crate::transport::{CancelHandle, CancelReason, Line, LineError, Patience};
+use crate::transport::{CancelHandle, CancelReason, Line, LineError, WaitMode};
 
 /// Requests in, answers out. It belongs to the session's thread.
 pub struct Wire {
@@ -187,7 +187,7 @@ impl ConnectionState {
             return Ok(incoming);
         }
         loop {
-            match self.line.message(&mut self.reader, Patience::Wait) {
+            match self.line.message(&mut self.reader, WaitMode::Wait) {
                 Ok(Some(incoming)) => return Ok(incoming),
                 Ok(None) => {}
                 Err(error) => return Err((error, self.reader.is_idle())),
@@ -200,7 +200,7 @@ impl ConnectionState {
         if self.kept.is_some() {
             return NOTHING;
         }
-        match self.line.message(&mut self.reader, Patience::None) {
+        match self.line.message(&mut self.reader, WaitMode::None) {
             Ok(None) => NOTHING,
             Ok(Some(Incoming::Attention)) => ATTENTION,
             Ok(Some(other @ (Incoming::Message(_) | Incoming::Ignored(_)))) => {

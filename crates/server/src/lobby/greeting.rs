@@ -7,7 +7,7 @@ use selenite_tds::{
 
 use crate::instance::VERSION;
 use crate::login::{LineSink, Refusal};
-use crate::transport::{Line, LineError, Patience, TlsSetup};
+use crate::transport::{Line, LineError, TlsSetup, WaitMode};
 
 /// Somebody who wants to come in.
 pub struct Arrival {
@@ -74,7 +74,7 @@ pub fn greet(
 /// The next message, which has to be of that kind.
 fn message(line: &mut Line, reader: &mut MessageReader, kind: MessageKind) -> Result<Message, LineError> {
     loop {
-        match line.message(reader, Patience::Wait)? {
+        match line.message(reader, WaitMode::Wait)? {
             None => {}
             Some(Incoming::Message(message)) if message.kind() == kind => return Ok(message),
             Some(Incoming::Message(_) | Incoming::Attention | Incoming::Ignored(_)) => {

@@ -11,7 +11,7 @@ use rustls::{ServerConfig, ServerConnection};
 use selenite_tds::{HandshakePiece, wrap_handshake};
 
 use super::line::flush;
-use super::{Line, LineError, Patience};
+use super::{Line, LineError, WaitMode};
 
 impl Line {
     /// Shakes hands inside PRELOGIN's packets. From here on records come and go as they are.
@@ -37,9 +37,9 @@ impl Line {
         self.begin_tls(Box::new(ServerConnection::new(config)?))?;
         loop {
             if !self.open_record()? {
-                self.fill(Patience::Wait)?;
+                self.fill(WaitMode::Wait)?;
             }
-            self.set_patience(TcpStream::set_write_timeout)?;
+            self.set_timeout(TcpStream::set_write_timeout)?;
             let Some(connection) = &mut self.tls else {
                 return Ok(());
             };
@@ -60,7 +60,7 @@ impl Line {
             return Ok(());
         }
         if self.raw.is_empty() {
-            self.fill(Patience::Wait)?;
+            self.fill(WaitMode::Wait)?;
         }
         let bytes = self.raw.bytes();
         let mut piece = &bytes[..bytes.len().min(*missing)];
@@ -89,7 +89,7 @@ impl Line {
                 self.raw.consume(piece.header_size());
                 return Ok(piece.data_size());
             }
-            self.fill(Patience::Wait)?;
+            self.fill(WaitMode::Wait)?;
         }
     }
 
@@ -103,7 +103,7 @@ impl Line {
             return Ok(());
         }
         let message = wrap_handshake(&flight);
-        self.set_patience(TcpStream::set_write_timeout)?;
+        self.set_timeout(TcpStream::set_write_timeout)?;
         (&*self.socket).write_all(&message)?;
         self.traffic.wrote(0, message.len());
         Ok(())

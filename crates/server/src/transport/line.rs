@@ -10,7 +10,7 @@ use rustls::ServerConnection;
 use selenite_tds::{Incoming, MessageReader};
 
 use super::inbound::Inbound;
-use super::patient::Patient;
+use super::waiting_socket::WaitingSocket;
 use super::{Encryptor, LineError, Traffic};
 use crate::memory;
 
@@ -34,7 +34,7 @@ pub struct Line {
 
 /// Whether to wait for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Patience {
+pub enum WaitMode {
     /// Until they come, or the line's deadline.
     Wait,
     /// Not at all.
@@ -66,15 +66,15 @@ impl Line {
             if let Some(&byte) = self.raw.bytes().first() {
                 return Ok(byte);
             }
-            self.fill(Patience::Wait)?;
+            self.fill(WaitMode::Wait)?;
         }
     }
 
-    /// The next message; none if [`Patience::None`] and it has not come.
+    /// The next message; none if [`WaitMode::None`] and it has not come.
     ///
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
-    pub fn message(&mut self, reader: &mut MessageReader, patience: Patience) -> Result<Option<Incoming>, LineError> {
+    pub fn message(&mut self, reader: &mut MessageReader, wait_mode: WaitMode) -> Result<Option<Incoming>, LineError> {
         if self.is_broken {
             return Err(LineError::End);
         }
@@ -85,7 +85,7 @@ impl Line {
             if self.tls.is_some() && self.open_record()? {
                 continue;
             }
-            if !self.fill(patience)? {
+            if !self.fill(wait_mode)? {
                 return Ok(None);
             }
             if memory::reserve(0).is_err() {
@@ -108,10 +108,10 @@ impl Line {
         Ok(pushed?)
     }
 
-    /// Reads from the socket what has come. False if nothing has and [`Patience::None`].
-    pub(super) fn fill(&mut self, patience: Patience) -> Result<bool, LineError> {
-        if patience == Patience::Wait {
-            self.set_patience(TcpStream::set_read_timeout)?;
+    /// Reads from the socket what has come. False if nothing has and [`WaitMode::None`].
+    pub(super) fn fill(&mut self, wait_mode: WaitMode) -> Result<bool, LineError> {
+        if wait_mode == WaitMode::Wait {
+            self.set_timeout(TcpStream::set_read_timeout)?;
         }
         let room = self.raw.room();
         let limit = self.allowance.unwrap_or(usize::MAX);
@@ -120,12 +120,12 @@ impl Line {
         }
         let room_size = room.len().min(limit);
         let room = &mut room[..room_size];
-        let size = match patience {
-            Patience::Wait => match (&*self.socket).read(room) {
+        let size = match wait_mode {
+            WaitMode::Wait => match (&*self.socket).read(room) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(true),
                 read => read?,
             },
-            Patience::None => match rustix::net::recv(&self.socket, room, RecvFlags::DONTWAIT) {
+            WaitMode::None => match rustix::net::recv(&self.socket, room, RecvFlags::DONTWAIT) {
                 Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => return Ok(false),
                 received => received.map_err(io::Error::from)?.0,
             },
@@ -240,10 +240,10 @@ impl Line {
             return Err(LineError::End);
         }
         self.is_broken = true;
-        self.set_patience(TcpStream::set_write_timeout)?;
+        self.set_timeout(TcpStream::set_write_timeout)?;
         let size = match (&mut self.tls, &mut self.encryptor) {
             (None, _) => {
-                Patient(&self.socket).write_all(packet)?;
+                WaitingSocket(&self.socket).write_all(packet)?;
                 packet.len()
             }
             (Some(connection), None) => {
@@ -265,7 +265,7 @@ impl Line {
     }
 
     /// Before login every wait ends at the deadline.
-    pub(super) fn set_patience(
+    pub(super) fn set_timeout(
         &self,
         set: impl FnOnce(&TcpStream, Option<std::time::Duration>) -> io::Result<()>,
     ) -> Result<(), LineError> {
@@ -282,7 +282,7 @@ impl Line {
 
 /// Writes what lies in the connection. Answers how many bytes.
 pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io::Result<usize> {
-    let mut socket = Patient(socket);
+    let mut socket = WaitingSocket(socket);
     let mut total = 0;
     while connection.wants_write() {
         match connection.write_tls(&mut socket) {

@@ -10,16 +10,16 @@ use crate::registry::{WaitType, own};
 
 /// Writes to a socket: what it takes at once costs one call of the system, and only where it takes nothing it is waited for,
 /// which counts as a wait for the network.
-pub struct Patient<'a>(pub &'a TcpStream);
+pub struct WaitingSocket<'a>(pub &'a TcpStream);
 
-impl Patient<'_> {
+impl WaitingSocket<'_> {
     fn waiting<R>(&self, write: impl FnOnce(&TcpStream) -> io::Result<R>) -> io::Result<R> {
         let _wait = own::begin_wait(WaitType::AsyncNetworkIo);
         write(self.0)
     }
 }
 
-impl Write for Patient<'_> {
+impl Write for WaitingSocket<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match send(self.0, bytes, AT_ONCE) {
             Ok(size) => Ok(size),
@@ -59,7 +59,7 @@ mod tests {
         let read = std::thread::scope(|scope| {
             let sent = &bytes;
             scope.spawn(move || {
-                let mut socket = Patient(&writer);
+                let mut socket = WaitingSocket(&writer);
                 let parts = [IoSlice::new(&sent[..10]), IoSlice::new(&sent[10..20])];
                 assert_eq!(socket.write_vectored(&parts).unwrap(), 20);
                 socket.write_all(&sent[20..]).unwrap();
