@@ -5,7 +5,7 @@
 //!     SQLite's own words for it are never told.
 //! B3. Whoever writes waits in the database's queue ([`write_queue`]), in the order of coming, before SQLite is asked for its lock: so
 //!     that lock is free, but for other processes.
-//!     LOCK_TIMEOUT counts from the first of both waits ([`lock_patience`]).
+//!     LOCK_TIMEOUT counts from the first of both waits ([`lock_timeout`]).
 //! B4. A statement that fails leaves nothing behind: it has a savepoint, or a transaction of its own.
 //! B5. SQLite syncs no commit of a session's connection: whoever commits waits for [`log_sync`], behind which its turn has gone to the next.
 
@@ -37,7 +37,7 @@ mod functions;
 mod identities;
 mod identity_insert;
 mod kill;
-mod lock_patience;
+mod lock_timeout;
 mod log_sync;
 mod mixed_statement;
 mod new_database;

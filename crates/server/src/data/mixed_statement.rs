@@ -10,7 +10,7 @@ use selenite_types::Value;
 
 use super::borrowed_table::{Borrowed, give_back, lend};
 use super::database_registry::TEMPDB;
-use super::lock_patience::LockPatience;
+use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
 use super::places::{Place, Places, PlacesCatalog};
@@ -51,10 +51,10 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let (bound, borrowed) = self.bound_among(places, statement, execution)?;
-        let patience = LockPatience::of(execution.state.lock_timeout());
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
         self.look_from(places)?;
         self.current = places.home;
-        self.used_in(patience, execution)?;
+        self.used_in(timeout, execution)?;
         if bound.holds() {
             self.hold(execution)?;
         }
@@ -119,15 +119,15 @@ impl SessionExecutor<'_> {
     fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<Place, Failure> {
         let record = self.admitted(id)?;
         let current = self.current;
-        let patience = LockPatience::of(execution.state.lock_timeout());
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
         let temporary = self.objects.catalog.temporary.clone();
         self.current = id;
-        let found = self.used_in(patience, execution);
+        let found = self.used_in(timeout, execution);
         let mut objects = self.objects.clone();
         self.current = current;
         self.known = None;
         found?;
-        self.used_in(patience, execution)?;
+        self.used_in(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
             objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));

@@ -20,7 +20,7 @@ use super::database_registry::{DatabaseRegistry, of_master};
 use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::identity_insert::IdentityInsert;
-use super::lock_patience::LockPatience;
+use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
 use super::refusal::{too_many_files, unknown_database};
@@ -176,13 +176,13 @@ impl<'a> SessionExecutor<'a> {
     /// The same, with time for another process that is at it.
     pub(super) fn used_in(
         &mut self,
-        patience: LockPatience,
+        timeout: LockTimeout,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Of, Failure> {
         loop {
             match self.used() {
                 Ok((_, of)) => return Ok(of),
-                Err(error) if error.number() == 1222 && !patience.is_over() => execution.receiver.poll()?,
+                Err(error) if error.number() == 1222 && !timeout.is_over() => execution.receiver.poll()?,
                 Err(error) => return Err(error.into()),
             }
         }

@@ -17,7 +17,7 @@ use selenite_types::storage::{Stored, StoredRef};
 use super::cancellation::Cancellation;
 use super::functions::stored_ref;
 use super::identities::{Identities, IdentityJournal};
-use super::lock_patience::LockPatience;
+use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal, trouble};
 use super::running::{Running, RunningCall, Scene};
@@ -39,7 +39,7 @@ pub struct SqliteStore<'a> {
     /// What the session's definitions have done to them.
     pub identity_journal: &'a IdentityJournal,
     /// How long the statement waits for other processes.
-    pub patience: LockPatience,
+    pub timeout: LockTimeout,
     /// Says when to wait no longer.
     pub interrupts: &'a Interrupts,
     /// Stops what writes.
@@ -116,7 +116,7 @@ impl SqliteStore<'_> {
     }
 
     fn may_wait(&self) -> bool {
-        !self.patience.is_over() && self.interrupts.poll().is_none()
+        !self.timeout.is_over() && self.interrupts.poll().is_none()
     }
 }
 

@@ -18,7 +18,7 @@ use selenite_types::{Decimal, Value};
 use super::bound_cache::Of;
 use super::damaged_page::log_damage;
 use super::definition::Work;
-use super::lock_patience::LockPatience;
+use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
@@ -35,8 +35,8 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let patience = LockPatience::of(execution.state.lock_timeout());
-        let of = self.used_in(patience, execution)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.used_in(timeout, execution)?;
         match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, execution),
             Ok(bound) => self.carry(&bound, statement, slots, execution),
@@ -101,8 +101,8 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Arc<Statement>, Failure> {
         self.permit(statement)?;
-        let patience = LockPatience::of(execution.state.lock_timeout());
-        let of = self.used_in(patience, execution)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.used_in(timeout, execution)?;
         let bound = self.bound(statement, of, execution.state.row_count_max);
         if bound.is_err() && self.objects.catalog.take_elsewhere().is_some() {
             return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
@@ -144,8 +144,8 @@ impl SessionExecutor<'_> {
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
         self.refresh_permissions()?;
-        let patience = LockPatience::of(execution.state.lock_timeout());
-        let of = self.used_in(patience, execution)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.used_in(timeout, execution)?;
         let bound = match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) => bound,
             Err(error) => {
@@ -343,7 +343,7 @@ impl SessionExecutor<'_> {
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
-            patience: LockPatience::of(execution.state.lock_timeout()),
+            timeout: LockTimeout::of(execution.state.lock_timeout()),
             interrupts: &used.database.interrupts,
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,

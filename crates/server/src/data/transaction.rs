@@ -17,7 +17,7 @@ use selenite_plan::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
 use super::database_registry::{MASTER, TEMPDB};
-use super::lock_patience::LockPatience;
+use super::lock_timeout::LockTimeout;
 use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
 use super::write_queue::{NoPermit, WritePermit, WriteQueue};
@@ -97,7 +97,7 @@ impl Transaction {
             return Ok(());
         }
         database.check_log()?;
-        let patience = LockPatience::of(timeout);
+        let timeout = LockTimeout::of(timeout);
         let waits = (session, database.shared.waits.as_ref());
         // Everybody is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
         // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
@@ -108,13 +108,13 @@ impl Transaction {
         } else {
             (database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
         };
-        let permit = match write_queue.enter(waits, patience.left(), &mut poll) {
+        let permit = match write_queue.enter(waits, timeout.left(), &mut poll) {
             Ok(permit) => permit,
             Err(NoPermit::Deadlock) => return Err(deadlock(session).into()),
             Err(NoPermit::TimedOut) => return Err(lock_timeout().into()),
             Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
         };
-        patience.ask(poll, || {
+        timeout.ask(poll, || {
             let begin = database.connection.prepare_cached(begin);
             begin.and_then(|mut begin| begin.raw_execute()).map(drop)
         })?;

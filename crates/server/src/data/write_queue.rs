@@ -56,14 +56,14 @@ impl WriteQueue {
         })
     }
 
-    /// Waits as `session` for its turn, `patience` at most, and asks `poll` meanwhile every few milliseconds.
+    /// Waits as `session` for its turn, `timeout` at most, and asks `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
     /// [`NoPermit`].
     pub fn enter<E>(
         self: &Arc<Self>,
         (session, waits): (u16, &Waits),
-        patience: Duration,
+        timeout: Duration,
         poll: impl FnMut() -> Result<(), E>,
     ) -> Result<WritePermit, NoPermit<E>> {
         let mut queue = self.lock();
@@ -84,7 +84,7 @@ impl WriteQueue {
             return Err(NoPermit::Deadlock);
         }
         own::note_lock(self.database_id, false);
-        let waited = self.wait(number, patience, poll);
+        let waited = self.wait(number, timeout, poll);
         waits.end(session);
         waited.map(|()| {
             own::note_lock(self.database_id, true);
@@ -95,10 +95,10 @@ impl WriteQueue {
     fn wait<E>(
         &self,
         number: u64,
-        patience: Duration,
+        timeout: Duration,
         mut poll: impl FnMut() -> Result<(), E>,
     ) -> Result<(), NoPermit<E>> {
-        let until = Instant::now() + patience;
+        let until = Instant::now() + timeout;
         let wait = own::begin_wait(WaitType::LockExclusive);
         let mut queue = self.lock();
         while let Some((first, session)) = queue.waiting.front().copied()

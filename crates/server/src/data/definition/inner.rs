@@ -9,7 +9,7 @@ use selenite_plan::statement::{Binding, Run, Statement};
 use selenite_plan::{PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
-use super::super::lock_patience::LockPatience;
+use super::super::lock_timeout::LockTimeout;
 use super::super::schema::parsed;
 use super::super::sqlite_store::{LateScene, SqliteStore};
 use super::Work;
@@ -56,7 +56,7 @@ impl Work<'_> {
             identity_insert,
             identities: &self.database.shared.identities,
             identity_journal: &self.database.identity_journal,
-            patience: LockPatience::of(self.state.lock_timeout()),
+            timeout: LockTimeout::of(self.state.lock_timeout()),
             interrupts: &self.database.interrupts,
             cancellation: &self.database.cancellation,
             last_identity: &last_identity,

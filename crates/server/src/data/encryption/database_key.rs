@@ -67,13 +67,13 @@ impl Subject {
     /// # Errors
     /// 1222; that nobody is left to go on for.
     fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
-        let patience = execution.state.lock_timeout();
+        let timeout = execution.state.lock_timeout();
         let session = own::spid();
         let waits = (session, self.shared.waits.as_ref());
         match self
             .shared
             .write_queue
-            .enter(waits, patience, || execution.receiver.poll())
+            .enter(waits, timeout, || execution.receiver.poll())
         {
             Ok(permit) => Ok(permit),
             Err(NoPermit::Deadlock) => Err(deadlock(session).into()),

@@ -11,11 +11,11 @@ use super::refusal::{is_busy, lock_timeout};
 
 /// The time that one statement has.
 #[derive(Clone, Copy, Debug)]
-pub struct LockPatience {
+pub struct LockTimeout {
     until: Instant,
 }
 
-impl LockPatience {
+impl LockTimeout {
     /// So long from now on.
     pub fn of(timeout: Duration) -> Self {
         Self {
@@ -81,7 +81,7 @@ mod tests {
     #[test]
     fn who_has_no_time_asks_once() {
         let mut count = 0;
-        let asked = LockPatience::of(Duration::ZERO).ask(
+        let asked = LockTimeout::of(Duration::ZERO).ask(
             || Ok(()),
             || {
                 count += 1;
@@ -94,7 +94,7 @@ mod tests {
     #[test]
     fn who_has_time_asks_until_it_is_free_or_told_to_stop() {
         let mut count = 0;
-        let asked = LockPatience::of(LONG).ask(
+        let asked = LockTimeout::of(LONG).ask(
             || Ok(()),
             || {
                 count += 1;
@@ -102,14 +102,14 @@ mod tests {
             },
         );
         assert_eq!(number(asked), Ok(()));
-        let stopped = LockPatience::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
+        let stopped = LockTimeout::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
         assert_eq!(number(stopped), Err(0));
     }
 
     #[test]
     fn another_trouble_is_told_at_once() {
         let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
-        let asked = LockPatience::of(LONG).ask(|| Ok(()), || Err(full()));
+        let asked = LockTimeout::of(LONG).ask(|| Ok(()), || Err(full()));
         let Err(Failure::Error(error)) = asked else {
             panic!("{asked:?}");
         };
