@@ -115,9 +115,9 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, execution)?;
+        let scope = self.begin_statement(true, false, execution)?;
         let done = self.in_use().and_then(|used| wanted.store(&used.database.connection));
-        self.end_statement(begun, done.map_err(Failure::from))?;
+        self.end_statement(scope, done.map_err(Failure::from))?;
         self.in_use()?.database.shared.set_durability(wanted);
         Ok(())
     }

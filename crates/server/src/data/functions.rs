@@ -93,7 +93,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
     }
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
-        let run = begun(&self.0, context, run)?;
+        let run = aggregate_run(&self.0, context, run)?;
         check(&self.0, context)?;
         if context.len() > 2 {
             run.separate(stored_ref(context.get_raw(2)))
@@ -116,7 +116,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 
     fn step(&self, context: &mut Context<'_>, run: &mut Option<AggregateRun>) -> Result<()> {
-        let run = begun(&self.0, context, run)?;
+        let run = aggregate_run(&self.0, context, run)?;
         check(&self.0, context)?;
         run.enter(argument(context)).map_err(|error| self.0.refuse(error))
     }
@@ -152,7 +152,7 @@ fn check(running: &Running, context: &Context<'_>) -> Result<()> {
 /// 64 KiB: comparing two takes some microseconds.
 const LARGE_SIZE: usize = 64 << 10;
 
-fn begun<'a>(
+fn aggregate_run<'a>(
     running: &Running,
     context: &Context<'_>,
     run: &'a mut Option<AggregateRun>,

@@ -58,12 +58,12 @@ impl SessionExecutor<'_> {
         if bound.holds() {
             self.hold(execution)?;
         }
-        let begun = match self.is_own(&bound) {
+        let scope = match self.is_own(&bound) {
             true => self.begin_own(execution)?,
             false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), execution)?,
         };
         let done = self.with(&borrowed, &bound, slots, execution);
-        let done = self.end_statement(begun, done);
+        let done = self.end_statement(scope, done);
         self.note_into(&bound, done.is_ok())?;
         done
     }

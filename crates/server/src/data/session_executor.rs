@@ -195,12 +195,12 @@ impl<'a> SessionExecutor<'a> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         self.used()?;
-        let begun = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
+        let scope = match is_of_temporary(statement.statement) && !self.is_in_transaction() {
             true => self.begin_own(execution)?,
             false => self.begin_statement(true, false, execution)?,
         };
         let done = self.carry_out(statement, execution);
-        let done = self.end_statement(begun, done);
+        let done = self.end_statement(scope, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
             && done.is_ok()
             && create.name.name.text.starts_with('#')
@@ -280,12 +280,12 @@ impl<'a> SessionExecutor<'a> {
         change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
         self.used()?;
-        let begun = self.begin_statement(true, false, execution)?;
+        let scope = self.begin_statement(true, false, execution)?;
         let done = match self.open.get(&self.current) {
             Some(used) => change(&used.database).map_err(Failure::from),
             None => Err(PlanError::internal("a database that is not open").into()),
         };
-        self.end_statement(begun, done)
+        self.end_statement(scope, done)
     }
 
     /// The id and name of a database.
@@ -489,11 +489,11 @@ impl Workbench for SessionExecutor<'_> {
         // What keeps it from being known is told by the first statement that needs it.
         let _ = self.refresh_permissions();
         let before = self.go_elsewhere(program, kind)?;
-        let begun = self.begin_frame(program, kind, before);
-        if begun.is_err() {
+        let started = self.begin_frame(program, kind, before);
+        if started.is_err() {
             self.come_back(before);
         }
-        begun
+        started
     }
 
     fn leave(&mut self) {

@@ -59,12 +59,12 @@ impl SessionExecutor<'_> {
         if bound.holds() {
             self.hold(execution)?;
         }
-        let begun = match self.is_own(bound) {
+        let scope = match self.is_own(bound) {
             true => self.begin_own(execution)?,
             false => self.begin_statement(bound.changes(), bound.is_single(), execution)?,
         };
         let done = self.run(bound, slots, execution);
-        let done = self.end_statement(begun, done);
+        let done = self.end_statement(scope, done);
         self.tell_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done
@@ -207,12 +207,12 @@ impl SessionExecutor<'_> {
     }
 
     /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    pub(super) fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<Begun, Failure> {
+    pub(super) fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<StatementScope, Failure> {
         self.begin_statement(false, true, execution)?;
         let database = &self.in_use()?.database;
         execute(database, "SAVEPOINT statement")?;
         database.identity_journal.begin_statement();
-        Ok(Begun::Own)
+        Ok(StatementScope::Own)
     }
 
     /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
@@ -230,18 +230,18 @@ impl SessionExecutor<'_> {
             .ensure_write(&used.database, waits, || execution.receiver.poll())
     }
 
-    /// B4. What a statement needs around it; see [`Begun`].
+    /// B4. What a statement needs around it; see [`StatementScope`].
     pub(super) fn begin_statement(
         &mut self,
         changes: bool,
         is_single: bool,
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<Begun, Failure> {
-        let begun = self.begin_write(changes, is_single, execution)?;
+    ) -> Result<StatementScope, Failure> {
+        let scope = self.begin_write(changes, is_single, execution)?;
         if changes && self.is_in_transaction() {
             self.warn_of_several(execution)?;
         }
-        Ok(begun)
+        Ok(scope)
     }
 
     fn begin_write(
@@ -249,7 +249,7 @@ impl SessionExecutor<'_> {
         changes: bool,
         is_single: bool,
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<Begun, Failure> {
+    ) -> Result<StatementScope, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return Err(PlanError::internal("a database that is not open").into());
@@ -261,29 +261,29 @@ impl SessionExecutor<'_> {
         used.transaction.check()?;
         let is_open = used.transaction.is_open();
         if !(changes || is_open && holds) {
-            return Ok(Begun::Nothing);
+            return Ok(StatementScope::Nothing);
         }
         let was_writing = used.transaction.writes();
         let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
         used.transaction
             .ensure_write(&used.database, waits, || execution.receiver.poll())?;
         if !changes {
-            return Ok(Begun::Nothing);
+            return Ok(StatementScope::Nothing);
         }
         used.transaction.note_change();
         if !is_open {
-            return Ok(Begun::Transaction);
+            return Ok(StatementScope::Transaction);
         }
         // The first write of a transaction has nothing before it that could be lost but what it does itself.
         if was_writing && is_single {
-            return Ok(Begun::Nothing);
+            return Ok(StatementScope::Nothing);
         }
         execute(&used.database, "SAVEPOINT statement")?;
         used.database.identity_journal.begin_statement();
-        Ok(Begun::Savepoint)
+        Ok(StatementScope::Savepoint)
     }
 
-    pub(super) fn end_statement<R>(&mut self, begun: Begun, done: Result<R, Failure>) -> Result<R, Failure> {
+    pub(super) fn end_statement<R>(&mut self, scope: StatementScope, done: Result<R, Failure>) -> Result<R, Failure> {
         let id = self.current;
         let Some(used) = self.open.get_mut(&id) else {
             return done;
@@ -293,23 +293,23 @@ impl SessionExecutor<'_> {
         }
         // What SQLite has ended has no savepoint.
         let is_gone = used.database.connection.is_autocommit();
-        match (begun, &done) {
-            (Begun::Nothing, _) => {}
-            (Begun::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
-            (Begun::Transaction, Err(_)) => used.transaction.rollback(&used.database),
-            (Begun::Savepoint | Begun::Own, Ok(_)) => {
+        match (scope, &done) {
+            (StatementScope::Nothing, _) => {}
+            (StatementScope::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
+            (StatementScope::Transaction, Err(_)) => used.transaction.rollback(&used.database),
+            (StatementScope::Savepoint | StatementScope::Own, Ok(_)) => {
                 execute(&used.database, "RELEASE statement")?;
                 if !used.transaction.is_open() {
                     used.database.identity_journal.clear();
                 }
             }
-            (Begun::Savepoint | Begun::Own, Err(_)) if is_gone => {}
-            (Begun::Own, Err(_)) => {
+            (StatementScope::Savepoint | StatementScope::Own, Err(_)) if is_gone => {}
+            (StatementScope::Own, Err(_)) => {
                 execute(&used.database, "ROLLBACK TO statement")?;
                 execute(&used.database, "RELEASE statement")?;
                 used.database.undo_numbers(used.database.identity_journal.statement());
             }
-            (Begun::Savepoint, Err(_)) => {
+            (StatementScope::Savepoint, Err(_)) => {
                 execute(&used.database, "ROLLBACK TO statement")?;
                 execute(&used.database, "RELEASE statement")?;
                 used.database.note_change();
@@ -458,7 +458,7 @@ fn on_rows(
 
 /// What a statement that changes something has around it.
 #[derive(Clone, Copy)]
-pub(super) enum Begun {
+pub(super) enum StatementScope {
     /// Nothing: it reads, or fails as a whole.
     Nothing,
     /// A transaction of its own.

@@ -52,7 +52,7 @@ enum Stage {
     #[default]
     Beginning,
     /// The file says so.
-    Begun,
+    Started,
     /// It has ended, well or with what is wrong.
     Ended(Result<(), String>),
 }
@@ -174,7 +174,7 @@ impl Scans {
         loop {
             match course.wait() {
                 Stage::Beginning => {}
-                Stage::Begun | Stage::Ended(Ok(())) => return Ok(Ok(())),
+                Stage::Started | Stage::Ended(Ok(())) => return Ok(Ok(())),
                 Stage::Ended(Err(why)) => return Ok(Err(why)),
             }
             if let Err(stop) = poll() {
@@ -225,7 +225,7 @@ impl Course {
     fn note_begun(&self) {
         let mut stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         if *stage == Stage::Beginning {
-            *stage = Stage::Begun;
+            *stage = Stage::Started;
             self.moved.notify_all();
         }
     }

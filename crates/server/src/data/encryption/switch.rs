@@ -220,11 +220,11 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         subject.note(after)?;
-        let begun = self.begin_scan(subject, goal, execution);
-        if begun.is_err() && subject.state().is_ok_and(|state| !state.pages.is_moving()) {
+        let started = self.begin_scan(subject, goal, execution);
+        if started.is_err() && subject.state().is_ok_and(|state| !state.pages.is_moving()) {
             subject.note(before)?;
         }
-        begun
+        started
     }
 
     /// Begins a scan in the background, and waits until the file says so.
@@ -238,8 +238,8 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let scans = self.database_registry.scans();
-        let begun = scans.begin(&subject.record, &subject.path, goal, || execution.receiver.poll())?;
-        if let Err(why) = begun {
+        let started = scans.begin(&subject.record, &subject.path, goal, || execution.receiver.poll())?;
+        if let Err(why) = started {
             let text = format!("The database '{}' says: {why}.", subject.record.name);
             return Err(error(50823, text).into());
         }
