@@ -7,8 +7,8 @@
 //! K4. A failure is told by the machine: the executor does not tell it as well.
 
 mod receiver;
+mod session_environment;
 mod session_state;
-mod surroundings;
 
 use std::sync::Arc;
 
@@ -23,8 +23,8 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
 pub use receiver::Receiver;
+pub use session_environment::SessionEnvironment;
 pub use session_state::{CurrentDatabase, SessionState};
-pub use surroundings::Surroundings;
 
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::{Instance, Interrupts, LoginInfo, SessionEntry};

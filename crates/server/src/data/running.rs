@@ -8,7 +8,7 @@ use selenite_types::storage::StoredRef;
 
 use super::objects::SessionObjects;
 use super::views::{self, Sight};
-use crate::workbench::{SessionState, Surroundings};
+use crate::workbench::{SessionEnvironment, SessionState};
 
 /// Shared by a connection's functions and whoever runs statements on it; both are on the session's thread.
 #[derive(Clone, Default)]
@@ -71,11 +71,11 @@ impl Running {
             return Err(self.refuse(PlanError::internal("a function outside a statement")));
         };
         let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let surroundings = Surroundings {
+        let environment = SessionEnvironment {
             state: &scene.state,
             objects: &scene.objects,
         };
-        body(&call.compiled, &surroundings).map_err(|error| self.refuse(error))
+        body(&call.compiled, &environment).map_err(|error| self.refuse(error))
     }
 
     /// The rows of a view or function of the server's own, as JSON.

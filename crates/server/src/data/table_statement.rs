@@ -348,7 +348,7 @@ impl SessionExecutor<'_> {
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
-        let surroundings = crate::workbench::Surroundings {
+        let environment = crate::workbench::SessionEnvironment {
             state: execution.state,
             objects: sight,
         };
@@ -377,7 +377,7 @@ impl SessionExecutor<'_> {
         let mut run = Run {
             store: &store,
             slots: &mut values,
-            environment: &surroundings,
+            environment: &environment,
             rows: &mut sink,
         };
         let work = Work {

@@ -28,7 +28,7 @@ use crate::memory;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::rpc::in_batch;
 use crate::wire::LOOK_EVERY_NS;
-use crate::workbench::{ExecutionContext, Receiver, SessionState, Surroundings, Workbench};
+use crate::workbench::{ExecutionContext, Receiver, SessionEnvironment, SessionState, Workbench};
 
 /// What a machine asks of its session.
 pub(crate) struct SessionHost<'a> {
@@ -58,8 +58,8 @@ pub(crate) struct Handle {
 }
 
 impl SessionHost<'_> {
-    pub fn surroundings(&self) -> Surroundings<'_> {
-        Surroundings {
+    pub fn environment(&self) -> SessionEnvironment<'_> {
+        SessionEnvironment {
             state: &self.state,
             objects: self.executor.objects(),
         }
@@ -357,39 +357,39 @@ impl Environment for SessionHost<'_> {
     }
 
     fn new_guid(&self) -> Guid {
-        self.surroundings().new_guid()
+        self.environment().new_guid()
     }
 
     fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
-        self.surroundings().database(key)
+        self.environment().database(key)
     }
 
     fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
-        self.surroundings().schema(key)
+        self.environment().schema(key)
     }
 
     fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
-        self.surroundings().object(key)
+        self.environment().object(key)
     }
 
     fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
-        self.surroundings().column(table_id, key)
+        self.environment().column(table_id, key)
     }
 
     fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
-        self.surroundings().identity(table_id)
+        self.environment().identity(table_id)
     }
 
     fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        self.surroundings().user(key)
+        self.environment().user(key)
     }
 
     fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
-        self.surroundings().login(key)
+        self.environment().login(key)
     }
 
     fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
-        self.surroundings().alias_type(key)
+        self.environment().alias_type(key)
     }
 }
 

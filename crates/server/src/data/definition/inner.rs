@@ -13,7 +13,7 @@ use super::super::lock_timeout::LockTimeout;
 use super::super::schema::parsed;
 use super::super::sqlite_store::{LateScene, SqliteStore};
 use super::Work;
-use crate::workbench::Surroundings;
+use crate::workbench::SessionEnvironment;
 
 /// A catalog of a few tables.
 pub struct Few(pub Vec<Arc<Table>>);
@@ -61,14 +61,14 @@ impl Work<'_> {
             cancellation: &self.database.cancellation,
             last_identity: &last_identity,
         };
-        let surroundings = Surroundings {
+        let environment = SessionEnvironment {
             state: self.state,
             objects: self.objects,
         };
         let mut run = Run {
             store: &store,
             slots: &mut Vec::new(),
-            environment: &surroundings,
+            environment: &environment,
             rows: &mut |_| Ok(ControlFlow::Break(())),
         };
         match &bound {

@@ -13,14 +13,14 @@ use crate::memory;
 
 /// An [`Environment`] of borrowed parts.
 #[derive(Clone, Copy)]
-pub struct Surroundings<'a> {
+pub struct SessionEnvironment<'a> {
     /// The session's.
     pub state: &'a SessionState,
     /// The executor's.
     pub objects: &'a dyn Objects,
 }
 
-impl Environment for Surroundings<'_> {
+impl Environment for SessionEnvironment<'_> {
     fn now(&self) -> Moment {
         self.state.now
     }
