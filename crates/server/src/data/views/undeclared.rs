@@ -5,7 +5,7 @@ use selenite_plan::program::{Parameter, Program};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::storage::StoredRef;
 
-use super::super::deduction::{Deduced, Surroundings, undeclared};
+use super::super::parameter_inference::{InferenceContext, Inferred, undeclared};
 use super::super::schema::parsed;
 use super::describe::{text_at, wire};
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
@@ -48,7 +48,7 @@ const PARAMETER: &[ColumnSpec] = &[
 
 fn parameters(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let procedures = |name: &ObjectName| formal_parameters(sight, name);
-    let around = Surroundings {
+    let around = InferenceContext {
         catalog: &sight.objects.catalog,
         procedures: &procedures,
     };
@@ -57,7 +57,7 @@ fn parameters(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>
     Ok(rows.map(|(number, parameter)| described(number, parameter)).collect())
 }
 
-fn described(number: i32, parameter: &Deduced) -> Row {
+fn described(number: i32, parameter: &Inferred) -> Row {
     let described = parameter.data_type.describe();
     let mut row = row![
         number,

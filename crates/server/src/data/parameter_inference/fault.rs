@@ -1,4 +1,4 @@
-//! What keeps a type from being deduced.
+//! What keeps a type from being inferred.
 
 use selenite_plan::{Ends, PlanError};
 use selenite_types::DataType;

@@ -18,15 +18,15 @@ use selenite_tsql::ast::{
 use selenite_tsql::ast::{Arguments, Assignment, Condition};
 use selenite_types::DataType;
 
-use super::places::{Found, Place, Scope};
-use super::{Surroundings, fault};
+use super::places::{InferredParameter, Place, Scope};
+use super::{InferenceContext, fault};
 use crate::data::schema::parsed;
 pub(super) use expression::untyped;
 
 /// What a text uses and declares.
 pub(super) struct Searched {
     /// Its parameters, sources before what sees them.
-    pub found: Vec<Found>,
+    pub found: Vec<InferredParameter>,
     /// The names of all that is declared.
     pub declared: Vec<String>,
 }
@@ -35,7 +35,11 @@ pub(super) struct Searched {
 ///
 /// # Errors
 /// 11503, 11508; whatever is wrong with the tables that are written to.
-pub(super) fn search(tree: &Tree, parameters: &[Parameter], around: &Surroundings<'_>) -> Result<Searched, PlanError> {
+pub(super) fn search(
+    tree: &Tree,
+    parameters: &[Parameter],
+    around: &InferenceContext<'_>,
+) -> Result<Searched, PlanError> {
     let mut search = Search {
         around,
         declared: parameters.iter().map(|parameter| parameter.name.clone()).collect(),
@@ -52,9 +56,9 @@ pub(super) fn search(tree: &Tree, parameters: &[Parameter], around: &Surrounding
 }
 
 pub(super) struct Search<'a> {
-    around: &'a Surroundings<'a>,
+    around: &'a InferenceContext<'a>,
     declared: Vec<String>,
-    found: Vec<Found>,
+    found: Vec<InferredParameter>,
     /// Of those that were found.
     names: HashSet<NameKey>,
     scope: Scope,
@@ -487,7 +491,7 @@ impl Search<'_> {
             let what = format!("Describing more than {PARAMETER_COUNT_MAX} parameters");
             return Err(PlanError::unsupported(&what).on_line(position.line));
         }
-        self.found.push(Found {
+        self.found.push(InferredParameter {
             name: name.to_owned(),
             position,
             place: place.clone(),

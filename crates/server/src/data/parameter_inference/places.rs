@@ -7,7 +7,7 @@ use selenite_types::DataType;
 
 /// A parameter that was found.
 #[derive(Clone, Debug)]
-pub(super) struct Found {
+pub(super) struct InferredParameter {
     /// Its name.
     pub name: String,
     /// Where.

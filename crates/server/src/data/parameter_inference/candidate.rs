@@ -10,7 +10,7 @@ use selenite_types::{Comparison, Conversion, DataType, Family, Width};
 
 use super::places::Scope;
 use super::search::untyped;
-use super::{Deduction, fault};
+use super::{Inference, fault};
 
 /// How many conversions of each kind, the worst first.
 #[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -28,7 +28,7 @@ struct Cost {
 /// One of the types, as it was tried.
 type Trial<'a> = (&'a str, DataType);
 
-impl Deduction<'_> {
+impl Inference<'_> {
     /// The best of the types.
     ///
     /// # Errors
@@ -142,7 +142,7 @@ impl Deduction<'_> {
     ) -> Result<Cost, PlanError> {
         let variables = self.variables(Some(trial));
         let mut hook = Types {
-            deduction: self,
+            inference: self,
             scope,
             trial,
         };
@@ -202,7 +202,7 @@ impl Cost {
 
 /// What a call's arguments are, for the binder.
 struct Types<'a> {
-    deduction: &'a Deduction<'a>,
+    inference: &'a Inference<'a>,
     scope: &'a Scope,
     trial: Trial<'a>,
 }
@@ -213,7 +213,7 @@ impl Types<'_> {
             kind,
             position: Position::default(),
         };
-        let data_type = self.deduction.type_of(&expr, self.scope, Some(self.trial))?;
+        let data_type = self.inference.type_of(&expr, self.scope, Some(self.trial))?;
         Ok(Bound::new(
             BoundKind::Column(ColumnRef { source: 0, column: 0 }),
             data_type,

@@ -5,8 +5,8 @@ use selenite_tsql::ast::{Arguments, CaseBranches, Comparison, Condition, Conditi
 use selenite_types::DataType;
 
 use super::Search;
-use crate::data::deduction::fault;
-use crate::data::deduction::places::Place;
+use crate::data::parameter_inference::fault;
+use crate::data::parameter_inference::places::Place;
 use selenite_plan::declared_type;
 
 impl Search<'_> {
@@ -157,7 +157,10 @@ impl Search<'_> {
 }
 
 /// The first of an expression's parameters on which its type depends.
-pub(in crate::data::deduction) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn Fn(&str) -> bool) -> Option<&'e str> {
+pub(in crate::data::parameter_inference) fn untyped<'e>(
+    expr: &'e Expr,
+    is_meant: &dyn Fn(&str) -> bool,
+) -> Option<&'e str> {
     let of = |expr: &'e Expr| untyped(expr, is_meant);
     match &expr.kind {
         ExprKind::Variable(name) => is_meant(name).then_some(name.as_str()),

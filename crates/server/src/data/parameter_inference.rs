@@ -23,11 +23,11 @@ use selenite_types::DataType;
 
 use crate::memory;
 use crate::session::{ProgramKey, compile};
-use places::{Found, Place, Scope};
+use places::{InferredParameter, Place, Scope};
 
 /// A parameter that a text uses without declaring it.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Deduced {
+pub struct Inferred {
     /// Its name, as it was written first.
     pub name: String,
     /// The type that it should have.
@@ -41,7 +41,7 @@ pub struct Deduced {
 }
 
 /// What a text is read with.
-pub struct Surroundings<'a> {
+pub struct InferenceContext<'a> {
     /// What knows the tables.
     pub catalog: &'a dyn Catalog,
     /// What knows the procedures' parameters.
@@ -51,8 +51,8 @@ pub struct Surroundings<'a> {
 /// The parameters that a text uses and does not declare, in the order of the text.
 ///
 /// # Errors
-/// What is wrong with the text; 11502, 11503, 11506, 11507, 11508 for what can't be deduced.
-pub fn undeclared(text: &str, parameters: &str, around: &Surroundings<'_>) -> Result<Vec<Deduced>, PlanError> {
+/// What is wrong with the text; 11502, 11503, 11506, 11507, 11508 for what can't be inferred.
+pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -> Result<Vec<Inferred>, PlanError> {
     let declared = compiled("", parameters)?;
     let Ok(tree) = parse(text, Options::default()) else {
         // It tells what is wrong with it.
@@ -71,24 +71,24 @@ pub fn undeclared(text: &str, parameters: &str, around: &Surroundings<'_>) -> Re
         let variable = program.variables().find(name).ok()?;
         Some((name.clone(), variable.data_type))
     });
-    let mut deduction = Deduction {
+    let mut inference = Inference {
         catalog: around.catalog,
         declared: declared.collect(),
         known: Vec::new(),
     };
     for found in &found {
-        let data_type = deduction
+        let data_type = inference
             .data_type(found)
             .map_err(|error| error.on_line(found.position.line))?;
-        deduction.known.push((found.name.clone(), data_type));
+        inference.known.push((found.name.clone(), data_type));
     }
-    deduction.check(&tree)?;
-    let mut deduced: Vec<(Found, DataType)> = found
+    inference.check(&tree)?;
+    let mut deduced: Vec<(InferredParameter, DataType)> = found
         .into_iter()
-        .zip(deduction.known.into_iter().map(|(_, data_type)| data_type))
+        .zip(inference.known.into_iter().map(|(_, data_type)| data_type))
         .collect();
     deduced.sort_by_key(|(found, _)| found.position.start);
-    let deduced = deduced.into_iter().map(|(found, data_type)| Deduced {
+    let deduced = deduced.into_iter().map(|(found, data_type)| Inferred {
         name: found.name,
         data_type,
         is_input: found.is_input,
@@ -111,16 +111,16 @@ fn compiled(text: &str, parameters: &str) -> Result<Program, PlanError> {
 }
 
 /// What is known so far.
-pub(super) struct Deduction<'a> {
+pub(super) struct Inference<'a> {
     catalog: &'a dyn Catalog,
     /// All variables; one that is not declared is text, which becomes most other types by itself.
     declared: Vec<(String, DataType)>,
-    /// Those that are not declared, once they are deduced.
+    /// Those that are not declared, once they are inferred.
     known: Vec<(String, DataType)>,
 }
 
-impl Deduction<'_> {
-    fn data_type(&self, found: &Found) -> Result<DataType, PlanError> {
+impl Inference<'_> {
+    fn data_type(&self, found: &InferredParameter) -> Result<DataType, PlanError> {
         match &found.place {
             Place::Nowhere => Err(fault::no_context(&found.name)),
             Place::Set(value) => self.type_of(value, &found.scope, None),
