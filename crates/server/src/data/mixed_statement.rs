@@ -8,7 +8,7 @@ use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::statement::{Binding, Statement};
 use selenite_types::Value;
 
-use super::borrowed_table::{Borrowed, give_back, lend};
+use super::cross_database_table::{Borrowed, give_back, lend};
 use super::database_registry::TEMPDB;
 use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;

@@ -14,7 +14,7 @@ use selenite_plan::statement::Statement;
 use selenite_plan::{PlanError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
-use super::borrowed_table::Borrowed;
+use super::cross_database_table::Borrowed;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, Seen, check_reads, check_rows};
 use super::views;

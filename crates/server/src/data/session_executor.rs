@@ -13,8 +13,8 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
-use super::called_elsewhere::Elsewhere;
 use super::cleanups::Told;
+use super::cross_database_call::CrossDatabaseCall;
 use super::database::OpenDatabase;
 use super::database_registry::{DatabaseRegistry, of_master};
 use super::definition::{Work, is_of_temporary};
@@ -49,7 +49,7 @@ pub struct SessionExecutor<'a> {
     pub(super) refused: RefusedCalls,
     pub(super) frames: Frames,
     /// The procedure of another database that is about to begin.
-    pub(super) elsewhere: Option<Elsewhere>,
+    pub(super) elsewhere: Option<CrossDatabaseCall>,
     /// Whether a statement runs in another database than the one in use.
     pub(super) is_away: bool,
     /// Of what `objects` is a picture.

@@ -21,7 +21,7 @@ use super::session_executor::SessionExecutor;
 use crate::memory;
 
 /// A procedure that was found in another database, and is about to begin.
-pub struct Elsewhere {
+pub struct CrossDatabaseCall {
     program: Arc<Program>,
     database_id: i32,
 }
@@ -50,7 +50,7 @@ impl SessionExecutor<'_> {
         self.move_to(before)?;
         self.refresh_permissions()?;
         if let Ok(Some(Callee::Program(program))) = &found {
-            self.elsewhere = Some(Elsewhere {
+            self.elsewhere = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,
             });
@@ -75,7 +75,7 @@ impl SessionExecutor<'_> {
         let id = found.ok_or_else(|| unknown_database(&database.text))?.id;
         if id != self.current {
             self.admitted(id)?;
-            self.elsewhere = Some(Elsewhere {
+            self.elsewhere = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,
             });
@@ -89,7 +89,7 @@ impl SessionExecutor<'_> {
     /// 40510 for E2; what keeps the database from being opened.
     pub(super) fn go_elsewhere(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<Option<i32>, Failure> {
         let found = self.elsewhere.take();
-        let is_it = |found: &Elsewhere| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
+        let is_it = |found: &CrossDatabaseCall| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
         let Some(found) = found.filter(is_it) else {
             return Ok(None);
         };
