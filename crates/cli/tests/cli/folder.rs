@@ -356,7 +356,7 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
     flip_page(&bench.path("srv/app.db"), 2);
     let never = bench.run(&["status", "srv/app.db"]).done().out;
     assert!(
-        never.contains("verified     never") && never.contains("warnings     never verified"),
+        never.contains("verified     no verification recorded") && never.contains("warnings     never verified"),
         "{never}"
     );
     bench.run(&verify).done();
@@ -376,7 +376,7 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
         let mut command = bench.command(words);
         run(command.env("SELENITE_STATE", bench.path("elsewhere"))).done()
     };
-    assert!(elsewhere(&["status", "srv/app.db"]).out.contains("verified     never"));
+    assert!(elsewhere(&["status", "srv/app.db"]).out.contains("verified     no verification recorded"));
     elsewhere(&verify);
     assert!(elsewhere(&["status", "srv/app.db"]).out.contains(", today, full"));
     // Where nothing can be kept, the verify is good all the same.
