@@ -48,7 +48,7 @@ def at_work(connection: sqlite3.Connection) -> str:
     status = dict(connection.execute("SELECT name, value FROM selenite_status WHERE section = 'reencryption'"))
     if status["running"] != "yes" or status["percent_complete"] < 10:
         return ""
-    return f"during: process {status['pid']} has sealed {status['percent_complete']:.0f} % anew, {status['what']}"
+    return f"during: process {status['pid']} has sealed {status['percent_complete']:.0f} % again, {status['what']}"
 
 
 def epochs(connection: sqlite3.Connection, when: str) -> None:

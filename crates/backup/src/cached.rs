@@ -1,7 +1,7 @@
 //! A destination of which what was read is kept in a folder, so that what was cut off goes on with it.
 //!
 //! D1. What is kept is sealed, as it came. It is believed no more than the destination: where it does not open, it is fetched
-//!     anew ([`Destination::get_anew`]).
+//!     again ([`Destination::get_anew`]).
 //! D2. That there is no room to keep it is no error.
 
 use std::path::{Path, PathBuf};

@@ -25,7 +25,7 @@ pub trait Destination: Send + Sync {
     /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be there or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
-    /// Writes an object behind others of its archive, which are not made anew for it where the archive is gone.
+    /// Writes an object behind others of its archive, which are not recreated for it where the archive is gone.
     ///
     /// # Errors
     /// [`Trouble::Missing`] where what it is written behind is not there; as [`Destination::put_new`].

@@ -1,6 +1,6 @@
 //! Where a folder is: that it is gone, or that nothing is mounted there any more, is not that it is empty.
 //!
-//! H1. A folder that was there once and is no more is away: who made it anew would write where nobody looks, below the mount point of a
+//! H1. A folder that was there once and is no more is away: who made it again would write where nobody looks, below the mount point of a
 //!     disk that comes back.
 //! H2. So is one that a disk was mounted on, and that lies on the disk of the folder above now.
 //! H3. Nothing is held: an open file would keep the disk from being unmounted.

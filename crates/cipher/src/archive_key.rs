@@ -1,6 +1,6 @@
 //! The key of one backup archive: what seals its parts and authenticates its manifest (FORMAT 12).
 //!
-//! I1. A part is sealed under a key of its own, made of 128 random bits too: to seal a part of the same number anew is safe.
+//! I1. A part is sealed under a key of its own, made of 128 random bits too: to seal a part of the same number again is safe.
 //! I2. The nonce of a piece is its number and whether it is the last: pieces can't be put in another order, dropped, or cut
 //!     off at the end (Hoang, Reyhanitabar, Rogaway, Vizar: Online Authenticated-Encryption and its Nonce-Reuse
 //!     Misuse-Resistance, 2015, section 7).

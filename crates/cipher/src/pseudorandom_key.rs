@@ -1,6 +1,6 @@
 //! HKDF-SHA-256 (RFC 5869).
 //!
-//! Extraction is HMAC and done here, once: aws-lc-rs would keep salt and key, and extract anew for
+//! Extraction is HMAC and done here, once: aws-lc-rs would keep salt and key, and extract again for
 //! every key that is expanded.
 
 use aws_lc_rs::hkdf::{HKDF_SHA256, KeyType, Prk};

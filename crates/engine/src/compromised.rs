@@ -2,7 +2,7 @@
 //!
 //! C1. The slot goes: the identity opens this database no longer, but who used it knows the master key.
 //! C2. The master key is renewed: copies of the old superblock open nothing new, but who had it knows the data key.
-//! C3. The data key is replaced and every page sealed anew: what is written from then on, and what lay there, is out of
+//! C3. The data key is replaced and every page re-encrypted: what is written from then on, and what lay there, is out of
 //!     reach. What was copied before stays readable to who has the old keys; no step takes that back. The log key stays, and
 //!     with it checksums of what is in a log: THREAT_MODEL 5 says what they tell, and that an offline copy has another.
 //! C4. Slot and master key go in one change of the superblock. So a data key that was made under the present master key
@@ -48,7 +48,7 @@ pub struct Compromised {
     pub goes_on: bool,
     /// Whether slots that nobody who was named opens are dropped.
     pub drop_others: bool,
-    /// How pages are sealed anew; its goal is a new key.
+    /// How pages are re-encrypted; its goal is a new key.
     pub how: Reencrypt,
 }
 

@@ -62,7 +62,7 @@ pub enum Rows {
 /// How long each step took.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Took {
-    /// Fetching, opening, sealing anew, reading again.
+    /// Fetching, opening, sealing again, reading again.
     pub restore: Duration,
     /// Opening every page.
     pub pages: Duration,

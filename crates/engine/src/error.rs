@@ -102,7 +102,7 @@ pub enum EngineError {
         /// The place.
         place: String,
     },
-    /// Another process seals this database's pages anew.
+    /// Another process re-encrypts this database's pages.
     UnderWay {
         /// The database.
         path: PathBuf,
@@ -435,22 +435,22 @@ impl fmt::Display for EngineError {
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
             Self::Followed { path, by, place } => write!(f, "{}: {by} follows it to {place}", path.display()),
             Self::UnderWay { path, pid: 0, .. } => {
-                write!(f, "{}: another process is sealing its pages anew", path.display())
+                write!(f, "{}: another process is re-encrypting its pages", path.display())
             }
             Self::UnderWay { path, pid, since } => write!(
                 f,
-                "{}: process {pid} has been sealing its pages anew since {}",
+                "{}: process {pid} has been re-encrypting its pages since {}",
                 path.display(),
                 crate::utc(*since)
             ),
             Self::Begun { path, epoch, since } => write!(
                 f,
-                "{}: its pages are being sealed anew already, under the key of epoch {epoch}, made {}",
+                "{}: its pages are being re-encrypted already, under the key of epoch {epoch}, made {}",
                 path.display(),
                 crate::utc(*since)
             ),
             Self::Interrupted => f.write_str("interrupted"),
-            Self::Unfinished { path } => write!(f, "{}: stopped before all pages were sealed anew", path.display()),
+            Self::Unfinished { path } => write!(f, "{}: stopped before all pages were re-encrypted", path.display()),
             Self::StillCompromised { path, slot } => write!(
                 f,
                 "{}: key slot {slot} is gone, but it was stopped before the data key was replaced",

@@ -111,7 +111,7 @@ pub fn add(
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
 pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
-    // Before: a change, be it in vain, writes that superblock anew.
+    // Before: a change, be it in vain, writes that superblock again.
     let left = twin(storage, path).ok().flatten();
     let wanted = prefix.to_owned();
     let identities = access.identities(&Access::config()?)?;
@@ -167,7 +167,7 @@ pub fn replace(
     })
 }
 
-/// Makes a new master key, and wraps it for whoever's slot can be made anew: age recipients without a plugin, the
+/// Makes a new master key, and wraps it for whoever's slot can be recreated: age recipients without a plugin, the
 /// identity in force, and `recipients`.
 ///
 /// # Errors
@@ -293,7 +293,7 @@ pub(crate) fn keeps_slot(
     Ok(false)
 }
 
-/// Writes both superblocks anew, with the same keys: for a database that has lost one of them.
+/// Rewrites both superblocks, with the same keys: for a database that has lost one of them.
 ///
 /// # Errors
 /// [`EngineError::Key`] as the keyring has it; what SQLite says.

@@ -1,4 +1,4 @@
-//! Every page sealed anew, under a new data key or in another suite, while nobody else uses the database: a parallel copy
+//! Every page re-encrypted, under a new data key or in another suite, while nobody else uses the database: a parallel copy
 //! that takes its place.
 //!
 //! O1. The database is locked as for [`crate::encrypt`] in place, and its log is empty: what the file holds is all there
@@ -10,7 +10,7 @@
 //!     file is then retired.
 //! O4. A kill leaves the database as it was, and a draft beside it. The next run takes over what is done: a run of pages
 //!     counts as done if source and draft still have the very trailers that were noted once the draft was synced
-//!     ([`done_runs`]). So a database that was written to in between is copied anew where it was changed.
+//!     ([`done_runs`]). So a database that was written to in between is copied again where it was changed.
 
 mod copier;
 mod done_runs;
@@ -80,10 +80,10 @@ pub struct Resealed {
     pub not_kept: Vec<String>,
 }
 
-/// Seals every page anew, in the database's place. Nobody else can use it meanwhile.
+/// Re-encrypts every page, in the database's place. Nobody else can use it meanwhile.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process seals its pages anew; [`EngineError::Busy`] if it is in use otherwise;
+/// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it is in use otherwise;
 /// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Refused`]
 /// names pages that are not authentic; [`EngineError::CopyDiffers`] if the disk did not keep the copy;
 /// [`EngineError::Io`]. The database is then as it was, and nothing is left beside it; but after
@@ -103,7 +103,7 @@ pub fn offline(
     access.require()?;
     let attributes = storage.attributes(&path).map_err(io_error("read", &path))?;
     conversion::check_sole_name(&path, &attributes)?;
-    // Before the lock is waited for, which who seals pages anew has again and again.
+    // Before the lock is waited for, which who re-encrypts pages has again and again.
     let operation = Operation::begin_offline(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = access.passing();

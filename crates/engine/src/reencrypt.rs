@@ -1,4 +1,4 @@
-//! Every page sealed anew, under a new data key or in another suite, while others read and write.
+//! Every page re-encrypted, under a new data key or in another suite, while others read and write.
 //!
 //! R1. One change of the superblock lists the new epoch: from then on whoever writes seals under it. Then small write
 //!     transactions dirty the pages that are still of the old one, as any client of SQLite could ([`pages`]).
@@ -92,7 +92,7 @@ pub struct Reencrypted {
     /// When its data key was made, if that was before: then this went on with what had been begun. Seconds since 1970-01-01
     /// UTC.
     pub begun: Option<u64>,
-    /// How many pages were sealed anew here; others may have been written meanwhile.
+    /// How many pages were re-encrypted here; others may have been written meanwhile.
     pub page_count: u64,
     /// Their bytes.
     pub size: u64,
@@ -108,7 +108,7 @@ pub struct Reencrypted {
     pub elapsed: Duration,
 }
 
-/// Seals every page anew. Others go on; at the end the old data key is gone.
+/// Re-encrypts every page. Others go on; at the end the old data key is gone.
 ///
 /// # Errors
 /// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and another is

@@ -1,4 +1,4 @@
-//! Restores a database from a backup: a new file, in which every page is sealed anew.
+//! Restores a database from a backup: a new file, in which every page is re-encrypted.
 //!
 //! R1. Whatever the destination says is authenticated before it is used, and all of it has come before the file gets its name:
 //!     names, parts and what a backup rests on (`selenite_backup`, O1, N1, P3).

@@ -1,6 +1,6 @@
 //! The copy itself: by VACUUM INTO, compared, in the journal mode of its source.
 //!
-//! A plain SQLite file keeps no bytes free in its pages, so encrypting it means laying it out anew. VACUUM INTO does
+//! A plain SQLite file keeps no bytes free in its pages, so encrypting it means laying it out again. VACUUM INTO does
 //! that and keeps rowids (DBFLAG_VacuumInto in insert.c), which a plain VACUUM does not promise.
 
 use std::path::{Path, PathBuf};

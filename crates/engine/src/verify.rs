@@ -2,7 +2,7 @@
 //!
 //! V1. A page that does not open is read again before it counts: others may be writing to the file.
 //! V2. What is found bad with the keys of one superblock counts only while that superblock does ([`keys`]).
-//! V3. A page that does not open while a log is about to write it anew is no loss, and is said to be pending ([`backfill`]).
+//! V3. A page that does not open while a log is about to rewrite it is no loss, and is said to be pending ([`backfill`]).
 //! V4. Plaintext is wiped from the buffers when they are done with.
 
 mod ahead;
@@ -400,7 +400,7 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
     })
 }
 
-/// V3. The pages that a log is about to write anew, and those that are bad.
+/// V3. The pages that a log is about to write again, and those that are bad.
 fn split_pending(
     subject: &Subject<'_>,
     suspects: Vec<u32>,

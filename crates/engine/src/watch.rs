@@ -12,7 +12,7 @@ pub enum Phase {
     Copying,
     /// Pages are read, and what changed is sent to a backup.
     BackingUp,
-    /// Pages come from a backup, and are sealed anew.
+    /// Pages come from a backup, and are re-encrypted.
     Restoring,
     /// The copy is compared with it, table by table.
     Comparing,
@@ -20,11 +20,11 @@ pub enum Phase {
     Verifying,
     /// SQLite's own integrity check.
     CheckingIntegrity,
-    /// Pages are sealed anew.
+    /// Pages are re-encrypted.
     Sealing,
     /// The last look at everything, and who is waited for before it.
     Finishing,
-    /// All pages are looked at once more, and those sealed anew that an old frame of the log brought back.
+    /// All pages are looked at once more, and those re-encrypted that an old frame of the log brought back.
     Checking,
 }
 

@@ -9,7 +9,7 @@ pub enum State {
     SwitchingOn,
     /// 2: pages are being put into suite NONE.
     SwitchingOff,
-    /// 3: pages are being sealed anew under another key or in another suite.
+    /// 3: pages are being re-encrypted under another key or in another suite.
     Changing,
     /// 4: every page is converted; old images may still be around.
     Finishing,

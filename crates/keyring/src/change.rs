@@ -5,7 +5,7 @@
 //!
 //! D1. A database never loses its last slot.
 //! D2. Taking a slot away or renewing the master key takes nothing from who already has the master key and an old
-//!     copy: pages stay under their data keys until the database is encrypted anew under a new one.
+//!     copy: pages stay under their data keys until the database is re-encrypted under a new one.
 //! D3. While two epochs are listed, the time of a renewed master key is above theirs, whatever the clock says; and that of
 //!     a new epoch is never below the master key's. So [`crate::epoch_change::is_since_master`] asks no clock.
 

@@ -1,5 +1,5 @@
 //! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
-//! page is sealed anew, and then the old epoch goes.
+//! page is re-encrypted, and then the old epoch goes.
 //!
 //! P1. Two epochs are listed in between. Whoever takes the write lock after [`begin`] seals under the new one; a checkpoint
 //!     that took its lock before still writes pages of the old one, and the caller's looks find them.
@@ -18,7 +18,7 @@ use crate::{KeyError, Random, Unlocked, random};
 /// Lists a new epoch with a new data key, under which pages are sealed from now on. `now` is in seconds since 1970-01-01
 /// UTC.
 ///
-/// `UnderWay` if pages are being sealed anew already.
+/// `UnderWay` if pages are being re-encrypted already.
 pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<Change, KeyError> {
     let old = match (from.superblock.state, from.superblock.epochs.as_slice()) {
         (State::Steady, [old]) => old.suite,
@@ -47,9 +47,9 @@ pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -
     finish(to, false)
 }
 
-/// Notes that all pages up to `cursor` are sealed anew, and on disk.
+/// Notes that all pages up to `cursor` are re-encrypted, and on disk.
 ///
-/// `NotUnderWay` if nothing is being sealed anew.
+/// `NotUnderWay` if nothing is being re-encrypted.
 pub fn advance(from: &Unlocked, cursor: u32) -> Result<Change, KeyError> {
     let mut to = under_way(from)?;
     let state = to.superblock.state;
@@ -57,9 +57,9 @@ pub fn advance(from: &Unlocked, cursor: u32) -> Result<Change, KeyError> {
     finish(to, false)
 }
 
-/// Notes that all pages are sealed anew, and that the old epoch may still be met in a log.
+/// Notes that all pages are re-encrypted, and that the old epoch may still be met in a log.
 ///
-/// `NotUnderWay` if nothing is being sealed anew.
+/// `NotUnderWay` if nothing is being re-encrypted.
 pub fn all_done(from: &Unlocked) -> Result<Change, KeyError> {
     let mut to = under_way(from)?;
     let cursor = to.superblock.cursor;
@@ -81,7 +81,7 @@ pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
     finish(to, true)
 }
 
-/// Whether pages are being sealed anew under a data key that was made under the present master key: who had an older one
+/// Whether pages are being re-encrypted under a data key that was made under the present master key: who had an older one
 /// only does not know it.
 pub fn is_since_master(superblock: &Superblock) -> bool {
     superblock.state != State::Steady

@@ -202,9 +202,9 @@ pub enum KeyError {
     Unencodable(FormatError),
     /// The file: its generation is the highest there is.
     GenerationExhausted,
-    /// The caller: pages are being sealed anew already.
+    /// The caller: pages are being re-encrypted already.
     UnderWay,
-    /// The caller: no pages are being sealed anew.
+    /// The caller: no pages are being re-encrypted.
     NotUnderWay,
     /// The caller: the new suite encrypts nothing, and neither does the old.
     NothingToChange,

@@ -36,7 +36,7 @@ pub trait Recipient: Send + Sync {
     /// `KeyServiceAway` if a service had to be asked and did not answer, or did not keep what it was given.
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError>;
 
-    /// Whether the slot was made for this recipient, so that it may be made anew for them.
+    /// Whether the slot was made for this recipient, so that it may be recreated for them.
     fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError>;
 
     /// The origin token of a slot (FORMAT 4.7), if the secret of a native age identity is at hand.

@@ -98,7 +98,7 @@ pub(crate) fn make(
     Ok(slot)
 }
 
-/// The same slot, with the master key wrapped into it anew, and without an origin mark.
+/// The same slot, with the master key wrapped into it again, and without an origin mark.
 pub(crate) fn fill(slot: Slot, recipient: &dyn Recipient, master: &MasterKey) -> Result<Slot, KeyError> {
     let SlotBody {
         identifier,

@@ -1,4 +1,4 @@
-//! A database under one new data key, for a copy in which every page is sealed anew (FORMAT 3.2).
+//! A database under one new data key, for a copy in which every page is re-encrypted (FORMAT 3.2).
 //!
 //! P1. Database id, master key and slots stay, so that pins stay valid, and who could open the old file can open the copy.
 //!     The log key is new, too: no log of the old file is ever read with the copy.

@@ -13,7 +13,7 @@ use crate::summary::Metric;
 /// The phases of a block. Its own sample is that of `during`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Before anybody sealed anything anew.
+    /// Before anybody re-encrypted anything.
     pub before: Phase,
     /// While pages were re-encrypted; where nobody does that, the same work for a time.
     pub during: Phase,

@@ -57,7 +57,7 @@ pub const PRESETS: [Preset; 11] = [
     },
     Preset {
         name: "online",
-        about: "a workload before, while and after every page is sealed anew",
+        about: "a workload before, while and after every page is re-encrypted",
         text: include_str!("presets/online.toml"),
     },
     Preset {

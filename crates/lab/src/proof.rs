@@ -235,7 +235,7 @@ impl ProofError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Void { .. } | Self::ShortMarker { .. } => {
-                "load the twins anew; if it stays, the worker of the plain arm names a marker that it does not write"
+                "load the twins again; if it stays, the worker of the plain arm names a marker that it does not write"
             }
             Self::NotEncrypted { .. } => {
                 "check the arm's cipher, settings and key: its figures would be of no encryption"
@@ -276,7 +276,7 @@ impl fmt::Display for ProofError {
             Self::NotAnew { path, count, first } => {
                 write!(
                     f,
-                    "{} is said to be sealed anew, and is not: {count} pages are as they were, the first at byte {first}",
+                    "{} is said to be re-encrypted, and is not: {count} pages are as they were, the first at byte {first}",
                     path.display()
                 )
             }

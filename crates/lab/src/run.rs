@@ -246,7 +246,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
         Ok(found.precise && sessions >= SESSIONS_MIN)
     }
 
-    /// Ends a session that was cut short, and plans anew what it left undone.
+    /// Ends a session that was cut short, and plans again what it left undone.
     fn retire(&mut self) -> Result<(), RunError> {
         let cut: Vec<u32> = self
             .store

@@ -5,7 +5,7 @@
 //! W2. A "database" is what somebody sees who reads along: the bytes between server and client, as they crossed the
 //!     wire. So the proof that an arm encrypts is the same as that of databases: a text that is there in clear is not
 //!     found, and the rest is random.
-//! W3. The server is this very program, started anew for each block.
+//! W3. The server is this very program, restarted for each block.
 
 mod mode;
 mod peer;

@@ -186,7 +186,7 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// The session begins anew, as RESETCONNECTION asks: a transaction is rolled back, and options are as after a login.
+    /// The session restarts, as RESETCONNECTION asks: a transaction is rolled back, and options are as after a login.
     ///
     /// Errors: why not to go on.
     pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {

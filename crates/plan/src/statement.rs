@@ -50,7 +50,7 @@ pub enum Statement {
     Truncate(Truncate),
 }
 
-/// `TRUNCATE TABLE`: all rows go, and numbering begins anew.
+/// `TRUNCATE TABLE`: all rows go, and numbering restarts.
 #[derive(Clone, Debug)]
 pub struct Truncate {
     /// Which table; its identity, if it has one, begins at the seed again.

@@ -98,7 +98,7 @@ impl Stock {
         Ok(program)
     }
 
-    /// DBCC FREEPROCCACHE: what runs goes on, and every text is compiled anew.
+    /// DBCC FREEPROCCACHE: what runs goes on, and every text is recompiled.
     pub(crate) fn forget_programs(&self) {
         self.programs.clear();
     }

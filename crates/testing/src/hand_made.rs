@@ -87,7 +87,7 @@ impl HandMade {
         }
     }
 
-    /// Seals what opens it anew, as `begun` says.
+    /// Re-encrypts what opens it, as `begun` says.
     ///
     /// # Panics
     /// Where that has no form.

@@ -186,7 +186,7 @@ impl Database {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes whenever [`Database::content`] would answer anew.
+    /// Changes whenever [`Database::content`] would answer again.
     pub fn view_no(&self) -> u64 {
         self.view_no.load(Ordering::Acquire)
     }
@@ -468,7 +468,7 @@ impl Database {
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is written anew.
+    /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is rewritten.
     fn mend_twin(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = inner.content.clone() else {
             return Ok(());

@@ -14,7 +14,7 @@ pub fn variable(name: &str) -> Option<OsString> {
     believed(is_elevated(), name)
 }
 
-/// The configuration, read anew: a program may set its environment after it loaded us.
+/// The configuration, read again: a program may set its environment after it loaded us.
 ///
 /// # Errors
 /// As the keyring has it.

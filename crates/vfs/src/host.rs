@@ -112,7 +112,7 @@ impl Host {
         }
     }
 
-    /// The configuration, read anew: a program may set its environment after it loaded us.
+    /// The configuration, read again: a program may set its environment after it loaded us.
     ///
     /// # Errors
     /// As the keyring has it.

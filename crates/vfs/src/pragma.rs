@@ -29,7 +29,7 @@ pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> bool {
 
 /// A page size that can't be had is logged, and then ignored, as SQLite itself ignores one: answers the present one.
 ///
-/// SQLite must not hear of it: its next VACUUM would lay the database out anew, in pages that can't be sealed.
+/// SQLite must not hear of it: its next VACUUM would lay the database out again, in pages that can't be sealed.
 fn refuse_page_size(main: &MainFile, wanted: &str) -> Option<PageSize> {
     let present = match main.database.content() {
         Content::Plain => return None,

@@ -128,7 +128,7 @@ fn reencryption(rows: &mut Rows, superblock: &Superblock, page_count: u32, path:
     }
 }
 
-/// What part of the pages is sealed anew and on disk, in percent; 0 while nothing is being done to them.
+/// What part of the pages is re-encrypted and on disk, in percent; 0 while nothing is being done to them.
 fn percent(superblock: &Superblock, page_count: u32) -> f64 {
     match superblock.state {
         State::Steady | State::Retired => 0.0,

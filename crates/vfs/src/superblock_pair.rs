@@ -201,7 +201,7 @@ pub fn store(
     Ok((twin, current))
 }
 
-/// Whether the superblock that does not count has to be written anew: it lists a key that was dropped, or is torn, and
+/// Whether the superblock that does not count has to be rewritten: it lists a key that was dropped, or is torn, and
 /// may hold a part of one.
 ///
 /// # Errors

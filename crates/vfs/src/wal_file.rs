@@ -3,7 +3,7 @@
 //! W1. A frame's page number and place are bound to it: the page by its tag, the header block by its tweak. A frame
 //!     that was moved opens to salts that are not the log's.
 //! W2. Recovery and `walRewriteChecksums` both read a frame's header and page at once. An unauthentic frame ends the
-//!     log for the first, and is an error for the second, which would sign it anew: what this connection wrote in the
+//!     log for the first, and is an error for the second, which would sign it again: what this connection wrote in the
 //!     transaction under way is the second's (`Own`).
 //! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
 //! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
@@ -186,7 +186,7 @@ impl WalFile {
         Ok(())
     }
 
-    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames anew (W2).
+    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames again (W2).
     fn read_whole_frame(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
@@ -299,7 +299,7 @@ impl WalFile {
         if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {
             return Ok(true);
         }
-        // Another connection may have begun the log anew since its header was read.
+        // Another connection may have restarted the log since its header was read.
         self.header = None;
         Ok(header.salts() == self.salts()?)
     }

@@ -92,7 +92,7 @@ fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit()
     assert_eq!(count, 40);
 }
 
-/// A frame of the transaction under way that does not open must fail the commit: else SQLite would sign it anew. What
+/// A frame of the transaction under way that does not open must fail the commit: else SQLite would sign it again. What
 /// was committed before stays.
 #[test]
 fn an_own_frame_that_is_not_authentic_fails_the_commit() {
@@ -105,7 +105,7 @@ fn an_own_frame_that_is_not_authentic_fails_the_commit() {
     let connection = open_wal(&opening);
     // More than is gathered: some frames are on the disk.
     spill(&connection, 400);
-    // The first frame of those that were written over: SQLite signs anew from there.
+    // The first frame of those that were written over: SQLite signs again from there.
     let (offset, _) = log_writes(&disk)
         .windows(2)
         .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)

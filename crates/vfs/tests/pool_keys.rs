@@ -43,7 +43,7 @@ fn add_key(connection: &Connection) {
     connection.execute_batch("COMMIT").unwrap();
 }
 
-/// A log is filled, copied and cut; a process dies between both copies of the index's header when it begins the log anew;
+/// A log is filled, copied and cut; a process dies between both copies of the index's header when it restarts the log;
 /// the log is recovered as empty; a key is added. `reader` has the log open all the time, and is in no transaction.
 fn scene(with_key: bool) -> (i64, i64) {
     let disk = Disk::new();

@@ -220,7 +220,7 @@ fn a_checkpoint_copies_what_is_sealed() {
         let pages: Vec<_> = copied.iter().filter(|(offset, _)| *offset >= PREFIX_SIZE).collect();
         assert!(pages.len() > 5, "{mode}: {} pages", pages.len());
         for (offset, data) in pages {
-            assert!(in_log.contains(data), "{mode}: the page at {offset} was sealed anew");
+            assert!(in_log.contains(data), "{mode}: the page at {offset} was re-encrypted");
         }
     }
 }

@@ -54,7 +54,7 @@ pub trait Engine: Sync {
         vacuum_into(self, source, target)
     }
 
-    /// Gives a database, which is closed and has a key, the one in another file, and seals every page of it anew.
+    /// Gives a database, which is closed and has a key, the one in another file, and re-encrypts every page of it.
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.

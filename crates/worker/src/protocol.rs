@@ -160,7 +160,7 @@ pub enum Work {
         /// The cipher of the copy, or [`PLAIN`].
         to: String,
     },
-    /// Gives a copy, made before the clock starts, a new key and seals every page of it anew; in clear, copies the file's
+    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in clear, copies the file's
     /// bytes and syncs them. It is gone afterwards.
     Rekey,
     /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts: compressed and sealed, in files. In clear:

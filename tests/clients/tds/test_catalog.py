@@ -110,7 +110,7 @@ def test_columns_are_described_before_a_statement_runs(client: Client, shop: Con
 def test_the_catalogs_procedures_answer_as_text(client: Client, shop: Connection) -> None:
     """What other clients' tools send."""
     if client.name == "tsql":
-        # It logs in anew for each request.
+        # It logs in again for each request.
         shop.run("USE c_tsql EXEC sp_tables @table_owner = 'dbo'")
         return
     told = shop.run("EXEC sp_tables @table_owner = 'dbo'").rows

@@ -8,7 +8,7 @@ import pytest
 from client import ALL, Client, Connection, Desk, SqlError
 from script import batches, shortened, text
 
-# tsql logs in anew for each request: what it does is done in one script.
+# tsql logs in again for each request: what it does is done in one script.
 STAYING = [one for one in ALL if one.name != "tsql"]
 each = pytest.mark.parametrize("client", STAYING, ids=lambda one: one.name)
 # As many rows as source 002 makes take minutes where each is a transaction of its own on a slow disk.

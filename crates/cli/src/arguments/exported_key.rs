@@ -38,7 +38,7 @@ Example:
   selenite -i key.txt keys export app.db --recipient age1... --to app.key.age
 
 Who has the file and the recipient's identity opens this database, every copy and every backup of it, until the master \
-key is renewed (keys renew): it never expires by itself. Keep both elsewhere, and apart. After keys renew, export anew.";
+key is renewed (keys renew): it never expires by itself. Keep both elsewhere, and apart. After keys renew, export again.";
 
 pub const IMPORT_HELP: &str = "\
 Example:

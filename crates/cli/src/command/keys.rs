@@ -61,7 +61,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
         )?),
         KeysCommand::Repair(repair) => {
             let changed = keys::repair(&Disk, &repair.database, &changing())?;
-            let text = format!("both superblocks written anew\ndone in {}", elapsed(changed.elapsed));
+            let text = format!("both superblocks rewritten\ndone in {}", elapsed(changed.elapsed));
             Ok(print(&text)?)
         }
         KeysCommand::Export(export) => exported_key::export(export, &changing()),
@@ -100,7 +100,7 @@ fn show_list(arguments: &KeysList, access: &Access) -> Result<(), Complaint> {
 fn show(changed: &Changed) -> Result<(), Complaint> {
     let mut text = printable::lines(&changed.report.to_string());
     if let Some(keyring) = &changed.keyring {
-        text.push_str(&format!("pinned anew in {}\n", printable::path(keyring)));
+        text.push_str(&format!("pinned again in {}\n", printable::path(keyring)));
     }
     text.push_str(&format!("done in {}\n", elapsed(changed.elapsed)));
     Ok(print(&text)?)

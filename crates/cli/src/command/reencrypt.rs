@@ -35,7 +35,7 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         }
         if is_steady && other.is_none() {
             return Err(EngineError::Usage {
-                what: format!("{}: none of its pages are being sealed anew", path.display()),
+                what: format!("{}: none of its pages are being re-encrypted", path.display()),
                 next: "there is nothing to pause".to_owned(),
             }
             .into());
@@ -98,7 +98,7 @@ pub fn text(done: &Reencrypted) -> String {
     }
     let pages = counted(done.page_count, "page");
     let batches = counted(done.batch_count, "transaction");
-    lines.add("sealed anew", format!("{pages}, {}, in {batches}", bytes(done.size)));
+    lines.add("re-encrypted", format!("{pages}, {}, in {batches}", bytes(done.size)));
     lines.add(
         "writers waited",
         format!(

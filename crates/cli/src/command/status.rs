@@ -249,14 +249,14 @@ pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     if !found.are_whole() {
         eprintln!(
             "warning: one of the two superblocks is damaged: if the other is, too, nobody opens the database\n \
-             next: any change of keys writes it anew: selenite keys repair {}",
+             next: any change of keys rewrites it: selenite keys repair {}",
             printable::path(path)
         );
     }
     if found.keeps_dropped {
         eprintln!(
             "warning: one of the two superblocks still lists a key that was dropped: the change was cut off\n \
-             next: write it anew: selenite keys repair {}",
+             next: rewrite it: selenite keys repair {}",
             printable::path(path)
         );
     }

@@ -181,7 +181,7 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
         let pages = counted(u64::try_from(physical.pending.len()).unwrap_or(u64::MAX), "page");
         lines.add(
             "pending",
-            format!("{pages} cut off in writing, which the log or journal writes anew"),
+            format!("{pages} cut off in writing, which the log or journal rewrites"),
         );
     }
     if let Some(comparison) = &report.comparison {

@@ -64,7 +64,10 @@ fn a_backup_that_is_stopped_says_how_to_go_on_and_does() {
             stopped(&bench, &["backup", "app.db", "backups"], signal, is_begun)
         });
         let err = err.expect("it was done each time before it heard of the signal");
-        assert!(err.contains("the backup is incomplete") && err.contains("--resume"), "{err}");
+        assert!(
+            err.contains("the backup is incomplete") && err.contains("--resume"),
+            "{err}"
+        );
         bench
             .run(&["-i", "key.txt", "backups", "verify", "backups"])
             .failed(2, "that was finished");

@@ -133,7 +133,7 @@ fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
 fn a_new_key_is_not_the_one_that_somebody_began_before() {
     let bench = bench();
     stop_a_new_key(&bench);
-    let refused = seal(&bench, &["--new-key"]).failed(2, "sealed anew already");
+    let refused = seal(&bench, &["--new-key"]).failed(2, "re-encrypted already");
     assert!(
         refused.err.contains("epoch 2") && refused.err.contains("--resume"),
         "{refused:?}"

@@ -376,7 +376,11 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
         let mut command = bench.command(words);
         run(command.env("SELENITE_STATE", bench.path("elsewhere"))).done()
     };
-    assert!(elsewhere(&["status", "srv/app.db"]).out.contains("verified     no verification recorded"));
+    assert!(
+        elsewhere(&["status", "srv/app.db"])
+            .out
+            .contains("verified     no verification recorded")
+    );
     elsewhere(&verify);
     assert!(elsewhere(&["status", "srv/app.db"]).out.contains(", today, full"));
     // Where nothing can be kept, the verify is good all the same.

@@ -127,7 +127,7 @@ fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew()
     assert!(status.contains("pinned       yes"), "{status}");
     let old = std::fs::read(&path).unwrap();
     let ran = bench.run(&["-i", "key.txt", "keys", "renew", "app.db"]).done();
-    assert!(ran.out.contains("pinned anew in "), "{ran:?}");
+    assert!(ran.out.contains("pinned again in "), "{ran:?}");
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
     // The file as it was before: the same database, under the master key that was taken out of service.
     std::fs::write(&path, old).unwrap();

@@ -1,4 +1,4 @@
-//! `selenite lab`: a workload while every page is sealed anew, by a stand-in for the administrator's program.
+//! `selenite lab`: a workload while every page is re-encrypted, by a stand-in for the administrator's program.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
@@ -53,7 +53,7 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     lab.done(&["run", "online.toml", "--progress", "none"]);
     let shown = lab.done(&["report", "online.lab.db", "--ascii"]);
     assert!(
-        shown.contains("loops a second") && shown.contains("all pages anew in"),
+        shown.contains("loops a second") && shown.contains("all pages again in"),
         "{shown}"
     );
     lab.done(&[
@@ -72,8 +72,8 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     cells.iter().for_each(check);
     for (name, text) in [
         ("o.html", "Throughput, beside before"),
-        ("o.html", "Who sealed the pages anew"),
-        ("o.md", "while and after pages are sealed anew"),
+        ("o.html", "Who re-encrypted the pages"),
+        ("o.md", "while and after pages are re-encrypted"),
     ] {
         assert!(
             std::fs::read_to_string(lab.path(name)).unwrap().contains(text),
@@ -112,7 +112,7 @@ fn selenite_itself_is_the_administrators_program() {
     }
 }
 
-/// A cell has all phases of all arms, and only those who encrypt were sealed anew.
+/// A cell has all phases of all arms, and only those who encrypt were re-encrypted.
 fn check(cell: &Value) {
     for (arm, is_sealed) in [("plain", false), ("plain2", false), ("AES_256", true), ("NONE", false)] {
         let levels = &cell["phases"][arm];
@@ -155,7 +155,7 @@ fn check(cell: &Value) {
 #[test]
 fn a_program_that_seals_nothing_or_fails_is_an_error() {
     for (script, status, told) in [
-        ("exit 0", 5, "is said to be sealed anew, and is not"),
+        ("exit 0", 5, "is said to be re-encrypted, and is not"),
         ("echo no room >&2; exit 3", 1, "no room"),
     ] {
         let output = Lab::new(script).run(&["run", "online.toml", "--progress", "none", "--set", "study.sessions=1"]);
@@ -173,7 +173,7 @@ echo "sealed by a stand-in: $5 $6 $7""#;
 const STUDY: &str = r#"
 [study]
 name = "online"
-title = "A workload while pages are sealed anew"
+title = "A workload while pages are re-encrypted"
 seed = 7
 sessions = 2
 pairs = 2

@@ -38,7 +38,7 @@ fn a_key_is_changed_beside_a_copy_of_the_bytes_and_twins_keep_theirs() {
     );
     for (arm, level) in rekey["levels"].as_object().unwrap() {
         let metric = |name: &str| level["metrics"][name].as_f64().unwrap();
-        // All of it is written anew, by arms that have no key, too; once, and with what belongs to it.
+        // All of it is rewritten, by arms that have no key, too; once, and with what belongs to it.
         let moved = metric("write-chars") / metric("database-bytes");
         assert!((0.9..1.5).contains(&moved), "{arm}: {moved} {level}");
         assert_eq!(level["blocks"], 4, "{arm}: {level}");

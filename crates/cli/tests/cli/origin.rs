@@ -125,7 +125,7 @@ fn a_key_command_pins_a_database_on_first_use() {
     read("app.db").done();
     fs::write(bench.path("app.db"), own).unwrap();
     read("app.db").failed(4, "the keyring file lists another database");
-    // One that is made there anew is ours.
+    // One that is made there again is ours.
     fs::remove_file(bench.path("app.db")).unwrap();
     make("app.db");
     read("app.db").done();

@@ -49,7 +49,7 @@ pub fn start_slowly(bench: &Bench) -> Child {
     child
 }
 
-/// Waits until others see that pages are being sealed anew.
+/// Waits until others see that pages are being re-encrypted.
 pub fn wait_until_seen(bench: &Bench) {
     while state(bench)["running"]["done"].as_u64().unwrap_or(0) == 0 {
         std::thread::yield_now();

@@ -143,7 +143,7 @@ impl Parties<'_> {
     }
 
     /// S3. Whether the last frame of each page has the image that is in the file: a checkpoint carries them over as they are,
-    /// but for pages that were sealed anew meanwhile.
+    /// but for pages that were re-encrypted meanwhile.
     fn is_carried(&self, frame_count: u64) -> Result<bool, EngineError> {
         if frame_count == 0 {
             return Ok(true);

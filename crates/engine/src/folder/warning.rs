@@ -66,7 +66,7 @@ pub enum Warning {
     PlainCopy(PathBuf),
     /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
     Draft(PathBuf),
-    /// Its pages were being sealed anew, and nobody is at it.
+    /// Its pages were being re-encrypted, and nobody is at it.
     Unfinished,
     /// Others than its owner can read the key file that opens it.
     KeyReadable(PathBuf),
@@ -154,7 +154,7 @@ impl fmt::Display for Warning {
             Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
             Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
-            Self::Unfinished => f.write_str("sealing anew was cut off: selenite reencrypt DB --resume"),
+            Self::Unfinished => f.write_str("sealing again was cut off: selenite reencrypt DB --resume"),
         }
     }
 }

@@ -242,7 +242,7 @@ impl Follower {
             self.tried = frames;
             let (copied, all) = self.other.checkpoint_passively()?;
             if copied == all && all > 0 {
-                // Nobody wrote meanwhile: on mark 0 the log may begin anew.
+                // Nobody wrote meanwhile: on mark 0 the log may restart.
                 return self.step();
             }
             if frames >= LONG {
@@ -285,7 +285,7 @@ impl Follower {
         Ok(())
     }
 
-    /// A file that was replaced is opened anew; one that was removed ends it.
+    /// A file that was replaced is reopened; one that was removed ends it.
     fn check_file(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
         let now = identity(place)?;
         if now == self.identity {
@@ -391,10 +391,10 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
 /// F6. After how long a transaction is begun in any case: who can open the database may have changed.
 const LOOK: Duration = Duration::from_secs(5);
 const GONE: &str = "it is not at the destination any more";
-const BEGUN_ANEW: &str = "the log was begun anew before all of it was sent";
+const BEGUN_ANEW: &str = "the log was restarted before all of it was sent";
 /// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
 const CHECKPOINT: u32 = 1000;
-/// Frames from which on writers are let begin the log anew without a mark that is held.
+/// Frames from which on writers are let restart the log without a mark that is held.
 const LONG: u32 = 4 * CHECKPOINT;
 /// How often it is asked whether the archive is there still.
 const SEEN: Duration = Duration::from_secs(60);

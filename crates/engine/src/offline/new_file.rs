@@ -22,7 +22,7 @@ pub struct NewFile<'a> {
 }
 
 impl<'a> NewFile<'a> {
-    /// Takes over what an earlier run left behind for the same purpose, or begins anew.
+    /// Takes over what an earlier run left behind for the same purpose, or restarts.
     pub fn prepare(storage: &'a dyn Storage, path: &Path, from: &Unlocked, suite: Suite) -> Result<Self, EngineError> {
         let draft_path = Draft::path_of(path, OFFLINE)?;
         let done_path = beside(&draft_path, DONE);

@@ -1,4 +1,4 @@
-//! From pages that are sealed anew in the log to a file, a log and a journal that hold nothing of the old epoch, and then
+//! From pages that are re-encrypted in the log to a file, a log and a journal that hold nothing of the old epoch, and then
 //! to a superblock without it.
 //!
 //! F1. Old frames in a log that may still be recovered are a promise: recovery has to open them (FORMAT 6.4). So neither does the
@@ -50,7 +50,7 @@ impl<'a> Finish<'a> {
         }
         let page_count = u32::try_from(self.0.number("PRAGMA main.page_count")?).unwrap_or(u32::MAX);
         let cursor = page.min(page_count);
-        // With the write lock taken anew: frames that came meanwhile are of the new epoch.
+        // With the write lock taken again: frames that came meanwhile are of the new epoch.
         let saved = self.0.database.change(move |unlocked| {
             let superblock = &unlocked.superblock;
             if cursor <= superblock.cursor || superblock.state == State::Finishing {

@@ -1,4 +1,4 @@
-//! `DB-selenite`: who is sealing a database's pages anew, since when, and how far that is. One process at a time.
+//! `DB-selenite`: who is re-encrypting a database's pages, since when, and how far that is. One process at a time.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};

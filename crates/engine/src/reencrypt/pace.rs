@@ -9,7 +9,7 @@ use super::Reencrypt;
 /// What one batch took.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Taken {
-    /// Pages that it sealed anew.
+    /// Pages that it re-encrypted.
     pub page_count: u64,
     /// From the write lock to its end, without syncs.
     pub lock: Duration,

@@ -39,13 +39,13 @@ pub struct Salvaged {
     pub schema: SchemaState,
     /// Table by table.
     pub tables: Vec<TableReport>,
-    /// What could not be made anew.
+    /// What could not be recreated.
     pub not_made: Vec<NotMade>,
     /// Rows whose table is not certain, and the table that they are in.
     pub strays: Option<Strays>,
     /// Who can open the new database.
     pub slots: Vec<SlotSummary>,
-    /// Whose slot could not be made anew.
+    /// Whose slot could not be recreated.
     pub dropped: Vec<SlotSummary>,
     /// What earlier runs left behind: another run may be using it.
     pub leftovers: Vec<PathBuf>,
@@ -95,7 +95,7 @@ pub enum Lost {
     },
 }
 
-/// What could not be made anew.
+/// What could not be recreated.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NotMade {
     /// `table`, `index`, `view` or `trigger`.

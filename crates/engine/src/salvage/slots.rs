@@ -12,7 +12,7 @@ pub struct Slots {
 }
 
 impl Slots {
-    /// By the old slots: an age recipient's is made anew, those of `named` recipients and of the identity in force are
+    /// By the old slots: an age recipient's is recreated, those of `named` recipients and of the identity in force are
     /// theirs, and all others are dropped. A new database has keys of its own: nothing is carried over.
     ///
     /// # Errors

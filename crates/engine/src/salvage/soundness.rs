@@ -1,4 +1,4 @@
-//! What SQLite says of the new database when it is opened anew, as its next user will open it.
+//! What SQLite says of the new database when it is reopened, as its next user will open it.
 
 use super::filler::refusal;
 use super::report::NotMade;

@@ -109,7 +109,7 @@ mod tests {
             b"plain",
             "\u{20ac}\u{1f600}".as_bytes(),
             b"zero\0within",
-            // No valid text in any encoding, and what SQLite replaces when it encodes UTF-16 anew.
+            // No valid text in any encoding, and what SQLite replaces when it encodes UTF-16 again.
             &[0xff, 0xfe, 0x00, 0xd8, 0x00, 0xd8],
             &[0xff, 0xff, 0xfe, 0xff],
             &[0xff, 0xfe],

@@ -25,7 +25,7 @@ pub(crate) struct Keys<'a> {
 enum Source<'a> {
     /// They are at hand, and nobody changes them.
     Given(&'a Unlocked),
-    /// Somebody's identity opens the superblock, each time anew.
+    /// Somebody's identity opens the superblock, each time again.
     Asked(Box<Asked>),
 }
 
@@ -119,7 +119,7 @@ pub(crate) fn look_again<T>(
 /// matter here.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// Whoever seals all pages anew moves the cursor often; but nobody a hundred times while few pages are looked at.
+/// Whoever re-encrypts all pages moves the cursor often; but nobody a hundred times while few pages are looked at.
 const CHANGE_COUNT_MAX: u32 = 100;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! A disk that is full while every page is sealed anew: what was begun goes on when there is room.
+//! A disk that is full while every page is re-encrypted: what was begun goes on when there is room.
 
 use selenite_engine::reencrypt::Goal;
 use selenite_engine::{Class, EngineError, Watch};

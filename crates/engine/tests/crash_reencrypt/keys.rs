@@ -35,7 +35,7 @@ struct Origin {
     slot: String,
 }
 
-/// Stops an operation when pages have been sealed anew.
+/// Stops an operation when pages have been re-encrypted.
 struct Stop;
 
 impl Observer for Stop {

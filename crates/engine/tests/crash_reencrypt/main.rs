@@ -1,4 +1,4 @@
-//! Crashes while every page is sealed anew: on, off, under a new key, in another suite, in WAL and in rollback mode, with
+//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback mode, with
 //! others writing in between. After each crash the database is whole, no acknowledged commit is missing, and what was begun
 //! comes to its end, with nothing left of the old epoch.
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]

@@ -80,7 +80,7 @@ fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_liv
     let count = check(&bench, &copy).page_count;
     cut(&copy, count - 3);
     let report = check(&bench, &copy);
-    assert!(report.is_good(), "all of the log is copied anew: {report:?}");
+    assert!(report.is_good(), "all of the log is copied again: {report:?}");
     // The index of the one that is open elsewhere, with the same log.
     let path = bench.path("app.db");
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();

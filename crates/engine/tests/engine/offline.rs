@@ -1,4 +1,4 @@
-//! Sealing every page anew offline: whatever a database is, it comes out the same, and nothing of the old key is left.
+//! Re-encrypting every page offline: whatever a database is, it comes out the same, and nothing of the old key is left.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};

@@ -38,7 +38,7 @@ fn fail_everywhere(mode: &str, seed: u64) {
         let ended = offline(&power, &path, &access, &how, &Watch::nobody());
         power.lose(&mut random);
         check(&path, &access, &rows);
-        // A draft whose body was lost behind its trailers is found, and begun anew.
+        // A draft whose body was lost behind its trailers is found, and restarted.
         let again = match offline(&Disk, &path, &access, &how, &Watch::nobody()) {
             Err(EngineError::CopyDiffers { .. }) => panic!("step {fails_at}: what was noted was not on disk"),
             again => again.unwrap(),

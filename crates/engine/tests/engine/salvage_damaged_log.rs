@@ -132,7 +132,7 @@ fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
     }
 }
 
-/// A log was begun anew over an older one, all of which is in the file; header and first frame are lost, and the page in that
+/// A log was restarted over an older one, all of which is in the file; header and first frame are lost, and the page in that
 /// frame was copied.
 #[test]
 fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost() {

@@ -14,7 +14,7 @@ pub fn with_log(bench: &Bench, layout: &Layout, mode: &str, sql: &str) -> PathBu
     with_reader(bench, layout, mode, (sql, ""))
 }
 
-/// The same; before the second part somebody begins to read, and keeps the log from beginning anew.
+/// The same; before the second part somebody begins to read, and keeps the log from restarting.
 pub fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &str)) -> PathBuf {
     let path = sealed(bench, "app.db", layout, NOTES);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();

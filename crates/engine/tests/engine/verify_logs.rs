@@ -1,4 +1,4 @@
-//! A page that a log is about to write anew is pending; every other that does not open is bad.
+//! A page that a log is about to write again is pending; every other that does not open is bad.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
@@ -91,7 +91,7 @@ fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
     tear(&copy, 3);
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
-    // Without the index all of the log is copied anew.
+    // Without the index all of the log is copied again.
     fs::remove_file(bench.path("copy.db-shm")).unwrap();
     let report = check(&bench, &copy);
     assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");

@@ -1,4 +1,4 @@
-//! Followers and writers are killed, logs cut, pages sealed anew; what is restored has every commit that was told of in time.
+//! Followers and writers are killed, logs cut, pages re-encrypted; what is restored has every commit that was told of in time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -145,7 +145,7 @@ impl std::fmt::Display for Seen {
         write!(
             f,
             "{} kills of the follower, {} of one beside it, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
-             {} times sealed anew again, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
+             {} times re-encrypted again, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
             self.follower_kills,
             self.other_kills,
             self.early_kills,
@@ -169,7 +169,7 @@ impl Drop for Over<'_> {
     }
 }
 
-/// Every page is sealed anew meanwhile.
+/// Every page is re-encrypted meanwhile.
 fn seal(bench: &Bench) {
     let how = Reencrypt {
         goal: Goal::NewKey,
@@ -178,7 +178,7 @@ fn seal(bench: &Bench) {
     reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody()).unwrap();
 }
 
-/// Others have the log begin anew. Answers how often they could.
+/// Others have the log restart. Answers how often they could.
 fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
     let database = bench.open();
     let mut count = 0;
@@ -215,13 +215,13 @@ fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
     // A log that was never longer before tells nothing of its rest: the first windows may each make a new backup, which holds it for a while.
     assert!(
         largest < 11 * 4120 * last / 10 * 9,
-        "the log was never begun anew: {largest} bytes"
+        "the log was never restarted: {largest} bytes"
     );
 }
 
 /// Kills between two lines that say how far it is.
 const SAY_EVERY: u64 = 50;
-/// Kills between two times that every page is sealed anew.
+/// Kills between two times that every page is re-encrypted.
 const SEAL_EVERY: u64 = 25;
 /// Where there are more bytes of backups, all of them are removed: a disk is not without end.
 const BACKUPS_SIZE_MAX: u64 = 2 << 30;

@@ -145,7 +145,7 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let bench = Bench::new();
     let database = bench.open();
-    // While nobody follows the log is not begun anew.
+    // While nobody follows the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();

@@ -38,7 +38,7 @@ fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
     })
 }
 
-/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit begins anew.
+/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit restarts.
 /// Behind all of it lie frames of an older log.
 fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
     let (place, last) = copied_behind_a_place(writer, reader);

@@ -34,7 +34,7 @@ fn grow(database: &Database, by: u32) {
     );
 }
 
-/// Seals it anew, and looks at every page.
+/// Re-encrypts it, and looks at every page.
 fn seal(bench: &Bench) -> u32 {
     let done = ways::seal(bench, Goal::NewKey, &Watch::nobody()).unwrap();
     let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
@@ -43,7 +43,7 @@ fn seal(bench: &Bench) -> u32 {
 }
 
 #[test]
-#[ignore = "make soak: a database of 1 GiB, sealed anew twice"]
+#[ignore = "make soak: a database of 1 GiB, re-encrypted twice"]
 fn a_database_that_ends_at_the_lock_bytes_comes_to_its_end() {
     let bench = Bench::new();
     let layout = Layout {

@@ -155,7 +155,7 @@ fn one_that_only_has_it_open_is_not_waited_for() {
     }
 }
 
-/// Has the process do `sql` while pages are sealed anew, and stops it there; when it goes on it does `end`.
+/// Has the process do `sql` while pages are re-encrypted, and stops it there; when it goes on it does `end`.
 fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool, end: &str, rows: u64) {
     let (bench, mut client) = bench(mode);
     let (open, opened) = channel();

@@ -98,7 +98,7 @@ impl Archive {
         format!("{}/20231114T22{minute}20Z-{id}", hex(&database_id().0))
     }
 
-    /// Seals what opens it anew, as `begun` says.
+    /// Re-encrypts what opens it, as `begun` says.
     pub fn seal_begun(&mut self) {
         let bytes = self.begun.encode(|maced| self.key().mac(maced));
         self.put_begun(bytes.expect("a form"));

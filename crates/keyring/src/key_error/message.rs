@@ -72,8 +72,8 @@ impl fmt::Display for KeyError {
             Self::NoRecipient => f.write_str("no recipient given for a new database"),
             Self::TooManySlots => f.write_str("a database has at most 32 key slots"),
             Self::Unencodable(source) => write!(f, "{source}"),
-            Self::UnderWay => f.write_str("its pages are being sealed anew already"),
-            Self::NotUnderWay => f.write_str("none of its pages are being sealed anew"),
+            Self::UnderWay => f.write_str("its pages are being re-encrypted already"),
+            Self::NotUnderWay => f.write_str("none of its pages are being re-encrypted"),
             Self::NothingToChange => f.write_str("its pages are in clear, and would be so again"),
             Self::GenerationExhausted => f.write_str("the superblock's generation is the highest there is"),
         }

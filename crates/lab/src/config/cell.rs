@@ -193,7 +193,7 @@ impl CellTable {
         let label = match &self.label {
             Some(label) => format!("{label}{suffix}"),
             None if online.is_some() => format!(
-                "{}, while pages are sealed anew",
+                "{}, while pages are re-encrypted",
                 label(&work, self.cache, processes, self.same_memory)
             ),
             None => label(&work, self.cache, processes, self.same_memory),

@@ -299,7 +299,7 @@ fn work_while_pages_are_sealed_anew_is_read_and_stands_alone() {
     assert!(matches!(cell.work, Work::Hummer { hummer } if hummer.mix == [4, 3, 3] && hummer.loops > 1 << 40));
     assert_eq!(
         cell.label,
-        "mix 4/3/3, 4 processes, OS cache, while pages are sealed anew"
+        "mix 4/3/3, 4 processes, OS cache, while pages are re-encrypted"
     );
     let json = serde_json::to_string(cell).unwrap();
     assert_eq!(&serde_json::from_str::<Cell>(&json).unwrap(), cell);

@@ -96,8 +96,8 @@ mod tests {
     fn a_page_that_is_as_it_was_is_found() {
         let folder = tempfile::tempdir().unwrap();
         let before = sealed(folder.path(), "before", &[1, 2, 0, 4]);
-        let anew = sealed(folder.path(), "anew", &[11, 12, 0, 14, 15]);
-        assert_eq!(prove_pages_reencrypted(&before, &anew, PAGE).unwrap(), 3);
+        let again = sealed(folder.path(), "again", &[11, 12, 0, 14, 15]);
+        assert_eq!(prove_pages_reencrypted(&before, &again, PAGE).unwrap(), 3);
         let shorter = sealed(folder.path(), "shorter", &[11, 12]);
         assert_eq!(prove_pages_reencrypted(&before, &shorter, PAGE).unwrap(), 2);
         let left = sealed(folder.path(), "left", &[11, 2, 0, 4]);

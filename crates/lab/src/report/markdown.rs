@@ -148,7 +148,7 @@ fn phases(summary: &Summary) -> String {
     }
     let sealing = super::phases::sealing_rows(summary);
     format!(
-        "### Before, while and after pages are sealed anew\n\n{}\n{}\n{}\n\n",
+        "### Before, while and after pages are re-encrypted\n\n{}\n{}\n{}\n\n",
         table(&super::phases::HEAD, &rows),
         table(&super::phases::SEALING_HEAD, &sealing),
         super::phases::ABOUT

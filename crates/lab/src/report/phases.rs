@@ -24,7 +24,7 @@ pub const SEALING_HEAD: [&str; 5] = ["cell", "arm", "took", "pages a second", "b
 pub const ABOUT: &str = "Throughput is loops a second of all processes, without the checkpoint that ends a phase; the percentile is \
     that of all operations. Medians of sessions' medians; changes are of pairs within a block. During is from the start of \
     the administrator's program to its end; the twins in clear do the same for a time, without it. Pages a second are those \
-    of the file, by whomever they were sealed anew.";
+    of the file, by whomever they were re-encrypted.";
 
 /// Two lines for each cell and arm: throughput, and the 99th percentile.
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
@@ -76,7 +76,7 @@ pub fn sentences(summary: &Summary, cell: &CellSummary) -> Vec<String> {
                 number::duration(sealing.seconds * 1e9),
                 number::count(sealing.pages_per_s),
             );
-            format!("; all pages anew in {took}, {rate} a second")
+            format!("; all pages again in {took}, {rate} a second")
         });
         format!(
             "{arm}: {a}, {b}, {c} loops a second, during {}; 99th percentile {d}, {e}, {f}{sealed}.",

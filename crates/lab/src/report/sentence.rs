@@ -24,9 +24,9 @@ pub fn metric(metric: Metric) -> &'static str {
         Metric::WalBytes => "size of the log",
         Metric::PeakMemory => "peak memory",
         Metric::ArchiveBytes => "size of the backup",
-        Metric::Slowdown => "time of a loop while pages are sealed anew",
+        Metric::Slowdown => "time of a loop while pages are re-encrypted",
         Metric::Aftermath => "time of a loop afterwards",
-        Metric::TailSlowdown => "99th percentile of latency while pages are sealed anew",
+        Metric::TailSlowdown => "99th percentile of latency while pages are re-encrypted",
     }
 }
 

@@ -154,8 +154,8 @@ impl<B: Testbed> Runner<'_, B> {
             source,
         };
         let page_size = self.config.layout.page_size;
-        let anew = self.around.testbed.prove_reencrypted(master, path, page_size);
-        anew.map_err(unproved)?;
+        let again = self.around.testbed.prove_reencrypted(master, path, page_size);
+        again.map_err(unproved)?;
         let Some((control, data)) = of.control.zip(self.config.data.get(&cell.data)) else {
             return Ok(());
         };
@@ -211,7 +211,7 @@ impl Plan<'_> {
                 false => began.elapsed() >= LEAD + self.how.phase(),
                 true => match sealing(&mut sealer, seal) {
                     Ok(None) if began.elapsed() > self.limit => {
-                        void = Some(format!("sealing its pages anew took longer than {:?}", self.limit));
+                        void = Some(format!("re-encrypting its pages took longer than {:?}", self.limit));
                         true
                     }
                     Ok(ended) => {

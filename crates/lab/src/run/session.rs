@@ -44,7 +44,7 @@ pub(super) struct BlockOutcome {
     pub(super) sample: Option<GroupSample>,
     pub(super) phases: Option<Phases>,
     pub(super) void: Option<String>,
-    /// The arm's processes have to be started anew.
+    /// The arm's processes have to be restarted.
     pub(super) dead: bool,
 }
 
@@ -421,7 +421,7 @@ pub(super) fn no_worker() -> BlockOutcome {
     }
 }
 
-/// A worker that refuses will refuse again; one that ended or hung is started anew.
+/// A worker that refuses will refuse again; one that ended or hung is restarted.
 pub(super) fn void_or_error(arm: &Arm, cell: &Cell, error: DriveError) -> Result<BlockOutcome, RunError> {
     match error.is_refusal() {
         true => Err(worker(arm, &format!("cell `{}`", cell.name), error)),

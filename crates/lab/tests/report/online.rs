@@ -45,7 +45,7 @@ pub fn material_online(seed: u64) -> Material {
                 took_ns: 5_000_000_000,
                 pages: 20_000,
                 bytes: 20_000 * 4096,
-                said: "sealed anew   20,000 pages\nwriters waited   3 ms <b>".into(),
+                said: "re-encrypted   20,000 pages\nwriters waited   3 ms <b>".into(),
             }),
         });
     }
@@ -111,7 +111,7 @@ fn all_reports_tell_before_during_and_after() {
         "Throughput, beside before, %",
         "Time of a loop, %",
         "Throughput lost, dearest gating cell",
-        "What a loop took while pages were sealed anew",
+        "What a loop took while pages were re-encrypted",
         "writers waited   3 ms &lt;b&gt;",
     ] {
         assert!(page.contains(text), "{text}");
@@ -130,8 +130,8 @@ fn all_reports_tell_before_during_and_after() {
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     for part in [
         "within the limit of 11 %",
-        "time of a loop while pages are sealed anew",
-        "all pages anew in 5.00 s, 4,000 a second",
+        "time of a loop while pages are re-encrypted",
+        "all pages again in 5.00 s, 4,000 a second",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
@@ -166,7 +166,7 @@ fn a_study_that_has_just_begun_is_told_too() {
 const CONFIG: &str = r#"
 [study]
 name = "online"
-title = "A workload while pages are sealed anew"
+title = "A workload while pages are re-encrypted"
 seed = 3
 sessions = 8
 pairs = 8

@@ -1,4 +1,4 @@
-//! Reports in letters, against files that are to be looked at when they change: `SELENITE_BLESS=1` writes them anew.
+//! Reports in letters, against files that are to be looked at when they change: `SELENITE_BLESS=1` rewrites them.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ fn golden(name: &str, text: &str) {
     let differs = known.lines().zip(text.lines()).find(|(known, now)| known != now);
     assert!(
         known == text,
-        "{name} differs: {differs:?}; SELENITE_BLESS=1 writes it anew"
+        "{name} differs: {differs:?}; SELENITE_BLESS=1 rewrites it"
     );
 }
 

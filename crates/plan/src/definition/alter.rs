@@ -43,11 +43,11 @@ pub enum Step {
         /// The column.
         column: String,
     },
-    /// The table is made anew.
+    /// The table is recreated.
     Rebuild(Rebuild),
 }
 
-/// A table that is made anew, since SQLite can't change it: rows are copied, the old one goes, indexes are made again. Nothing
+/// A table that is recreated, since SQLite can't change it: rows are copied, the old one goes, indexes are made again. Nothing
 /// may follow foreign keys meanwhile.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rebuild {
@@ -55,7 +55,7 @@ pub struct Rebuild {
     pub columns: Vec<(String, Copied)>,
 }
 
-/// What a column of a table that is made anew has.
+/// What a column of a table that is recreated has.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Copied {
     /// What the old one has.
@@ -112,7 +112,7 @@ impl TableDefinition {
 }
 
 impl Alteration {
-    /// A table is made anew once, with all that changes: what else is done to it in SQLite is part of that.
+    /// A table is recreated once, with all that changes: what else is done to it in SQLite is part of that.
     fn settle(&mut self, old: &TableDefinition) {
         if !self.steps.iter().any(|step| matches!(step, Step::Rebuild(_))) {
             return;

@@ -250,7 +250,7 @@ impl TableDefinition {
             kind,
             is_clustered: key.clustered.unwrap_or(is_primary),
             columns,
-            // What SQLite has in the table itself is for keys that can't change without making it anew.
+            // What SQLite has in the table itself is for keys that can't change without making it again.
             is_in_table,
         });
         Ok(())

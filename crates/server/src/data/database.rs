@@ -315,7 +315,7 @@ impl OpenDatabase {
         self.temporary.borrow().clone()
     }
 
-    /// Reads them anew, behind a change of theirs.
+    /// Reads them again, behind a change of theirs.
     ///
     /// # Errors
     /// What SQLite says.

@@ -101,7 +101,7 @@ impl DatabaseRegistry {
         *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Databases whose pages are being sealed anew.
+    /// Databases whose pages are being re-encrypted.
     pub fn scans(&self) -> &Scans {
         &self.scans
     }

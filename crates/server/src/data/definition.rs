@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP of what is in a database, carried out.
 //!
 //! D1. The caller has begun SQLite's transaction, and rolls it back if this fails: definition, SQLite's schema and catalog change together.
-//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is made anew.
+//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is recreated.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};

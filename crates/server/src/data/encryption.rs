@@ -3,7 +3,7 @@
 //! K1. A certificate is an age identity: the private part is in master.db, sealed by the master key (AES-256-GCM), which is in master.db
 //!     too, and that is encrypted. Its public part is an X.509 certificate that names the age recipient.
 //! K2. A database encryption key is a key slot for a certificate's recipient, beside the slot of the server's own identity, which always
-//!     stays. The data keys are made, and renewed, by the scan that seals the database's pages anew.
+//!     stays. The data keys are made, and renewed, by the scan that re-encrypts the database's pages.
 //! K3. What a database is encrypted by is asked of its file; master.db holds what was said.
 //! K4. Statements that change keys are carried out one at a time ([`Scans::order`]).
 //! K5. No password and no private key is in an error, a log or an answer.
@@ -151,7 +151,7 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// Whether the pages of a database are being sealed anew. A scan that is over is waited for.
+    /// Whether the pages of a database are being re-encrypted. A scan that is over is waited for.
     pub(super) fn is_being_scanned(&self, database_id: i32) -> bool {
         let scans = self.database_registry.scans();
         if !scans.is_running(database_id) {

@@ -2,7 +2,7 @@
 //!
 //! X1. SQLite's schema decides which tables there are and which columns they have; the catalog adds what SQLite can't hold. A table
 //!     that somebody made or changed with SQLite alone is seen as SQLite has it.
-//! X2. A schema is a value that never changes: whoever changes a database reads it anew.
+//! X2. A schema is a value that never changes: whoever changes a database reads it again.
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -51,7 +51,7 @@ pub struct EncryptionKeyRecord {
     pub slot: String,
     /// When it was made: seconds since 1970-01-01 UTC. So of all others.
     pub created: i64,
-    /// When it was made anew.
+    /// When it was recreated.
     pub regenerated: i64,
     /// When it was changed in any way.
     pub modified: i64,

@@ -46,7 +46,7 @@ fn the_page_of_t_sql_says_what_this_server_does() {
     let line = first.unwrap_or_else(|| there.lines().count().min(page.lines().count()));
     assert!(
         there == page,
-        "docs/TSQL.md differs at line {}:\n  there: {}\n  made:  {}\nmake it anew: \
+        "docs/TSQL.md differs at line {}:\n  there: {}\n  made:  {}\nmake it again: \
          SELENITE_BLESS=1 cargo test -p selenite-server --test session the_page_of_t_sql",
         line + 1,
         there.lines().nth(line).unwrap_or_default(),

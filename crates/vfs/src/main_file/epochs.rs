@@ -70,7 +70,7 @@ impl MainFile {
     }
 
     /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. What can't be
-    /// cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, sealed anew. The caller holds the write
+    /// cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, re-encrypted. The caller holds the write
     /// lock, and there is no log.
     ///
     /// # Errors

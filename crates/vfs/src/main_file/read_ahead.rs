@@ -15,7 +15,7 @@
 //!     others who write are checkpoints. `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no
 //!     higher than any read mark held, and no mark is higher than its holder's `mxFrame`: if one of these frames is of
 //!     page n, the reader finds that frame and does not ask for the page here. Under mark 0 nothing at all is copied:
-//!     `walCheckpoint` locks it exclusively to begin. A log is begun anew only when nobody holds marks 1 to 4
+//!     `walCheckpoint` locks it exclusively to begin. A log is restarted only when nobody holds marks 1 to 4
 //!     (`walRestartLog`). So a page that SQLite asks for lies still from the beginning of the transaction to its end.
 //! A4. A3 says nothing of pages that are read ahead and not asked for: they may be torn, or newer than the snapshot. A
 //!     page that does not open is dropped in silence, and read again should SQLite ask for it.

@@ -1,6 +1,6 @@
 //! What was committed in a log behind a place, where no read mark kept it: which pages that wrote.
 //!
-//! One who followed up to a place in a log, and then held no mark for a moment, finds the log longer, or begun anew, with all of the
+//! One who followed up to a place in a log, and then held no mark for a moment, finds the log longer, or restarted, with all of the
 //! old one copied. Its frames lie in the file still, up to where the new log has come. They say which pages were written, and no more:
 //! what these hold, the transaction itself sees. So a frame that nobody committed names a page too many, and does no harm.
 //!
@@ -9,7 +9,7 @@
 //!     of other salts lies behind all that was committed in the old log, by Z3.
 //! Z3. The frame before the place is there when all others were read. Whoever writes a new log comes by there first, and who cuts the
 //!     file before the place cuts it there.
-//! Z4. The end of the file ends no log that was begun anew: `walLimitSize` may have cut it there.
+//! Z4. The end of the file ends no log that was restarted: `walLimitSize` may have cut it there.
 
 use selenite_format::archive::LogEnd;
 use selenite_format::wal;

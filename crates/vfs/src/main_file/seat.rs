@@ -121,7 +121,7 @@ impl MainFile {
         self.seat.file.as_ref()?.share(|| Some(label))
     }
 
-    /// Takes the seat at the file's pages, anew where the keys have changed.
+    /// Takes the seat at the file's pages, again where the keys have changed.
     fn take_seat(&mut self) -> Option<()> {
         if !self.database.host.pool.is_on() {
             return None;

@@ -126,7 +126,7 @@ fn an_empty_log_that_comes_back_is_another() {
     assert_eq!(all(&bench.connect()), each(1));
 }
 
-/// B: an own checkpoint fails half way; another process copies all, begins the log anew and dies in that; a reader that
+/// B: an own checkpoint fails half way; another process copies all, restarts the log and dies in that; a reader that
 /// began before looks at the label afterwards.
 #[test]
 fn a_reader_from_before_a_recovery_finds_nothing_old() {

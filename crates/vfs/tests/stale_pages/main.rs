@@ -113,7 +113,7 @@ fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
     text.contains("panicked").then_some(text)
 }
 
-/// Modes, the pool, and whether others are killed: recovery then makes the WAL index anew, or plays a journal back, under
+/// Modes, the pool, and whether others are killed: recovery then makes the WAL index again, or plays a journal back, under
 /// the eyes of those who go on.
 const SHARES: [(&str, &str, bool); 10] = [
     ("wal", "mixed", false),

@@ -1,4 +1,4 @@
-//! A new key for a database, every page sealed anew.
+//! A new key for a database, every page re-encrypted.
 //!
 //! R1. It is given to a copy, in a folder of its own beside the twin: the twin keeps the key that the lab knows.
 //! R2. The copy is synced before the clock starts, and once more before it stops, whatever the engine has synced itself.

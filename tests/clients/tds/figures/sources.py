@@ -122,7 +122,7 @@ def four_statements(server: Server) -> dict[str, Cost]:
 
 
 def source_002(folder: Path, identity: Path) -> list[list[str]]:
-    """Before TDE, and after it; between them the server is started anew, as the source's was."""
+    """Before TDE, and after it; between them the server is restarted, as the source's was."""
     server = Server(folder, "require", identity)
     password = server.password
     try:

@@ -47,7 +47,7 @@ fn objects() -> Vec<Vector> {
         ),
         refused(
             "other-begun",
-            "what opens it was sealed anew, and the manifest names it as it was",
+            "what opens it was re-encrypted, and the manifest names it as it was",
             &begun,
         ),
         refused(

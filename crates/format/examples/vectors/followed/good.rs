@@ -57,11 +57,11 @@ fn turns() -> Vec<Vector> {
         ..second(&begun)
     };
     let begun = begun.log(&packed(&[(1, &page), (2, &other)]), &facts);
-    let anew = LogFacts {
+    let again = LogFacts {
         made: moment(3),
         ..second(&begun)
     };
-    let anew = begun.log(&packed(&[(2, &page)]), &anew);
+    let again = begun.log(&packed(&[(2, &page)]), &again);
     let empty = followed("empty turn");
     let facts = LogFacts {
         to: end(3),
@@ -82,10 +82,10 @@ fn turns() -> Vec<Vector> {
         ),
         opens(
             "turn-begun-twice",
-            "a turn that was cut off, and the same begun anew",
+            "a turn that was cut off, and the same restarted",
             "last",
             &after(2),
-            &anew,
+            &again,
         ),
         opens(
             "turn-page-twice",

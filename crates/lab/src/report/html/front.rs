@@ -303,10 +303,10 @@ pub fn tiles(summary: &Summary) -> String {
 fn while_sealing(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -> String {
     let throughput = tile(
         "Throughput lost, dearest gating cell",
-        "while pages are sealed anew, beside before",
+        "while pages are re-encrypted, beside before",
         &|arm| lost(summary, arm),
     );
-    let pages = tile("Pages sealed anew", "with others at work, in that cell", &|arm| {
+    let pages = tile("Pages re-encrypted", "with others at work, in that cell", &|arm| {
         sealed(summary, arm)
     });
     format!("{throughput}{pages}")
@@ -352,7 +352,7 @@ fn waiting(summary: &Summary, tile: &dyn Fn(&str, &str, Figure<'_>) -> String) -
         };
         return tile(
             "99th percentile of latency",
-            "while pages are sealed anew, beside before; informational",
+            "while pages are re-encrypted, beside before; informational",
             &p99,
         );
     }

@@ -32,7 +32,7 @@ pub fn times(summary: &Summary) -> String {
         head.extend(has_none.then_some("Against NONE"));
     }
     let caption = match summary.judged() == Metric::Slowdown {
-        true => "What a loop took while pages were sealed anew, medians",
+        true => "What a loop took while pages were re-encrypted, medians",
         false => "What a block took, medians",
     };
     table(caption, &head, &rows)
@@ -63,7 +63,7 @@ pub fn system(summary: &Summary) -> String {
         Metric::PeakMemory,
     ];
     let caption = match summary.judged() == Metric::Slowdown {
-        true => "What the system did for a loop while pages were sealed anew, medians",
+        true => "What the system did for a loop while pages were re-encrypted, medians",
         false => "What the system did for a block, medians",
     };
     rows(summary, caption, &metrics)

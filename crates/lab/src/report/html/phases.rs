@@ -56,7 +56,7 @@ pub fn phases(summary: &Summary) -> String {
         "<figure>{plot}<figcaption>{}</figcaption></figure>{}{}{}",
         typeset(ABOUT),
         table("Before, during and after", &HEAD, &rows),
-        table("Who sealed the pages anew", &SEALING_HEAD, &sealing_rows(summary)),
+        table("Who re-encrypted the pages", &SEALING_HEAD, &sealing_rows(summary)),
         folded(
             "What the administrator's program said, the last time",
             &said.collect::<String>()

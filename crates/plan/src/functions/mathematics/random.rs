@@ -4,7 +4,7 @@ use selenite_types::Value;
 
 use crate::{PlanError, RandomState, functions::Arguments};
 
-/// RAND: the session's next number; a seed begins anew, and NULL is seed 0.
+/// RAND: the session's next number; a seed restarts, and NULL is seed 0.
 pub(super) fn rand(call: &Arguments<'_>) -> Result<Value, PlanError> {
     let state = call.environment.random();
     let before = match call.values {

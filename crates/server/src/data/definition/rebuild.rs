@@ -1,4 +1,4 @@
-//! A table that is made anew, since SQLite can't change it (sqlite.org/lang_altertable.html#otheralter).
+//! A table that is recreated, since SQLite can't change it (sqlite.org/lang_altertable.html#otheralter).
 //!
 //! R1. SQLite does not look at foreign keys meanwhile: the switch is one of the connection's configuration, which works inside a
 //!     transaction, unlike the pragma; no constraint of ours is deferred, so that nothing is counted that would be left open.
@@ -22,7 +22,7 @@ use super::alter::bracketed;
 use super::inner::Few;
 
 impl Work<'_> {
-    /// Makes `old` anew as `new`, with its rows and indexes.
+    /// Makes `old` again as `new`, with its rows and indexes.
     pub(super) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
             return Err(PlanError::unsupported(

@@ -50,7 +50,7 @@ pub struct FileState {
 }
 
 impl Phase {
-    /// Whether all pages are being sealed anew.
+    /// Whether all pages are being re-encrypted.
     pub fn is_moving(self) -> bool {
         match self {
             Self::Clear | Self::Encrypted => false,

@@ -1,4 +1,4 @@
-//! Scans: databases whose pages are being sealed anew, each on a thread of its own, while sessions go on.
+//! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions go on.
 //!
 //! S1. A database has one scan at a time. What is done is in its file: a scan that ends with the server goes on with the next one.
 //! S2. A scan that is suspended keeps its thread, which looks every 200 ms whether it may go on.

@@ -129,5 +129,5 @@ fn a_forgotten_page_is_not_here_and_all_are_gone_after_clear() {
     assert!(ahead.image(PageNo(7)).is_none() && ahead.image(PageNo(8)).is_some());
     ahead.clear();
     assert!((1..20).all(|page| ahead.image(PageNo(page)).is_none()));
-    assert_eq!(reads(&mut ahead, 7..=9), [1, 1, 1], "a run begins anew");
+    assert_eq!(reads(&mut ahead, 7..=9), [1, 1, 1], "a run restarts");
 }

@@ -135,7 +135,7 @@ fn an_index_that_changes_between_the_reads_has_none_or_that_of_a_moment() {
         scope.spawn(|| {
             while !stop.load(Ordering::Relaxed) {
                 for (header, copied) in [&other, &one] {
-                    // A log that begins anew, but with both numbers in it: they are 0 in between.
+                    // A log that restarts, but with both numbers in it: they are 0 in between.
                     memory.set_word(BACKFILLED, 0);
                     write_copy(&memory, 1, header);
                     write_copy(&memory, 0, header);
