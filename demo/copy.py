@@ -1,4 +1,4 @@
-"""Copies a database in clear, whoever is using it: copy.py SOURCE COPY."""
+"""Copies an unencrypted database, whoever is using it: copy.py SOURCE COPY."""
 
 import sqlite3
 import sys

@@ -96,7 +96,7 @@ print(f"Python {sys.version.split()[0]} with SQLite {sqlite3.sqlite_version}, as
 say "extension  $SELENITE_EXTENSION"
 say "folder     $folder"
 
-headline 'A database in clear'
+headline 'An unencrypted database'
 if [[ -n $given ]]; then
   say "a copy of $given"
   "$python" "$here/copy.py" "$given" plain.db

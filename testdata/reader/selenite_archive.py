@@ -2,7 +2,7 @@
 
     python3 selenite_archive.py PLACE [DATABASE/TIME-ID] --raw-key FILE --out PLAIN
 
-PLACE is a folder of the objects. It writes SQLite's pages in clear, as the archive that is named has them, or, where
+PLACE is a folder of the objects. It writes SQLite's unencrypted pages, as the archive that is named has them, or, where
 none is, as they were last (or --at MILLISECONDS). Needs what selenite_reader.py needs, and the package `zstandard`.
 """
 

@@ -2,7 +2,7 @@
 
     python3 selenite_reader.py DATABASE --raw-key FILE --out PLAIN
 
-writes SQLite's pages in clear, with what DATABASE-wal commits or DATABASE-journal rolls back: SQLite opens them. The
+writes SQLite's unencrypted pages, with what DATABASE-wal commits or DATABASE-journal rolls back: SQLite opens them. The
 key may instead be --passphrase FILE or --age-identity FILE; a database that the age identity did not make or accept
 (FORMAT 4.7) needs --origin any. It is short and slow, wipes no secret from its own memory
 and takes no lock: use it on copies. Needs the package `cryptography` (46 or later), and `pyrage` for age.

@@ -22,7 +22,7 @@ NAME = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{16}")
 
 
 def restored(folder: Path, key: Path, name: str, identity: str | None = None, *options: str) -> sqlite3.Connection:
-    """The backup of that name as a database in clear."""
+    """The backup of that name as an unencrypted database."""
     for old in folder.glob("restored*"):
         old.unlink()
     identity = identity or f"raw:{key}"

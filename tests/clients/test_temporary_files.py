@@ -69,7 +69,7 @@ def test_temporary_files_are_encrypted(
 def test_a_temporary_table_outlives_a_disk_that_is_full(
     host: Host, page_size: int, start: Start, folder: Path
 ) -> None:
-    """What it held before can be read, and written over, as in a file in clear."""
+    """What it held before can be read, and written over, as in an unencrypted file."""
     full = replace(host, command=["prlimit", "--fsize=2097152", *host.command])
     peer = start(full, SQLITE_TMPDIR=str(folder))
     peer.open(folder / "app.db", page_size=page_size)

@@ -392,5 +392,5 @@ pub const PART_SIZE_MAX: usize =
 /// The salts of two million parts of 16 MiB: more than the largest database has.
 const FACTS_SIZE_MAX: usize = 64 << 20;
 
-/// What was unpacked is pages in clear.
+/// What was unpacked is unencrypted pages.
 pub(crate) type Clear = Zeroizing<Vec<u8>>;

@@ -22,7 +22,7 @@ pub struct Access {
     pub expected: Expected,
     /// Which origins are admitted (FORMAT 4.7); if it is not said here, the environment and the configuration say it.
     pub origin: Option<OriginPolicy>,
-    /// Whether a database in clear is admitted.
+    /// Whether an unencrypted database is admitted.
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is admitted.
     pub allow_deprecated: bool,
@@ -32,14 +32,14 @@ pub struct Access {
     pub watch: Watch,
     /// SQLite's VFS for encrypted databases: `selenite`, or a test's own.
     pub sealed_vfs: &'static str,
-    /// SQLite's VFS for databases in clear: `unix`, or a test's own.
+    /// SQLite's VFS for unencrypted databases: `unix`, or a test's own.
     pub plain_vfs: &'static str,
 }
 
 /// What a file has to be when it is opened, to be taken for the database that is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Expected {
-    /// The database's id. A file in clear that has none is admitted as [`Access::allow_plain`] says.
+    /// The database's id. An unencrypted file that has none is admitted as [`Access::allow_plain`] says.
     pub database_id: Option<DatabaseId>,
     /// The commitment of the database's master key (FORMAT 4.2), which nobody without that key can choose: a database that has
     /// it is admitted whatever its origin.
@@ -163,12 +163,12 @@ impl Access {
         uri
     }
 
-    /// The URI of a database in clear, with nothing reserved in its pages if it is made.
+    /// The URI of an unencrypted database, with nothing reserved in its pages if it is made.
     pub(crate) fn plain_uri(&self, path: &Path) -> FileUri {
         FileUri::new(path, self.plain_vfs).with("reserve", "0")
     }
 
-    /// How a database in clear is opened through our VFS, which lets it pass: its temporary files are encrypted then.
+    /// How an unencrypted database is opened through our VFS, which lets it pass: its temporary files are encrypted then.
     pub(crate) fn passing(&self) -> Self {
         Self {
             allow_plain: true,

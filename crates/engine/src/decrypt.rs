@@ -94,7 +94,7 @@ fn copy(
     Ok(copied)
 }
 
-/// No tag tells of a page in clear that the disk did not keep.
+/// No tag tells of an unencrypted page that the disk did not keep.
 fn check_integrity(copy: &mut Database, watch: &Watch) -> Result<(), EngineError> {
     watch.report(Phase::CheckingIntegrity, 0, 0);
     copy.watch(watch)?;

@@ -1,4 +1,4 @@
-//! From a database in clear to an encrypted one.
+//! From an unencrypted database to an encrypted one.
 
 use std::path::Path;
 use std::time::Instant;

@@ -136,7 +136,7 @@ pub fn reencrypt(
     if database.text(ENCRYPTED)? == "no" {
         return Err(EngineError::NotEncrypted {
             path,
-            what: "it is a database in clear",
+            what: "it is an unencrypted database",
         });
     }
     let operation = Operation::begin(storage, &path)?;
@@ -337,5 +337,5 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
     })
 }
 
-/// `no` for a database in clear; one of ours in suite NONE has other words.
+/// `no` for an unencrypted database; one of ours in suite NONE has other words.
 const ENCRYPTED: &str = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";

@@ -38,7 +38,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
         .flatten();
     let is_of_key = from_vfs.as_ref().is_some_and(|(_, is_of_key)| *is_of_key);
     let from_vfs = from_vfs.map(|(text, _)| text);
-    // SQLite has one code for a file in clear and for a key that does not open one.
+    // SQLite has one code for an unencrypted file and for a key that does not open one.
     let class = if is_of_key { Class::Key } else { class_of(code) };
     let (what, next) = match (from_vfs, class) {
         (Some(text), _) => split(&text),

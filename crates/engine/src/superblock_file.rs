@@ -18,7 +18,7 @@ use crate::storage::Storage;
 pub enum Present {
     /// Nothing yet: no pages, no superblock.
     Empty,
-    /// A database in clear.
+    /// An unencrypted database.
     Plain,
     /// A database of ours.
     Sealed {
@@ -165,7 +165,7 @@ impl Present {
         let what = match self {
             Self::Sealed { bytes, superblock } => return Ok((bytes, superblock)),
             Self::Empty => "it is empty",
-            Self::Plain => "it is a database in clear",
+            Self::Plain => "it is an unencrypted database",
             Self::Foreign => NO_DATABASE,
         };
         Err(EngineError::NotEncrypted {

@@ -121,7 +121,7 @@ pub const fn unmask_checksum(masked: u32, mask: u32) -> u32 {
     masked.wrapping_sub(mask)
 }
 
-/// SQLite's checksum over a page in clear (pager_cksum in pager.c): the nonce and every 200th byte, from the end.
+/// SQLite's checksum over an unencrypted page (pager_cksum in pager.c): the nonce and every 200th byte, from the end.
 pub fn checksum(nonce: u32, page: &[u8]) -> u32 {
     let offsets = (0..page.len())
         .rev()

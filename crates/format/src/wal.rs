@@ -180,7 +180,7 @@ pub fn frame_size(page_size: PageSize) -> u64 {
 /// SQLite's checksum over `data`, a multiple of 8 bytes, going on from `seed` (walChecksumBytes in wal.c).
 ///
 /// For a frame SQLite goes on from the frame before it, or the header, over the first 8 bytes of the frame's header and
-/// then over the page in clear.
+/// then over the unencrypted page.
 pub fn checksum(order: WordOrder, seed: [u32; 2], data: &[u8]) -> [u32; 2] {
     let word = |bytes: [u8; 4]| match order {
         WordOrder::LittleEndian => u32::from_le_bytes(bytes),

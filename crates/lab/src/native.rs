@@ -1,6 +1,6 @@
 //! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
 //!
-//! N1. A database in clear is opened by SQLite's own VFS. Selenite's is installed with the first sealed database of the
+//! N1. An unencrypted database is opened by SQLite's own VFS. Selenite's is installed with the first sealed database of the
 //!     process, so a plain arm's carries nothing of the encryption until it converts.
 //! N2. A database is taken only for what was asked for: a file of another suite is refused, not measured.
 
@@ -155,7 +155,7 @@ impl Engine for Native {
                 done.map(drop).map_err(|error| engine_error(&error))
             }
             (Some(from), Some(to)) => Err(WorkerError::Refused(format!(
-                "Selenite converts to and from databases in clear, not {from} to {to}"
+                "Selenite converts to and from unencrypted databases, not {from} to {to}"
             ))),
         }
     }
@@ -224,7 +224,7 @@ impl Engine for Native {
     }
 }
 
-/// The suite that is asked for; none for a database in clear.
+/// The suite that is asked for; none for an unencrypted database.
 fn suite(database: &DatabaseSpec) -> Result<Option<Suite>, WorkerError> {
     if let Some(name) = database.settings.keys().find(|name| !SETTINGS.contains(&name.as_str())) {
         return Err(WorkerError::Refused(format!(
@@ -305,7 +305,7 @@ fn folder_of_backups(folder: &Path) -> Arc<dyn Destination> {
 }
 
 fn no_backups() -> WorkerError {
-    WorkerError::Refused("a database in clear has no backups of ours".to_owned())
+    WorkerError::Refused("an unencrypted database has no backups of ours".to_owned())
 }
 
 fn engine_error(error: &EngineError) -> WorkerError {

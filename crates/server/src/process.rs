@@ -6,7 +6,7 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::ServerError;
 
-/// Has the system write no core dump of this process, whose memory holds keys and pages in clear; and has it let no other process of the
+/// Has the system write no core dump of this process, whose memory holds keys and unencrypted pages; and has it let no other process of the
 /// same user look into that memory (ptrace(2)).
 ///
 /// # Errors

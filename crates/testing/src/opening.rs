@@ -23,7 +23,7 @@ impl Opening {
             .with("selenite_identity", &key.spec())
     }
 
-    /// A database in clear, on the disk itself.
+    /// An unencrypted database, on the disk itself.
     #[must_use]
     pub fn plain(path: &str) -> Self {
         Self {

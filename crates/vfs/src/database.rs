@@ -94,7 +94,7 @@ impl Credentials {
 pub enum Content {
     /// No database yet.
     Empty,
-    /// A database in clear, admitted.
+    /// An unencrypted database, admitted.
     Plain,
     /// A database of ours.
     Sealed(Arc<View>),
@@ -416,10 +416,10 @@ impl Database {
                 Ok(())
             }
             Prefix::Plain if matches!(inner.content, Content::Sealed(_)) => {
-                Err(VfsError::Replaced("by a database in clear"))
+                Err(VfsError::Replaced("by an unencrypted database"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
-                "it is a database in clear, and an identity is in force; plain=allow in the URI would admit it",
+                "it is an unencrypted database, and an identity is in force; plain=allow in the URI would admit it",
             )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);

@@ -4,7 +4,7 @@ use std::ffi::c_int;
 
 use crate::ffi::{Code, Control, LowerFile, RawControl};
 
-/// The promises (`SQLITE_IOCAP_*`) passed on for a file of ours; a file in clear keeps its own.
+/// The promises (`SQLITE_IOCAP_*`) passed on for a file of ours; an unencrypted file keeps its own.
 ///
 /// Powersafe overwrite is the device's to claim, or the URI's (`psow`): a page lies at a multiple of its size, as SQLite takes
 /// it to, so what SQLite does for its sectors (journal headers of a sector, commits in the WAL that are padded, all pages of

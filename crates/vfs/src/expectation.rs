@@ -35,7 +35,7 @@ pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsE
             }
             Ok(())
         }
-        Content::Plain if must_encrypt => Err(VfsError::Unexpected("it is a database in clear")),
+        Content::Plain if must_encrypt => Err(VfsError::Unexpected("it is an unencrypted database")),
         Content::Empty if must_encrypt || expected.is_some() || commitment.is_some() => {
             Err(VfsError::Unexpected("it is empty"))
         }

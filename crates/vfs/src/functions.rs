@@ -113,7 +113,7 @@ fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
 }
 
 /// `selenite_default(1)`: files that are opened without naming a VFS go through ours, from then on. SQL can't undo it: an
-/// injected statement would have the application write its next database in clear.
+/// injected statement would have the application write its next unencrypted database.
 fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
     if call.integer(0).ok_or("selenite_default takes 1")? == 0 {
         return Err(

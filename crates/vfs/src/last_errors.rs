@@ -14,7 +14,7 @@ pub struct LastError {
     pub path: String,
     /// In words, with the path before them.
     pub message: String,
-    /// Whether a key is to blame: there is none, or not the right one. SQLite has the same code for it as for a file in clear.
+    /// Whether a key is to blame: there is none, or not the right one. SQLite has the same code for it as for an unencrypted file.
     pub is_of_key: bool,
     number: u64,
     is_of_opening: bool,

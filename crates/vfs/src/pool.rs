@@ -53,7 +53,7 @@ pub struct FileKey {
     pub file: (u64, u64),
     /// The database that lies there.
     pub database: DatabaseId,
-    /// What its reader may see: pages in clear, pages in deprecated suites.
+    /// What its reader may see: unencrypted pages, pages in deprecated suites.
     pub rights: (bool, bool),
 }
 

@@ -21,7 +21,7 @@ pub struct Settings {
     pub suite: Suite,
     /// How a new database gives up free pages.
     pub auto_vacuum: AutoVacuum,
-    /// Whether a database in clear is admitted.
+    /// Whether an unencrypted database is admitted.
     pub allow_plain: bool,
     /// Whether TRIPLE_DES_3KEY is.
     pub allow_deprecated: bool,

@@ -46,7 +46,7 @@ impl Heads {
 pub enum Prefix {
     /// Nothing yet: no file, or a creation that was cut off.
     Empty,
-    /// An SQLite database in clear.
+    /// An SQLite unencrypted database.
     Plain,
     /// A superblock that counts, and the place it is in.
     Sealed {
@@ -57,7 +57,7 @@ pub enum Prefix {
         /// What both began with when they were read.
         heads: Heads,
     },
-    /// Neither a database in clear nor one of ours.
+    /// Neither an unencrypted database nor one of ours.
     Foreign,
     /// Superblocks that are both damaged.
     Torn,

@@ -1,6 +1,6 @@
 //! The names of the parameters that a database's URI may have.
 //!
-//! U1. A parameter that is spelt almost like one of ours is refused by name: `encryptd=required` would open a database in clear.
+//! U1. A parameter that is spelt almost like one of ours is refused by name: `encryptd=required` would open an unencrypted database.
 //! U2. Others pass: they are SQLite's, or those of a VFS above or below.
 
 use crate::error::VfsError;

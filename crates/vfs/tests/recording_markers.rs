@@ -28,7 +28,7 @@ const MARKERS: [&str; 12] = [
 
 const MODES: [&str; 4] = ["delete", "persist", "truncate", "wal"];
 
-/// Which files of a database in clear show which markers, in every mode.
+/// Which files of an unencrypted database show which markers, in every mode.
 const EXPECTED: [(usize, Role); 13] = [
     (0, Role::Main),
     (1, Role::Main),

@@ -149,7 +149,7 @@ pub fn hello(engine: &str, library: String, ciphers: Vec<String>) -> Result<Hell
     })
 }
 
-/// A copy by `VACUUM INTO`, of a database in clear to one in clear.
+/// A copy by `VACUUM INTO`, of an unencrypted database to one in clear.
 ///
 /// # Errors
 /// [`WorkerError::Refused`] if either is encrypted; what SQLite says.

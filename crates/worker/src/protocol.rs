@@ -91,7 +91,7 @@ pub struct DatabaseSpec {
     pub synchronous: String,
 }
 
-/// The cipher of a database in clear.
+/// The cipher of an unencrypted database.
 pub const PLAIN: &str = "plain";
 
 /// What a database holds. Sizes count rows; what a row is, the dataset says.
@@ -100,7 +100,7 @@ pub const PLAIN: &str = "plain";
 pub enum Dataset {
     /// `SomeData(Id INTEGER, SomeText TEXT)` without an index (source 001), until the file has so many bytes.
     Scan {
-        /// Bytes of a database in clear.
+        /// Bytes of an unencrypted database.
         bytes: u64,
     },
     /// `testtable(code, date, name)` (source 002).
@@ -257,7 +257,7 @@ pub struct Loaded {
     pub digest: String,
     /// Rows of all tables.
     pub rows: u64,
-    /// A text that is in the rows, and so in the file of a database in clear.
+    /// A text that is in the rows, and so in the file of an unencrypted database.
     pub marker: String,
 }
 

@@ -42,7 +42,7 @@ impl Engine for Stock {
     }
 }
 
-/// How a database in clear is opened, with a layout for tests and trials.
+/// How an unencrypted database is opened, with a layout for tests and trials.
 #[must_use]
 pub fn spec(path: &Path) -> DatabaseSpec {
     DatabaseSpec {

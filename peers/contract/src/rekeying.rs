@@ -46,6 +46,6 @@ pub fn shuts_the_old_key_out(engine: &dyn Engine) -> Result<(), Fault> {
     let plain = folder.spec("plain.db", PLAIN);
     dataset::load(engine, &plain, &Dataset::Cards { rows: 10 }, 5)?;
     Fault::unless(engine.rekey(&plain, &folder.path("other-key")).is_err(), || {
-        "a database in clear got a key".to_owned()
+        "an unencrypted database got a key".to_owned()
     })
 }

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::bench::{Bench, NOTES, Ran, flip_page, run};
 use crate::exposition::{Sample, parse};
 
-/// An encrypted database in `srv`, one in clear, a copy in clear, a damaged one and another product's.
+/// An encrypted database in `srv`, one in clear, an unencrypted copy, a damaged one and another product's.
 fn scene() -> Bench {
     let bench = Bench::new();
     fs::create_dir(bench.path("srv")).unwrap();
@@ -96,7 +96,7 @@ fn a_folder_is_a_table_with_a_summary() {
     let ran = bench.run(&["-i", "key.txt", "status", "srv"]).done();
     let app = line(&ran, "srv/app.db");
     assert!(
-        app.contains("  yes  ") && app.ends_with("never verified, copy in clear: app.db.bak"),
+        app.contains("  yes  ") && app.ends_with("never verified, unencrypted copy: app.db.bak"),
         "{app}"
     );
     assert!(line(&ran, "srv/clear.db").ends_with("in clear beside encrypted ones"));

@@ -11,7 +11,7 @@ use crate::raw_file::RawFile;
 pub enum Nature {
     /// A database of ours.
     Sealed,
-    /// A database in clear.
+    /// An unencrypted database.
     Plain,
     /// Nothing yet.
     Empty,

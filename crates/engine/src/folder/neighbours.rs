@@ -1,4 +1,4 @@
-//! What lies beside a database: drafts, copies in clear, logs in clear.
+//! What lies beside a database: drafts, unencrypted copies, unencrypted logs.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -22,7 +22,7 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Those of a folder in which `plain` are databases in clear.
+    /// Those of a folder in which `plain` are unencrypted databases.
     pub fn new(names: Names, plain: Vec<OsString>) -> Self {
         let is_draft = |name: &&OsString| target_of_draft(name).is_some();
         let drafts = names.names.iter().filter(is_draft).cloned().collect();
@@ -56,7 +56,7 @@ impl Neighbours {
         drafts.filter(|draft| !is_claimed(draft)).collect()
     }
 
-    /// The databases in clear that are named like copies of it.
+    /// The unencrypted databases that are named like copies of it.
     pub fn copies_of(&self, name: &OsStr) -> Vec<PathBuf> {
         let is_copy = |other: &&OsString| is_copy_of(name, other);
         self.plain
@@ -140,7 +140,7 @@ fn journal_is_in_clear(file: &RawFile) -> Result<bool, EngineError> {
     Ok(is_finished && start.windows(PAGE_1.len()).any(|window| window == PAGE_1))
 }
 
-/// What tells a log in clear.
+/// What tells an unencrypted log.
 type IsInClear = fn(&RawFile) -> Result<bool, EngineError>;
 const LOGS: [(&str, IsInClear); 2] = [("-wal", wal_is_in_clear), ("-journal", journal_is_in_clear)];
 /// 0x377f0682 or 0x377f0683 (sqlite.org/fileformat.html, 4.1).

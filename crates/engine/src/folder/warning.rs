@@ -60,9 +60,9 @@ pub enum Warning {
     SuperblockDamaged,
     /// One of its two superblocks lists a key that was dropped.
     SuperblockBehind,
-    /// A log or journal in clear lies beside it.
+    /// A log or unencrypted journal lies beside it.
     LogInClear(PathBuf),
-    /// A copy in clear lies beside it, or what is named like one.
+    /// An unencrypted copy lies beside it, or what is named like one.
     PlainCopy(PathBuf),
     /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
     Draft(PathBuf),
@@ -150,8 +150,8 @@ impl fmt::Display for Warning {
             Self::SetBack => f.write_str("older than at its last verify"),
             Self::SuperblockDamaged => f.write_str("one superblock damaged"),
             Self::SuperblockBehind => f.write_str("one superblock lists a dropped key"),
-            Self::LogInClear(path) => write!(f, "log in clear: {}", name(path)),
-            Self::PlainCopy(path) => write!(f, "copy in clear: {}", name(path)),
+            Self::LogInClear(path) => write!(f, "unencrypted log: {}", name(path)),
+            Self::PlainCopy(path) => write!(f, "unencrypted copy: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
             Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
             Self::Unfinished => f.write_str("sealing again was cut off: selenite reencrypt DB --resume"),

@@ -129,7 +129,7 @@ pub struct Walker<'a> {
     pub spare: Vec<Page>,
 }
 
-/// A page in clear, wiped when it is dropped.
+/// An unencrypted page, wiped when it is dropped.
 #[derive(Default)]
 pub struct Page {
     bytes: Vec<u8>,

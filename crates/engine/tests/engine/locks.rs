@@ -41,7 +41,7 @@ impl Steps for Intruder {
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI,
             )
             .unwrap();
-            // Only a file in clear can be used without a key.
+            // Only an unencrypted file can be used without a key.
             if user
                 .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE mine (a); INSERT INTO mine VALUES (1)")
                 .is_ok()

@@ -42,7 +42,7 @@ impl Bench {
         }
     }
 
-    /// A database in clear, made by these statements.
+    /// An unencrypted database, made by these statements.
     pub fn plain(&self, name: &str, sql: &str) -> PathBuf {
         let path = self.path(name);
         let connection = Connection::open(&path).unwrap();
@@ -84,7 +84,7 @@ pub fn query(path: &Path, access: &Access, sql: &str) -> Result<Vec<Vec<Cell>>, 
     Ok(rows.0)
 }
 
-/// The rows of a query on a database in clear.
+/// The rows of a query on an unencrypted database.
 pub fn query_plain(path: &Path, sql: &str) -> Vec<Vec<Cell>> {
     let access = Access {
         allow_plain: true,

@@ -16,7 +16,7 @@ use crate::child::{Role, start};
 use crate::ways::{layout, state};
 use crate::{Bench, epochs};
 
-/// Stands in no file in clear.
+/// Stands in no unencrypted file.
 const MARKER: &str = "a-secret-of-a-process-that-was-stopped";
 const ROWS: u64 = 2000;
 

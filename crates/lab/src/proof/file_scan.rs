@@ -22,7 +22,7 @@ pub struct FileScan {
     pub marker_at: Option<(PathBuf, u64)>,
     /// Bytes that were searched.
     pub bytes: u64,
-    /// Whether it begins as SQLite's files in clear do.
+    /// Whether it begins as SQLite's unencrypted files do.
     pub has_header: bool,
     /// How random the database is.
     pub entropy: Entropy,

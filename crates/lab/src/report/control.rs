@@ -5,14 +5,14 @@ use crate::summary::{CellSummary, Summary};
 /// In a sentence; none for work that is the same for both.
 pub fn of(cell: &CellSummary) -> Option<&'static str> {
     match cell.work.as_str() {
-        "convert" => Some("Beside it: a copy in clear of a database in clear, by SQLite's own VACUUM INTO."),
+        "convert" => Some("Beside it: an unencrypted copy of an unencrypted database, by SQLite's own VACUUM INTO."),
         "rekey" => Some(
             "Beside it: an ordinary copy of the file's bytes, read, written and synced as by cp and sync. In clear there is no \
              key, and that is what moving the bytes costs.",
         ),
         "archive" => Some(
-            "Beside it: what people do with a database in clear: SQLite's online backup into a file, then zstd (level 3, two threads) and age, all of \
-             it each time. The ratio to suite NONE is that to the same command on a database in clear, in our layout.",
+            "Beside it: what people do with an unencrypted database: SQLite's online backup into a file, then zstd (level 3, two threads) and age, all of \
+             it each time. The ratio to suite NONE is that to the same command on an unencrypted database, in our layout.",
         ),
         "physical-verify" => Some(
             "Beside it: reading the file from its first byte to its last. So does an engine that has no such check.",

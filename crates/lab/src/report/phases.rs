@@ -23,7 +23,7 @@ pub const SEALING_HEAD: [&str; 5] = ["cell", "arm", "took", "pages a second", "b
 /// How the figures came to be.
 pub const ABOUT: &str = "Throughput is loops a second of all processes, without the checkpoint that ends a phase; the percentile is \
     that of all operations. Medians of sessions' medians; changes are of pairs within a block. During is from the start of \
-    the administrator's program to its end; the twins in clear do the same for a time, without it. Pages a second are those \
+    the administrator's program to its end; the unencrypted twins do the same for a time, without it. Pages a second are those \
     of the file, by whomever they were re-encrypted.";
 
 /// Two lines for each cell and arm: throughput, and the 99th percentile.

@@ -58,7 +58,7 @@ impl Shape {
         Self(index % OUTLINES.len())
     }
 
-    /// Of a second copy in clear.
+    /// Of a second unencrypted copy.
     pub fn floor() -> Self {
         Self(usize::MAX)
     }

@@ -177,7 +177,7 @@ fn key(limit: f64, look: Look) -> String {
     ];
     let [above, within, open] = above.map(|verdict| sign(verdict, look));
     format!(
-        "{} second copy in clear; {} limit of {}; {above} above, {within} within, {open} not resolved",
+        "{} second unencrypted copy; {} limit of {}; {above} above, {within} within, {open} not resolved",
         marks[0],
         marks[1],
         number::share(limit)

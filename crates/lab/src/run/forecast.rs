@@ -97,7 +97,7 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
     })
 }
 
-/// That of the second copy in clear, in the noisiest cell of an earlier study.
+/// That of the second unencrypted copy, in the noisiest cell of an earlier study.
 fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
     let (arms, blocks) = (store.arms()?, store.blocks()?);
     let Some(floor) = arms.iter().find(|arm| arm.facts.role == ArmRole::Floor) else {
@@ -121,7 +121,7 @@ fn noise_of(store: &Store) -> Result<Option<Noise>, RunError> {
         };
         if worst.as_ref().is_none_or(|worst| seen.within_sd > worst.within_sd) {
             let from = format!(
-                "the second copy in clear, cell `{}` of {}",
+                "the second unencrypted copy, cell `{}` of {}",
                 cell.cell.name,
                 store.path().display()
             );

@@ -6,7 +6,7 @@ use selenite_engine::storage::Disk;
 use selenite_engine::{Access, DatabaseId, EngineError, status};
 use selenite_keyring::{KeyError, Origin, OriginPolicy};
 
-/// The id and the commitment of a database that nobody of this process has open; none of a file in clear without a superblock.
+/// The id and the commitment of a database that nobody of this process has open; none of an unencrypted file without a superblock.
 ///
 /// # Errors
 /// [`EngineError`]: of one whose origin `access` does not admit, too.

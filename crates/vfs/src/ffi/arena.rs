@@ -1,4 +1,4 @@
-//! Memory that is taken from the system in one piece, for pages in clear.
+//! Memory that is taken from the system in one piece, for unencrypted pages.
 
 use std::ptr::NonNull;
 use std::sync::Arc;

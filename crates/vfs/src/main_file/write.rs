@@ -17,7 +17,7 @@ impl MainFile {
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
             if matches!(inner.content(), Content::Empty) {
-                // A page that can't be sealed (the backup API copies those of a database in clear) makes no database.
+                // A page that can't be sealed (the backup API copies those of an unencrypted database) makes no database.
                 check_first_page(data, offset, self.database.settings.page_size)?;
                 self.database.create(&mut inner)?;
             }
@@ -138,7 +138,7 @@ fn check_first_page(data: &[u8], offset: u64, page_size: PageSize) -> Result<(),
     if data.len() != page_size.bytes() || !reserve_is_free || (offset == 0 && usize::from(data[20]) != TRAILER_SIZE) {
         return Err(VfsError::SettingsMismatch(
             "page size or reserved bytes of a new database: the backup API and sqlite3_recover copy pages as they are, and \
-             those of a database in clear have no room; use selenite encrypt --to, or .recover and .dump as SQL",
+             those of an unencrypted database have no room; use selenite encrypt --to, or .recover and .dump as SQL",
         ));
     }
     Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A1. It is of a copy, in a folder of its own beside the twin, which was made and synced before the clock starts; and it is synced
 //!     before the clock stops, by whoever makes it.
-//! A2. In clear it is what people do: SQLite's online backup into a file in clear, `zstd -T2 -3`, `age` for one recipient.
+//! A2. In clear it is what people do: SQLite's online backup into an unencrypted file, `zstd -T2 -3`, `age` for one recipient.
 //! A3. What has changed is one page in a hundred, rewritten as it was. In clear there is no backup of changes, and all is made again.
 //! A4. A block counts only if what was made is restored, with the rows of the twin.
 //! A5. CPU time is that of all processes. Memory is told where one process did it all.

@@ -247,7 +247,7 @@ mod tests {
         };
         let text = text(&listing, Place::default());
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
-        assert!(text.contains("copy in clear: ?[2J?.bak, damaged: ?why"), "{text}");
+        assert!(text.contains("unencrypted copy: ?[2J?.bak, damaged: ?why"), "{text}");
     }
 
     #[test]

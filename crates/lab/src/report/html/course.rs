@@ -118,7 +118,7 @@ fn session_rows(cell: &CellSummary) -> Vec<Vec<String>> {
 /// What the marks stand for.
 pub fn legend(arms: &[&str]) -> String {
     let named = arms.iter().enumerate().map(|(index, arm)| (Shape::of(index), *arm));
-    let items = named.chain([(Shape::floor(), "second copy in clear")]);
+    let items = named.chain([(Shape::floor(), "second unencrypted copy")]);
     let items: String = items
         .map(|(shape, name)| format!("<li>{}{}</li>", shape.key(), typeset(name)))
         .collect();

@@ -47,7 +47,7 @@ pub struct Mark {
     pub center: f64,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
-    /// What a second copy in clear differs by.
+    /// What a second unencrypted copy differs by.
     pub floor: Option<(f64, f64)>,
     /// Its figures in words.
     pub text: String,

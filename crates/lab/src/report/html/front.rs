@@ -107,7 +107,7 @@ pub fn effects(summary: &Summary, disqualifications: &[Disqualification]) -> Str
         false => "",
     };
     let caption = format!(
-        "(encrypted - plain) / plain{of} with 95 % intervals. Shaded: the floor, what a second copy in clear differs by. \
+        "(encrypted - plain) / plain{of} with 95 % intervals. Shaded: the floor, what a second unencrypted copy differs by. \
          Dashed: the limit of {}.{axis}",
         number::share(limit)
     );

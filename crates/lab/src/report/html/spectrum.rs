@@ -39,7 +39,7 @@ pub fn spectrum(summary: &Summary) -> String {
         "99 % against control",
     ];
     let table = table("Latency by percentile, all blocks merged", &head, &rows);
-    let legend = legend(&arms).replace("second copy in clear", "controls in clear");
+    let legend = legend(&arms).replace("second unencrypted copy", "controls in clear");
     format!(
         "<div class=\"multiples\">{charts}</div>{legend}{}",
         folded("The figures of these charts", &table)
