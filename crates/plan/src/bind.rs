@@ -31,7 +31,7 @@ pub trait QueryHook {
 
     /// An aggregate ([`crate::AggregateKind::find`]), or any function with OVER: the hook binds its arguments too.
     ///
-    /// Errors: whatever is wrong with the call, or 147 and its kin where there can be none.
+    /// Errors: whatever is wrong with the call, or 147 and related ones where there can be none.
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError>;
 
     /// A query of one column as a value.

@@ -1,4 +1,4 @@
-//! What tables are made of: CREATE TABLE and its kin to SQLite's, and back.
+//! What tables are made of: CREATE TABLE and related ones to SQLite's, and back.
 //!
 //! N1. A definition is kept as the T-SQL text that makes it, with every constraint named: SQLite's own schema can't hold identities,
 //!     defaults, checks and computed columns. [`TableDefinition`] prints that text, and is made of it again.

@@ -34,7 +34,7 @@ pub trait Environment {
     /// The server: `@@VERSION`, SERVERPROPERTY.
     fn server(&self) -> &Server;
 
-    /// The error that the innermost CATCH around the statement handles: ERROR_NUMBER and its kin.
+    /// The error that the innermost CATCH around the statement handles: ERROR_NUMBER and related ones.
     fn caught(&self) -> Option<&CaughtError>;
 
     /// The session's random numbers: RAND.

@@ -92,7 +92,7 @@ impl Program {
         Self::of_text(source, tree, &[])
     }
 
-    /// Compiles a text that has parameters: that of sp_executesql and its kin.
+    /// Compiles a text that has parameters: that of sp_executesql and related ones.
     ///
     /// Errors: as [`Program::of_batch`].
     pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<PlanError>> {

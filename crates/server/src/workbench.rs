@@ -115,7 +115,7 @@ pub trait Workbench {
     /// 911 if there is none, 916 if the login may not use it.
     fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure>;
 
-    /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and its kin) do not come here.
+    /// Finds a procedure, or is it; `None` if there is none of that name. The session's own (sp_executesql and related ones) do not come here.
     ///
     /// # Errors
     /// The procedure's own, if the executor is it.
@@ -140,7 +140,7 @@ pub trait Workbench {
     /// SET IDENTITY_INSERT.
     ///
     /// # Errors
-    /// 8106 and its kin.
+    /// 8106 and related ones.
     fn identity_insert(
         &mut self,
         table: &ast::ObjectName,

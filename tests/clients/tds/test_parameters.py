@@ -1,4 +1,4 @@
-"""Statements with parameters: sp_executesql, sp_prepare and its kin, as each client sends them."""
+"""Statements with parameters: sp_executesql, sp_prepare and related ones, as each client sends them."""
 
 import pytest
 from client import ALL, TEDIOUS, Client, Connection, SqlError

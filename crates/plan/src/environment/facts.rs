@@ -101,7 +101,7 @@ pub struct DatabaseFacts {
     pub name: Arc<str>,
     /// Whether the login may use it.
     pub is_accessible: bool,
-    /// DATABASEPROPERTYEX('Status'): ONLINE and its kin.
+    /// DATABASEPROPERTYEX('Status'): ONLINE and related ones.
     pub status: Arc<str>,
     /// DATABASEPROPERTYEX('Updateability'): whether it is READ_ONLY.
     pub is_read_only: bool,

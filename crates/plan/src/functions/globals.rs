@@ -110,7 +110,7 @@ fn packed_version(call: &Arguments<'_>) -> i32 {
     ((i32::from(major) & 0x7f) << 24) | ((i32::from(minor) & 0xff) << 16) | i32::from(build)
 }
 
-/// What `@@IDENTITY` and its kin are of.
+/// What `@@IDENTITY` and related ones are of.
 pub(super) const IDENTITY: DataType = DataType::Numeric {
     precision: 38,
     scale: 0,

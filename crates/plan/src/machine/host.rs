@@ -128,7 +128,7 @@ pub trait Host {
 
     /// USE: writes ENVCHANGE and message 5701.
     ///
-    /// Errors: 911 and its kin.
+    /// Errors: 911 and related ones.
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure>;
 }
 

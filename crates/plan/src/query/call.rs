@@ -176,7 +176,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// What a window is ordered by; `None` for `(SELECT NULL)` and its kin, which leave it open.
+    /// What a window is ordered by; `None` for `(SELECT NULL)` and related ones, which leave it open.
     fn window_order(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, PlanError> {
         let bound = self.window_part(expr)?;
         match &bound.kind {

@@ -20,7 +20,7 @@ impl QueryBinder<'_> {
 
     /// Combines queries, their columns converted to the types that they share.
     ///
-    /// Errors: 205 for unequal counts, 206 and its kin for types that share none.
+    /// Errors: 205 for unequal counts, 206 and related ones for types that share none.
     pub(super) fn combine(&mut self, first: Query, rest: Vec<(ast::SetOperator, Query)>) -> Result<Query, PlanError> {
         if rest.iter().any(|(_, query)| query.columns.len() != first.columns.len()) {
             return Err(PlanError::unequal_columns());
@@ -55,7 +55,7 @@ impl QueryBinder<'_> {
 
     /// The query with its columns converted.
     ///
-    /// Errors: 206 and its kin.
+    /// Errors: 206 and related ones.
     pub(crate) fn with_types(&mut self, mut query: Query, types: &[DataType]) -> Result<Query, PlanError> {
         if query
             .columns

@@ -17,7 +17,7 @@ pub(crate) struct Bound {
 impl QueryBinder<'_> {
     /// Binds a whole FROM; `None` if it is empty.
     ///
-    /// Errors: 208 and its kin, and 1011, 1012, 1013 for names that clash.
+    /// Errors: 208 and related ones, and 1011, 1012, 1013 for names that clash.
     pub(crate) fn bind_from(&mut self, from: &[ast::TableSource]) -> Result<Option<Bound>, PlanError> {
         let mut whole: Option<Bound> = None;
         for source in from {

@@ -246,7 +246,7 @@ pub(crate) enum Outside {
         /// How text is compared.
         collation: Collation,
     },
-    /// `operand > ANY (SELECT ..)` and its kin: both of one type.
+    /// `operand > ANY (SELECT ..)` and related ones: both of one type.
     Quantified(Box<Quantified>),
     /// An aggregate over a group.
     Aggregate(Box<AggregateCall>),

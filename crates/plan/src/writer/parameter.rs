@@ -49,7 +49,7 @@ pub enum ParameterValue {
 impl Parameter {
     /// The value to bind.
     ///
-    /// Errors: whatever evaluating it gives; 1014 and its kin for counts out of range.
+    /// Errors: whatever evaluating it gives; 1014 and related ones for counts out of range.
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
         match &self.value {
             ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),

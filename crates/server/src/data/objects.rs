@@ -1,4 +1,4 @@
-//! What names and ids mean to a session: DB_ID, OBJECT_ID and their kin.
+//! What names and ids mean to a session: DB_ID, OBJECT_ID and related ones.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

@@ -14,7 +14,7 @@ pub(crate) struct ProgramCache(Mutex<Shelf>);
 pub(crate) struct ProgramKey {
     /// The statements.
     pub text: Arc<str>,
-    /// The parameters of sp_executesql and its kin; empty of a batch.
+    /// The parameters of sp_executesql and related ones; empty of a batch.
     pub parameters: Arc<str>,
     /// How the text was read.
     pub quoted_identifier: bool,

@@ -58,7 +58,7 @@ impl Reply {
 
     /// SET TEXTSIZE.
     pub fn set_text_size(&mut self, bytes: i32) {
-        // 2147483647 is no limit, and so are -1 and its kin.
+        // 2147483647 is no limit, and so are -1 and related ones.
         self.text_size = usize::try_from(bytes).ok().filter(|_| bytes != i32::MAX);
     }
 

@@ -76,7 +76,7 @@ impl MessageKind {
 pub struct Header {
     /// Of the message.
     pub kind: MessageKind,
-    /// Bits of MS-TDS 2.2.3.1.2: [`Header::END`] and its kin.
+    /// Bits of MS-TDS 2.2.3.1.2: [`Header::END`] and related ones.
     pub status: u8,
     /// The whole packet with these eight bytes.
     pub length: u16,

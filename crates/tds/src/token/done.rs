@@ -18,9 +18,9 @@ pub enum DoneKind {
 pub struct Done {
     /// Of what.
     pub kind: DoneKind,
-    /// Bits: [`Done::MORE`] and its kin.
+    /// Bits: [`Done::MORE`] and related ones.
     pub status: u16,
-    /// What kind of statement it was: [`Done::SELECT`] and its kin, or 0.
+    /// What kind of statement it was: [`Done::SELECT`] and related ones, or 0.
     pub command: u16,
     /// Counts only with [`Done::COUNT`].
     pub row_count: u64,

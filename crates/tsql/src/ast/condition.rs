@@ -20,7 +20,7 @@ pub enum ConditionKind {
     Or(Vec<Condition>),
     /// `NOT`.
     Not(Box<Condition>),
-    /// `left = right` and its kin.
+    /// `left = right` and related ones.
     Compare {
         /// Which.
         operator: Comparison,

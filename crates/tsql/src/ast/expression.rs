@@ -16,7 +16,7 @@ pub struct Expr {
 pub enum ExprKind {
     /// A constant.
     Literal(Literal),
-    /// `{d '..'}` and its kin.
+    /// `{d '..'}` and related ones.
     OdbcLiteral(OdbcLiteral),
     /// `@name`, with its sign.
     Variable(String),
@@ -124,7 +124,7 @@ pub struct FunctionCall {
 /// The arguments of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// No parentheses at all: CURRENT_TIMESTAMP, USER and their kin.
+    /// No parentheses at all: CURRENT_TIMESTAMP, USER and related ones.
     Absent,
     /// `(*)`.
     Star,

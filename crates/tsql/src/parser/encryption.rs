@@ -150,7 +150,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `SUBJECT = '..'` and its kin, which always have a string.
+    /// `SUBJECT = '..'` and related ones, which always have a string.
     fn certificate_option(&mut self) -> Parse<Setting> {
         let known = ["subject", "start_date", "expiry_date"]
             .iter()

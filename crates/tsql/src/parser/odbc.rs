@@ -1,4 +1,4 @@
-//! ODBC's escapes: `{fn ..}`, `{d '..'}` and their kin.
+//! ODBC's escapes: `{fn ..}`, `{d '..'}` and related ones.
 
 use super::{Parse, Parser};
 use crate::{

@@ -109,5 +109,5 @@ impl Parser<'_> {
     }
 }
 
-/// XML SCHEMA COLLECTION and its kin.
+/// XML SCHEMA COLLECTION and related ones.
 const CLASS_WORD_COUNT_MAX: usize = 4;

@@ -1,4 +1,4 @@
-//! Comparisons and their kin: what makes a truth of values.
+//! Comparisons and related ones: what makes a truth of values.
 
 use super::{
     Parse, Parser,

@@ -192,7 +192,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// SPARSE and its kin.
+    /// SPARSE and related ones.
     fn refused_column_option(&mut self) -> Parse<bool> {
         let start = self.here();
         let what = if self.eat_word("sparse") {

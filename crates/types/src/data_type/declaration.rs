@@ -37,7 +37,7 @@ pub enum Place<'a> {
         /// Its name with the `@`.
         name: &'a str,
     },
-    /// CAST, CONVERT and their kin: text without a length has 30 characters there.
+    /// CAST, CONVERT and related ones: text without a length has 30 characters there.
     Cast,
 }
 

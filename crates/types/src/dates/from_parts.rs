@@ -1,4 +1,4 @@
-//! DATEFROMPARTS and its kin.
+//! DATEFROMPARTS and related ones.
 
 use crate::{
     DataType, Date, DateTime2, DateTimeOffset, TimeOfDay, Value,

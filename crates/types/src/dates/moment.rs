@@ -5,7 +5,7 @@ use crate::{
     dates::{offset::OFFSET_MINUTES_MAX, ticks::DateTimeTicks},
 };
 
-/// A moment that a clock showed, and where: GETDATE and its kin are made of it.
+/// A moment that a clock showed, and where: GETDATE and related ones are made of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
     /// Nanoseconds since 1970-01-01 in UTC: to the year 2554.

@@ -1,4 +1,4 @@
-//! DATEFROMPARTS and its kin.
+//! DATEFROMPARTS and related ones.
 
 use selenite_types::{
     CivilParts, ClockParts, DataType, Value, date_from_parts, datetime_from_parts, datetime2_from_parts,

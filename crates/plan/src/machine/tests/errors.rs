@@ -111,7 +111,7 @@ fn a_caught_select_ends_in_no_rows() {
     );
 }
 
-/// ERROR_NUMBER and its kin tell of the error that the CATCH handles, and are NULL outside.
+/// ERROR_NUMBER and related ones tell of the error that the CATCH handles, and are NULL outside.
 #[test]
 fn the_functions_of_a_catch_tell_of_its_error() {
     assert_eq!(

@@ -37,7 +37,7 @@ impl PlanError {
         Self::query(310, 15, 1, text)
     }
 
-    /// 460 and its kin: what the recursive member may not have.
+    /// 460 and related ones: what the recursive member may not have.
     pub(crate) fn in_recursive_part(number: i32, what: &str, name: &str) -> Self {
         let text = format!("{what} not allowed in the recursive part of a recursive common table expression '{name}'.");
         Self::query(number, 16, 1, text)

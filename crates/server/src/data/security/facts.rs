@@ -1,4 +1,4 @@
-//! What USER_NAME, SUSER_NAME, IS_MEMBER and their kin are told.
+//! What USER_NAME, SUSER_NAME, IS_MEMBER and related ones are told.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! sp_addrolemember and its kin.
+//! sp_addrolemember and related ones.
 
 use selenite_plan::machine::{Call, CallArgument, Callee, Failure};
 use selenite_plan::{PlanError, same_name};

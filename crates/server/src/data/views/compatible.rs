@@ -1,4 +1,4 @@
-//! The old names: sysobjects and its kin, which are found without a schema, too.
+//! The old names: sysobjects and related ones, which are found without a schema, too.
 
 use selenite_plan::{ObjectKind, PlanError};
 use selenite_types::DataType;

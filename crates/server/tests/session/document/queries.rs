@@ -134,7 +134,7 @@ pub const GROUPS: &[Group] = &[
             ("methods of values", "DECLARE @x int; SELECT @x.value('(/a)[1]', 'int')"),
             ("CONTAINS, FREETEXT", "SELECT a FROM t WHERE CONTAINS (b, 'x')"),
             (
-                "CURRENT_TIMESTAMP and its kin",
+                "CURRENT_TIMESTAMP and related ones",
                 "SELECT CURRENT_TIMESTAMP, SYSTEM_USER, SESSION_USER, USER",
             ),
         ],

@@ -27,7 +27,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// OPENROWSET and its kin.
+    /// OPENROWSET and related ones.
     pub(super) fn refused_rowset(&mut self, keyword: Keyword) -> Parse<TableSource> {
         let what = match keyword {
             Keyword::Openrowset => "OPENROWSET",
