@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, OpenFlags, params};
 use selenite_engine::Access;
-use selenite_server::data::Hall;
+use selenite_server::data::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerError, SqlFront, TlsFiles};
 use tempfile::TempDir;
@@ -186,7 +186,9 @@ fn start(key: &Path, folder: &Path) -> Result<Running, ServerError> {
     });
     config.password_cost = PasswordCost::LEAST;
     config.log = Log::silent();
-    let open = |_: &Arc<_>| Ok(Arc::new(SqlFront::new(Arc::new(Hall::default()))) as Arc<dyn selenite_server::Front>);
+    let open = |_: &Arc<_>| {
+        Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))) as Arc<dyn selenite_server::Front>)
+    };
     Server::start(config, &mut |_: Announcement<'_>| Ok(()), open)
 }
 

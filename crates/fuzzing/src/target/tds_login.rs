@@ -26,7 +26,7 @@ fn read(data: &[u8]) {
     let Ok(login) = Login::parse(data) else {
         return;
     };
-    // Fields may share bytes, so that what is encoded anew may be too long for offsets of two bytes.
+    // Fields may share bytes, so that what is encoded again may be too long for offsets of two bytes.
     let Ok(packets) = client::login(&login) else {
         return;
     };

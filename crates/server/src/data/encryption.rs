@@ -47,9 +47,8 @@ impl SessionExecutor<'_> {
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<bool, Failure> {
-        let database_registry = self.database_registry;
-        let order =
-            |execution: &mut ExecutionContext<'_>| database_registry.scans().order(|| execution.receiver.poll());
+        let scans = self.database_registry.scans();
+        let order = |execution: &mut ExecutionContext<'_>| scans.order(|| execution.receiver.poll());
         match &statement.statement.kind {
             StatementKind::CreateMasterKey { password } => {
                 self.admit_in_master("CREATE MASTER KEY")?;
