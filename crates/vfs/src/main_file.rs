@@ -5,7 +5,7 @@
 //!     torn, with the journal that heals it still unread.
 //! M3. Nothing is written that was not sealed: whole pages only, whose last 48 bytes are zero.
 //! M4. A place that SQLite leaves out becomes a sealed page of zeros before anything behind it is written (FORMAT 2.5).
-//! M5. Pages behind the end are gathered (`append.rs`).
+//! M5. Pages behind the end are buffered (`append.rs`).
 //! M6. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
 //!     (`passage.rs`).
 //!

@@ -7,11 +7,11 @@
 //!     transaction under way is the second's (`Own`).
 //! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
 //! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
-//! W5. A commit is reported only when all of its frames were written, in its own xWrite (`writer.rs`). What is gathered
+//! W5. A commit is reported only when all of its frames were written, in its own xWrite (`writer.rs`). What is buffered
 //!     for it counts as written for this connection, and is never written once the write lock has gone.
 
+mod frame_buffer;
 mod frames;
-mod gather;
 mod own;
 mod padding;
 mod signature;
@@ -33,7 +33,7 @@ use crate::ffi::{Code, Control, File, LockLevel, LowerFile, RawControl, ShmLock,
 use crate::role::Role;
 use crate::sealer::Sealer;
 use crate::view::View;
-use gather::Gather;
+use frame_buffer::FrameBuffer;
 use own::Own;
 
 /// An open WAL.
@@ -44,7 +44,7 @@ pub struct WalFile {
     /// The header as SQLite knows it: its salts are those of every frame that counts.
     header: Option<[u8; HEADER_SIZE]>,
     own: Own,
-    gather: Gather,
+    buffer: FrameBuffer,
     /// The frame that was written when its first part came.
     padding: Option<u64>,
     /// One frame as it lies on disk.
@@ -74,7 +74,7 @@ impl WalFile {
             sealer,
             header: None,
             own: Own::default(),
-            gather: Gather::default(),
+            buffer: FrameBuffer::default(),
             padding: None,
             frame: Vec::new(),
             page: Vec::new(),
@@ -147,7 +147,7 @@ impl WalFile {
     fn load_frame(&mut self, index: u64, view: &View) -> Result<FrameHeader, VfsError> {
         let page_size = view.geometry.page_size();
         self.frame.resize(FRAME_HEADER_SIZE + page_size.bytes(), 0);
-        match self.gather.frame(index) {
+        match self.buffer.frame(index) {
             Some(held) => self.frame.copy_from_slice(held),
             None => self
                 .lower
@@ -161,7 +161,7 @@ impl WalFile {
 
     /// A frame's header as it lies on disk.
     fn load_header(&mut self, index: u64, view: &View) -> Result<[u8; FRAME_HEADER_SIZE], VfsError> {
-        if let Some(bytes) = self.gather.frame(index).and_then(<[u8]>::first_chunk) {
+        if let Some(bytes) = self.buffer.frame(index).and_then(<[u8]>::first_chunk) {
             return Ok(*bytes);
         }
         let mut bytes = [0; FRAME_HEADER_SIZE];

@@ -3,7 +3,7 @@
 //! L1. SHARED taken, a read mark or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where
 //!     that fails the lock is given back.
 //! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
-//! L3. What was gathered for the WAL is forgotten before its write lock goes (`Database::turn`).
+//! L3. What was buffered for the WAL is forgotten before its write lock goes (`Database::turn`).
 //! L4. What was read ahead under a lock is dropped before that lock is given back.
 
 use super::MainFile;
@@ -69,7 +69,7 @@ impl MainFile {
         Ok(inner.lower.unlock(level.0)?)
     }
 
-    /// A transaction that is committed has nothing gathered (B3 in `append.rs`). One that was not is cut off, or its
+    /// A transaction that is committed has nothing buffered (B3 in `append.rs`). One that was not is cut off, or its
     /// journal is hot: what can't be written then is nobody's.
     fn end_of_append(&mut self) {
         if let Err(error) = self.settle() {

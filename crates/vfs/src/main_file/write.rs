@@ -72,7 +72,7 @@ impl MainFile {
         self.store_image(number, geometry, image)
     }
 
-    /// What is gathered is counted.
+    /// What is buffered is counted.
     fn page_count(&mut self, geometry: Geometry) -> Result<u32, VfsError> {
         if let Some(count) = self.database.lock().page_count {
             return Ok(count);

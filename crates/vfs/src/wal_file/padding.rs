@@ -74,7 +74,7 @@ impl WalFile {
         view: &View,
     ) -> Result<(), VfsError> {
         // It waits where SQLite has written it whole.
-        if self.gather.take_header_of(index).is_none() && self.own.note(index, &header, self.database.turn()) {
+        if self.buffer.take_header_of(index).is_none() && self.own.note(index, &header, self.database.turn()) {
             self.sealer.begin();
         }
         let PageNo(page_no) = header.page_no;
@@ -86,7 +86,7 @@ impl WalFile {
         self.lower
             .write(&self.frame, wal::frame_offset(index, view.geometry.page_size()).0)?;
         self.database.host.log_counters.note_write(1);
-        self.gather.set_through(index);
+        self.buffer.set_written(index);
         self.padding = Some(index);
         Ok(())
     }

@@ -1,16 +1,16 @@
-//! What SQLite writes to the log: gathered up to the commit frame, which is written with all before it (W5).
+//! What SQLite writes to the log: buffered up to the commit frame, which is written with all before it (W5).
 //!
 //! How it writes is in wal.c. `walFrames` appends frames, each as a header and then a page; pages that this transaction
 //! has appended before are written over in place, without a header; the last frame of a commit is always appended.
 //! `walRewriteChecksums` then reads frames and writes headers alone, with neither a write nor a sync behind the last: so
-//! nothing is gathered once a commit frame has been written, until the next transaction.
+//! nothing is buffered once a commit frame has been written, until the next transaction.
 
 use selenite_cipher::PageNo;
 use selenite_format::FileOffset;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Position};
 
 use super::WalFile;
-use super::gather::Header;
+use super::frame_buffer::Header;
 use super::own::Own;
 use crate::error::VfsError;
 use crate::ffi::Code;
@@ -38,7 +38,7 @@ impl WalFile {
             Position::Frame {
                 index,
                 within: FRAME_HEADER_SIZE,
-            } if data.len() == page_size.bytes() => match self.gather.take_header_of(index) {
+            } if data.len() == page_size.bytes() => match self.buffer.take_header_of(index) {
                 Some(header) => self.append(&header, data, &view),
                 None => {
                     self.settle(&view)?;
@@ -51,7 +51,7 @@ impl WalFile {
         }
     }
 
-    /// The header of a new log: what is gathered was of the one before.
+    /// The header of a new log: what is buffered was of the one before.
     fn write_header(&mut self, data: &[u8], page_size: u32) -> Result<(), VfsError> {
         let header: [u8; HEADER_SIZE] = data.try_into().map_err(|_| Code::IOERR_WRITE)?;
         let disk = wal::header_to_disk(&header).map_err(|_| VfsError::SettingsMismatch("the header of the WAL"))?;
@@ -60,7 +60,7 @@ impl WalFile {
         }
         self.padding = None;
         self.header = None;
-        self.gather.discard();
+        self.buffer.discard();
         self.own = Own::default();
         self.lower.write(&disk, 0)?;
         self.header = Some(header);
@@ -81,38 +81,38 @@ impl WalFile {
             bytes: header.encode(),
             is_commit: header.commit_size != 0,
         };
-        if self.gather.is_through(index) {
+        if self.buffer.is_written(index) {
             return self.write_alone(&header, view);
         }
-        self.gather.hold(header);
+        self.buffer.hold(header);
         Ok(())
     }
 
     /// Adds a frame, of which the header came first; a commit frame is written, with all that are held.
     fn append(&mut self, header: &Header, data: &[u8], view: &View) -> Result<(), VfsError> {
-        if !self.gather.has_room(header.index) {
+        if !self.buffer.has_room(header.index) {
             self.write_held(view)?;
         }
         let page_no = FrameHeader::parse(&header.bytes).page_no;
-        let (head, image) = self.gather.room(header.index).split_at_mut(FRAME_HEADER_SIZE);
+        let (head, image) = self.buffer.room(header.index).split_at_mut(FRAME_HEADER_SIZE);
         self.sealer.seal(&self.database, page_no, data, image)?;
         head.copy_from_slice(&header.bytes);
-        self.gather.add();
+        self.buffer.add();
         if !header.is_commit {
             return Ok(());
         }
         if let Err(error) = self.write_held(view) {
             // SQLite takes back the transaction, or this frame alone and writes it again (G4).
-            self.gather.remove_last();
+            self.buffer.remove_last();
             return Err(error);
         }
-        self.gather.set_through(header.index);
+        self.buffer.set_written(header.index);
         Ok(())
     }
 
     /// A page without a header is that of a frame whose header stands: a cache spill writes it over.
     fn write_over(&mut self, index: u64, data: &[u8], view: &View) -> Result<(), VfsError> {
-        if let Some(frame) = self.gather.frame_mut(index)
+        if let Some(frame) = self.buffer.frame_mut(index)
             && let Some((head, image)) = frame.split_first_chunk_mut()
         {
             let page_no = FrameHeader::parse(head).page_no;
@@ -132,9 +132,9 @@ impl WalFile {
     pub(super) fn write_alone(&mut self, header: &Header, view: &View) -> Result<(), VfsError> {
         if header.is_commit {
             self.write_held(view)?;
-            self.gather.set_through(header.index);
+            self.buffer.set_written(header.index);
         }
-        if let Some(frame) = self.gather.frame_mut(header.index) {
+        if let Some(frame) = self.buffer.frame_mut(header.index) {
             frame[..FRAME_HEADER_SIZE].copy_from_slice(&header.bytes);
             return Ok(());
         }
@@ -144,26 +144,26 @@ impl WalFile {
 
     /// Writes all frames that are held, at once. After an error they are held still.
     fn write_held(&mut self, view: &View) -> Result<(), VfsError> {
-        let Some((first, bytes)) = self.gather.held() else {
+        let Some((first, bytes)) = self.buffer.held() else {
             return Ok(());
         };
         self.lower
             .write(bytes, wal::frame_offset(first, view.geometry.page_size()).0)?;
-        self.database.host.log_counters.note_write(self.gather.count());
-        self.gather.clear();
+        self.database.host.log_counters.note_write(self.buffer.count());
+        self.buffer.clear();
         Ok(())
     }
 
     /// Forgets what was written before this turn.
     fn renew(&mut self, view: &View) {
         let frame_size = FRAME_HEADER_SIZE + view.page_bytes();
-        self.gather.renew(self.database.turn(), frame_size);
+        self.buffer.renew(self.database.turn(), frame_size);
     }
 
     /// Writes a header that waits for its page, which did not come next.
     pub(super) fn settle(&mut self, view: &View) -> Result<(), VfsError> {
         self.renew(view);
-        match self.gather.take_header() {
+        match self.buffer.take_header() {
             Some(header) => self.write_alone(&header, view),
             None => Ok(()),
         }
@@ -181,7 +181,7 @@ impl WalFile {
     /// Writes what is held below `size`, and forgets the rest.
     pub(super) fn settle_before_truncate(&mut self, size: u64) -> Result<(), VfsError> {
         if size == 0 {
-            self.gather.discard();
+            self.buffer.discard();
             return Ok(());
         }
         self.settle_all()
@@ -194,7 +194,7 @@ impl WalFile {
         };
         self.settle(&view)?;
         let page_size = view.geometry.page_size();
-        Ok(match self.gather.held() {
+        Ok(match self.buffer.held() {
             Some((first, bytes)) => {
                 wal::frame_offset(first, page_size).0 + u64::try_from(bytes.len()).map_err(|_| Code::IOERR)?
             }

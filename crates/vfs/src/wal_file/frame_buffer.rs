@@ -1,6 +1,6 @@
 //! Frames that wait for their commit, so that a transaction reaches the log in one write.
 //!
-//! G1. Only what was sealed lies here, whole frames that follow one another: [`Gather::held`] is what the file will have.
+//! G1. Only what was sealed lies here, whole frames that follow one another: [`FrameBuffer::held`] is what the file will have.
 //! G2. What was written before the last turn (see `Database::turn`) is never looked at again: the write lock was given
 //!     back, so it was rolled back, and others may have written there.
 //! G3. A frame that is added cuts off what lay at its place and behind: SQLite appends, so that was rolled back.
@@ -10,7 +10,7 @@ use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
 
 /// The frames of one transaction that are not in the file yet.
 #[derive(Default)]
-pub struct Gather {
+pub struct FrameBuffer {
     /// The frames begin at `start`, so that they lie in memory as in the file's pages; what is behind them is of old.
     bytes: Vec<u8>,
     start: usize,
@@ -35,7 +35,7 @@ pub struct Header {
     pub is_commit: bool,
 }
 
-impl Gather {
+impl FrameBuffer {
     /// Forgets what was written before `turn` (G2).
     pub fn renew(&mut self, turn: u64, frame_size: usize) {
         if self.turn != turn || self.frame_size != frame_size {
@@ -53,12 +53,12 @@ impl Gather {
     }
 
     /// Whether frames up to this one are written as SQLite writes them: after a commit frame it signs headers alone.
-    pub fn is_through(&self, index: u64) -> bool {
+    pub fn is_written(&self, index: u64) -> bool {
         self.commit.is_some_and(|commit| index <= commit)
     }
 
     /// Notes that a commit frame is in the file.
-    pub fn set_through(&mut self, commit: u64) {
+    pub fn set_written(&mut self, commit: u64) {
         self.commit = Some(commit);
     }
 
@@ -83,7 +83,7 @@ impl Gather {
         self.bytes.get(at..at + self.frame_size)
     }
 
-    /// As [`Gather::frame`].
+    /// As [`FrameBuffer::frame`].
     pub fn frame_mut(&mut self, index: u64) -> Option<&mut [u8]> {
         let at = self.place(index)?;
         self.bytes.get_mut(at..at + self.frame_size)
@@ -97,7 +97,7 @@ impl Gather {
         self.count == 0 || (is_adjacent && (index < end || size <= SIZE_MAX))
     }
 
-    /// Room for a frame's header and page. It counts once [`Gather::add`] says so.
+    /// Room for a frame's header and page. It counts once [`FrameBuffer::add`] says so.
     pub fn room(&mut self, index: u64) -> &mut [u8] {
         self.cut(index);
         if self.count == 0 {
@@ -112,7 +112,7 @@ impl Gather {
         &mut self.bytes[at..end]
     }
 
-    /// Adds the frame that [`Gather::room`] was asked for.
+    /// Adds the frame that [`FrameBuffer::room`] was asked for.
     pub fn add(&mut self) {
         self.count += 1;
     }
@@ -177,19 +177,19 @@ mod tests {
 
     const FRAME: usize = FRAME_HEADER_SIZE + 1024;
 
-    fn gather(turn: u64) -> Gather {
-        let mut gather = Gather::default();
-        gather.renew(turn, FRAME);
-        gather
+    fn buffer(turn: u64) -> FrameBuffer {
+        let mut buffer = FrameBuffer::default();
+        buffer.renew(turn, FRAME);
+        buffer
     }
 
-    fn add(gather: &mut Gather, index: u64, content: u8) {
-        gather.room(index).fill(content);
-        gather.add();
+    fn add(buffer: &mut FrameBuffer, index: u64, content: u8) {
+        buffer.room(index).fill(content);
+        buffer.add();
     }
 
-    fn contents(gather: &Gather) -> (u64, Vec<u8>) {
-        let Some((first, bytes)) = gather.held() else {
+    fn contents(buffer: &FrameBuffer) -> (u64, Vec<u8>) {
+        let Some((first, bytes)) = buffer.held() else {
             return (0, Vec::new());
         };
         assert!(
@@ -202,115 +202,115 @@ mod tests {
 
     #[test]
     fn frames_are_held_in_order() {
-        let mut gather = gather(1);
+        let mut buffer = buffer(1);
         for index in 7..27 {
-            assert!(gather.has_room(index));
-            add(&mut gather, index, u8::try_from(index).unwrap());
+            assert!(buffer.has_room(index));
+            add(&mut buffer, index, u8::try_from(index).unwrap());
         }
-        assert_eq!(contents(&gather), (7, (7..27).collect()));
-        assert_eq!(gather.frame(8).map(|frame| frame[0]), Some(8));
-        assert!(gather.frame(6).is_none() && gather.frame(27).is_none());
-        gather.clear();
-        assert_eq!(gather.held(), None);
-        assert!(gather.frame(8).is_none());
+        assert_eq!(contents(&buffer), (7, (7..27).collect()));
+        assert_eq!(buffer.frame(8).map(|frame| frame[0]), Some(8));
+        assert!(buffer.frame(6).is_none() && buffer.frame(27).is_none());
+        buffer.clear();
+        assert_eq!(buffer.held(), None);
+        assert!(buffer.frame(8).is_none());
     }
 
     #[test]
     fn a_frame_within_cuts_off_those_behind() {
-        let mut gather = gather(1);
+        let mut buffer = buffer(1);
         for index in 7..12 {
-            add(&mut gather, index, u8::try_from(index).unwrap());
+            add(&mut buffer, index, u8::try_from(index).unwrap());
         }
-        add(&mut gather, 9, 90);
-        assert_eq!(contents(&gather), (7, vec![7, 8, 90]));
-        add(&mut gather, 10, 100);
-        assert_eq!(contents(&gather), (7, vec![7, 8, 90, 100]));
+        add(&mut buffer, 9, 90);
+        assert_eq!(contents(&buffer), (7, vec![7, 8, 90]));
+        add(&mut buffer, 10, 100);
+        assert_eq!(contents(&buffer), (7, vec![7, 8, 90, 100]));
     }
 
     #[test]
     fn a_frame_before_cuts_off_all() {
-        let mut gather = gather(1);
+        let mut buffer = buffer(1);
         for index in 7..12 {
-            add(&mut gather, index, 1);
+            add(&mut buffer, index, 1);
         }
-        assert!(gather.has_room(3));
-        add(&mut gather, 3, 30);
-        assert_eq!(contents(&gather), (3, vec![30]));
+        assert!(buffer.has_room(3));
+        add(&mut buffer, 3, 30);
+        assert_eq!(contents(&buffer), (3, vec![30]));
     }
 
     #[test]
     fn a_frame_behind_a_gap_has_no_room() {
-        let mut gather = gather(1);
-        add(&mut gather, 7, 1);
-        assert!(gather.has_room(8));
-        assert!(!gather.has_room(9));
-        gather.clear();
-        assert!(gather.has_room(9));
+        let mut buffer = buffer(1);
+        add(&mut buffer, 7, 1);
+        assert!(buffer.has_room(8));
+        assert!(!buffer.has_room(9));
+        buffer.clear();
+        assert!(buffer.has_room(9));
     }
 
     #[test]
     fn no_more_is_held_than_one_write_may_take() {
-        let mut gather = gather(1);
+        let mut buffer = buffer(1);
         let mut index = 0;
-        while gather.has_room(index) {
-            add(&mut gather, index, 1);
+        while buffer.has_room(index) {
+            add(&mut buffer, index, 1);
             index += 1;
         }
         assert_eq!(index, u64::try_from(SIZE_MAX / FRAME).unwrap());
-        assert!(gather.held().is_some_and(|(_, bytes)| bytes.len() <= SIZE_MAX));
-        assert!(gather.has_room(index - 1), "it takes the place of another");
+        assert!(buffer.held().is_some_and(|(_, bytes)| bytes.len() <= SIZE_MAX));
+        assert!(buffer.has_room(index - 1), "it takes the place of another");
     }
 
     #[test]
     fn another_turn_forgets_everything() {
-        let mut gather = gather(1);
-        add(&mut gather, 7, 1);
-        gather.hold(Header {
+        let mut buffer = buffer(1);
+        add(&mut buffer, 7, 1);
+        buffer.hold(Header {
             index: 8,
             bytes: [0; FRAME_HEADER_SIZE],
             is_commit: false,
         });
-        gather.set_through(6);
-        gather.renew(1, FRAME);
-        assert_eq!((gather.count(), gather.is_through(6)), (1, true));
-        gather.renew(2, FRAME);
-        assert!(gather.held().is_none() && gather.take_header().is_none());
-        assert!(gather.frame(7).is_none() && !gather.is_through(6));
+        buffer.set_written(6);
+        buffer.renew(1, FRAME);
+        assert_eq!((buffer.count(), buffer.is_written(6)), (1, true));
+        buffer.renew(2, FRAME);
+        assert!(buffer.held().is_none() && buffer.take_header().is_none());
+        assert!(buffer.frame(7).is_none() && !buffer.is_written(6));
     }
 
     #[test]
     fn room_that_was_not_added_is_not_held() {
-        let mut gather = gather(1);
-        add(&mut gather, 7, 1);
-        gather.room(8).fill(9);
-        assert_eq!(contents(&gather), (7, vec![1]));
-        add(&mut gather, 8, 2);
-        gather.remove_last();
-        assert_eq!(contents(&gather), (7, vec![1]));
+        let mut buffer = buffer(1);
+        add(&mut buffer, 7, 1);
+        buffer.room(8).fill(9);
+        assert_eq!(contents(&buffer), (7, vec![1]));
+        add(&mut buffer, 8, 2);
+        buffer.remove_last();
+        assert_eq!(contents(&buffer), (7, vec![1]));
     }
 
     #[test]
     fn up_to_the_commit_everything_goes_through() {
-        let mut gather = gather(1);
-        assert!(!gather.is_through(0));
-        gather.set_through(5);
-        assert!(gather.is_through(5) && gather.is_through(0) && !gather.is_through(6));
+        let mut buffer = buffer(1);
+        assert!(!buffer.is_written(0));
+        buffer.set_written(5);
+        assert!(buffer.is_written(5) && buffer.is_written(0) && !buffer.is_written(6));
     }
 
     #[test]
     fn frames_lie_in_memory_as_in_the_file() {
-        let mut gather = gather(1);
+        let mut buffer = buffer(1);
         for round in 0..3_u64 {
             let first = 1000 * round;
             for index in first..first + 20 {
-                add(&mut gather, index, 1);
+                add(&mut buffer, index, 1);
             }
-            let (index, bytes) = gather.held().unwrap();
+            let (index, bytes) = buffer.held().unwrap();
             let in_file = usize::try_from(index).unwrap() * FRAME + HEADER_SIZE;
             if round > 0 {
                 assert_eq!(bytes.as_ptr().addr() % MEMORY_PAGE, in_file % MEMORY_PAGE);
             }
-            gather.clear();
+            buffer.clear();
         }
     }
 }
