@@ -16,12 +16,12 @@ mod control;
 mod epoch_census;
 mod epochs;
 mod locks;
+mod pool_handle;
 mod read;
 mod read_ahead;
 mod read_lock;
 mod rest;
 mod run;
-mod seat;
 mod snapshot;
 mod write;
 
@@ -42,10 +42,10 @@ use crate::role::Role;
 use crate::sealer::Sealer;
 use append::Append;
 pub(crate) use epoch_census::EpochPages;
+use pool_handle::PoolHandle;
 use read_ahead::ReadAhead;
 use read_lock::ReadLock;
 pub use rest::Rest;
-use seat::Seat;
 pub use snapshot::Snapshot;
 
 /// An open database file.
@@ -58,7 +58,7 @@ pub struct MainFile {
     append: Append,
     read_lock: ReadLock,
     ahead: ReadAhead,
-    seat: Seat,
+    pool_handle: PoolHandle,
     /// The first region of the WAL index, while it is mapped.
     region: Option<ShmRegion>,
     /// The trailer of page 1, where it was read under the lock that is held.
@@ -112,7 +112,7 @@ impl MainFile {
             append: Append::default(),
             read_lock: ReadLock::new(),
             ahead: ReadAhead::default(),
-            seat: Seat::default(),
+            pool_handle: PoolHandle::default(),
             region: None,
             trailer: None,
             page: Vec::new(),

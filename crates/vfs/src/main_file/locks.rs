@@ -29,7 +29,7 @@ impl MainFile {
         inner.level = level.max(before);
         inner.page_count = None;
         self.read_lock.set_level(inner.level);
-        self.seat.forget();
+        self.pool_handle.forget();
         self.trailer = None;
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
@@ -51,7 +51,7 @@ impl MainFile {
             self.drop_ahead();
             self.region = None;
             self.database.lock().set_index(None);
-            self.seat.leave_log();
+            self.pool_handle.leave_log();
             self.read_lock.set_shm(has_shm);
         }
     }

@@ -123,7 +123,7 @@ impl MainFile {
 
     /// Drops what was read ahead, and counts what it was good for.
     pub(super) fn drop_ahead(&mut self) {
-        self.seat.forget();
+        self.pool_handle.forget();
         self.trailer = None;
         self.ahead.clear();
         let (used, wasted) = self.ahead.take_counts();

@@ -117,7 +117,7 @@ impl MainFile {
             return Err(VfsError::SettingsMismatch("the lock-byte page was written"));
         };
         self.ahead.forget(number);
-        self.seat.forget();
+        self.pool_handle.forget();
         let is_behind_end = self.page_count(geometry)? < number.0;
         if !is_behind_end || !self.try_append(place.0, image)? {
             self.settle()?;

@@ -19,7 +19,7 @@ use crate::pool::pooled_file::{PooledFile, Share};
 
 /// A connection's seat.
 #[derive(Default)]
-pub struct Seat {
+pub struct PoolHandle {
     file: Option<Arc<PooledFile>>,
     /// The view under which the seat was taken.
     view_no: u64,
@@ -40,7 +40,7 @@ enum Present {
     On(Share),
 }
 
-impl Seat {
+impl PoolHandle {
     /// S1.
     pub fn forget(&mut self) {
         self.present = Present::Unknown;
@@ -65,7 +65,7 @@ impl Seat {
     }
 }
 
-impl Drop for Seat {
+impl Drop for PoolHandle {
     fn drop(&mut self) {
         self.leave_log();
     }
@@ -78,10 +78,10 @@ impl MainFile {
         if number == PageNo(1) {
             return false;
         }
-        if matches!(self.seat.present, Present::Unknown) {
+        if matches!(self.pool_handle.present, Present::Unknown) {
             self.find_share(geometry);
         }
-        let Present::On(share) = &self.seat.present else {
+        let Present::On(share) = &self.pool_handle.present else {
             return false;
         };
         let hit = share.read(number.0, out);
@@ -91,7 +91,7 @@ impl MainFile {
 
     /// Offers a page that was read for SQLite to the pool.
     pub(super) fn offer(&self, number: PageNo, bytes: &[u8], is_of_scan: bool) {
-        if let Present::On(share) = &self.seat.present
+        if let Present::On(share) = &self.pool_handle.present
             && number != PageNo(1)
         {
             share.offer(number.0, bytes, is_of_scan);
@@ -102,7 +102,7 @@ impl MainFile {
     fn find_share(&mut self, geometry: Geometry) {
         let is_reader = self.read_lock.is_held() && (self.read_lock.has_shm() || self.level() == LockLevel::SHARED);
         if is_reader {
-            self.seat.present = match self.share(geometry) {
+            self.pool_handle.present = match self.share(geometry) {
                 Some(share) => Present::On(share),
                 None => Present::Off,
             };
@@ -110,24 +110,24 @@ impl MainFile {
     }
 
     fn share(&mut self, geometry: Geometry) -> Option<Share> {
-        self.take_seat()?;
-        let keys = self.seat.keys;
+        self.attach_pool()?;
+        let keys = self.pool_handle.keys;
         if self.read_lock.has_shm() {
-            self.seat.use_log();
+            self.pool_handle.use_log();
             let region = self.region?;
-            return self.seat.file.as_ref()?.share(|| Label::of_log(keys, &region));
+            return self.pool_handle.file.as_ref()?.share(|| Label::of_log(keys, &region));
         }
         let label = Label::of_trailer(keys, self.trailer(geometry)?);
-        self.seat.file.as_ref()?.share(|| Some(label))
+        self.pool_handle.file.as_ref()?.share(|| Some(label))
     }
 
     /// Takes the seat at the file's pages, again where the keys have changed.
-    fn take_seat(&mut self) -> Option<()> {
+    fn attach_pool(&mut self) -> Option<()> {
         if !self.database.host.pool.is_on() {
             return None;
         }
         let view_no = self.database.view_no();
-        if self.seat.file.is_some() && self.seat.view_no == view_no {
+        if self.pool_handle.file.is_some() && self.pool_handle.view_no == view_no {
             return Some(());
         }
         let Content::Sealed(view) = self.database.content() else {
@@ -140,10 +140,10 @@ impl MainFile {
             database: superblock.database_id,
             rights: (settings.allow_plain, settings.allow_deprecated),
         };
-        self.seat.leave_log();
-        self.seat.keys = superblock.generation;
-        self.seat.view_no = view_no;
-        self.seat.file = Some(self.database.host.pool.join(key));
+        self.pool_handle.leave_log();
+        self.pool_handle.keys = superblock.generation;
+        self.pool_handle.view_no = view_no;
+        self.pool_handle.file = Some(self.database.host.pool.join(key));
         Some(())
     }
 
