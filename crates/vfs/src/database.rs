@@ -20,9 +20,9 @@ use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
 use crate::expectation::check_expected;
 use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
+use crate::frame_passthrough::FramePassthrough;
 use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
-use crate::passage::Passage;
 use crate::planted::{Bug, is_planted};
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, is_behind, read_prefix, store, store_new};
@@ -52,7 +52,7 @@ pub struct Database {
     /// Whether this connection holds the WAL's write lock.
     wal_write: AtomicBool,
     /// A page on its way from the WAL into the database.
-    pub(crate) passage: Passage,
+    pub(crate) passthrough: FramePassthrough,
     /// Counts the turns in which this connection writes to the WAL.
     turn: AtomicU64,
     /// The last field: it is dropped when the file below is closed.
@@ -173,7 +173,7 @@ impl Database {
             has_log: AtomicBool::new(false),
             wal_write: AtomicBool::new(false),
             _presence: presence,
-            passage: Passage::default(),
+            passthrough: FramePassthrough::default(),
             turn: AtomicU64::new(0),
         };
         database.reload(&mut database.lock())?;

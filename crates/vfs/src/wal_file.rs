@@ -275,8 +275,8 @@ impl WalFile {
             });
         }
         self.open_loaded(header.page_no, out)?;
-        let passage = &self.database.passage;
-        passage.enter(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
+        let passthrough = &self.database.passthrough;
+        passthrough.enter(header.page_no, &mut self.frame, FRAME_HEADER_SIZE, out);
         Ok(())
     }
 

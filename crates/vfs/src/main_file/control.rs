@@ -17,7 +17,7 @@ impl MainFile {
         let is_plain = matches!(self.database.content(), Content::Plain);
         let parsed = control.parse();
         if matches!(parsed, Control::CheckpointDone) {
-            self.database.passage.close();
+            self.database.passthrough.close();
         }
         // SQLITE_FCNTL_SYNC is among them: it comes before every commit.
         if matches!(parsed, Control::Other | Control::Atomic) {
@@ -58,7 +58,7 @@ impl MainFile {
             Control::CheckpointStart => {
                 self.drop_ahead();
                 self.database.lock().page_count = None;
-                self.database.passage.open();
+                self.database.passthrough.open();
                 let _ = self.pass(&raw);
                 Ok(())
             }

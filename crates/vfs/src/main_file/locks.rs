@@ -124,7 +124,7 @@ impl MainFile {
             }
             if lock.covers(WAL_CHECKPOINT_LOCK) {
                 // SQLITE_FCNTL_CKPT_DONE does not come after every failure.
-                self.database.passage.close();
+                self.database.passthrough.close();
             }
         }
         inner.lower.shm_lock(lock)?;

@@ -56,7 +56,7 @@ impl MainFile {
             return None;
         }
         let database = self.database.clone();
-        database.passage.leave(number, keys.sealing_epoch(), data, |image| {
+        database.passthrough.leave(number, keys.sealing_epoch(), data, |image| {
             self.store_behind_gap(number, view.geometry, image)?;
             database.host.log_counters.note_carried();
             Ok(())

@@ -18,7 +18,7 @@ use zeroize::Zeroizing;
 
 /// The page that was read from the log last, while a checkpoint is under way.
 #[derive(Default)]
-pub struct Passage {
+pub struct FramePassthrough {
     is_open: AtomicBool,
     page: Mutex<Option<Box<Page>>>,
 }
@@ -33,7 +33,7 @@ struct Page {
     plain: Zeroizing<Vec<u8>>,
 }
 
-impl Passage {
+impl FramePassthrough {
     /// A checkpoint begins to copy.
     pub fn open(&self) {
         self.is_open.store(true, Ordering::Release);
@@ -97,42 +97,42 @@ mod tests {
         frame
     }
 
-    fn leave(passage: &Passage, page_no: u32, epoch: u32, plain: &[u8]) -> Option<Vec<u8>> {
-        passage.leave(PageNo(page_no), Epoch(epoch), plain, <[u8]>::to_vec)
+    fn leave(passthrough: &FramePassthrough, page_no: u32, epoch: u32, plain: &[u8]) -> Option<Vec<u8>> {
+        passthrough.leave(PageNo(page_no), Epoch(epoch), plain, <[u8]>::to_vec)
     }
 
     #[test]
     fn an_image_passes_once_in_a_checkpoint() {
-        let passage = Passage::default();
+        let passthrough = FramePassthrough::default();
         let plain = [7; SIZE];
-        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-        assert_eq!(leave(&passage, 3, 1, &plain), None, "before the checkpoint");
-        passage.open();
-        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-        assert_eq!(leave(&passage, 3, 1, &plain).as_deref(), Some(&frame(1, 9)[24..]));
-        assert_eq!(leave(&passage, 3, 1, &plain), None, "a second time");
-        passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-        passage.close();
-        passage.open();
-        assert_eq!(leave(&passage, 3, 1, &plain), None, "in the next checkpoint");
+        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "before the checkpoint");
+        passthrough.open();
+        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        assert_eq!(leave(&passthrough, 3, 1, &plain).as_deref(), Some(&frame(1, 9)[24..]));
+        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "a second time");
+        passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+        passthrough.close();
+        passthrough.open();
+        assert_eq!(leave(&passthrough, 3, 1, &plain), None, "in the next checkpoint");
     }
 
     #[test]
     fn nothing_passes_that_is_not_the_same() {
         let plain = [7; SIZE];
         for place in [0, 500, SIZE - 1] {
-            let passage = Passage::default();
-            passage.open();
-            passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+            let passthrough = FramePassthrough::default();
+            passthrough.open();
+            passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
             let mut other = plain;
             other[place] ^= 1;
-            assert_eq!(leave(&passage, 3, 1, &other), None, "byte {place}");
+            assert_eq!(leave(&passthrough, 3, 1, &other), None, "byte {place}");
         }
         for (page_no, epoch, size) in [(4, 1, SIZE), (3, 2, SIZE), (3, 1, SIZE - 1), (0, 1, SIZE)] {
-            let passage = Passage::default();
-            passage.open();
-            passage.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
-            assert_eq!(leave(&passage, page_no, epoch, &plain[..size]), None);
+            let passthrough = FramePassthrough::default();
+            passthrough.open();
+            passthrough.enter(PageNo(3), &mut frame(1, 9), 24, &plain);
+            assert_eq!(leave(&passthrough, page_no, epoch, &plain[..size]), None);
         }
     }
 }
