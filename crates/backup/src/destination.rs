@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::ground::Ground;
+use crate::append_precondition::AppendPrecondition;
 use crate::opened::PART_SIZE_MAX;
 
 /// Where archives are kept.
@@ -29,8 +29,8 @@ pub trait Destination: Send + Sync {
     ///
     /// # Errors
     /// [`Trouble::Missing`] where what it is written behind is not there; as [`Destination::put_new`].
-    fn put_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        ground.check(self)?;
+    fn put_after(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        precondition.check(self)?;
         self.put_new(name, bytes)
     }
 

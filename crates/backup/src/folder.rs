@@ -19,8 +19,8 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, statat, unlink
 use rustix::io::Errno;
 use selenite_keyring::os_random;
 
+use crate::append_precondition::AppendPrecondition;
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
-use crate::ground::Ground;
 use crate::home::Home;
 use crate::names::{ArchiveName, parse_database_id};
 
@@ -64,12 +64,12 @@ impl Folder {
     }
 
     /// F4.
-    fn write_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> io::Result<()> {
+    fn write_behind(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.home.check(&self.root)?;
         let path = self.path(name);
         let folder = File::open(path.parent().unwrap_or(Path::new(".")))?;
-        let last = ground.last.as_ref().map(|(name, _)| name);
-        for name in [Some(&ground.manifest), last].into_iter().flatten() {
+        let last = precondition.last.as_ref().map(|(name, _)| name);
+        for name in [Some(&precondition.manifest), last].into_iter().flatten() {
             let found = statat(&folder, last_of(name), AtFlags::SYMLINK_NOFOLLOW)?;
             if !FileType::from_raw_mode(found.st_mode).is_file() {
                 return Err(Errno::NOENT.into());
@@ -141,10 +141,10 @@ impl Destination for Folder {
         Ok(())
     }
 
-    fn put_behind(&self, ground: &Ground, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
-        ground.check(self)?;
+    fn put_after(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        precondition.check(self)?;
         self.requests.fetch_add(1, Ordering::Relaxed);
-        let written = self.write_behind(ground, name, bytes);
+        let written = self.write_behind(precondition, name, bytes);
         written.map_err(|error| self.error("write", name, &error))?;
         self.sent.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         Ok(())
@@ -349,21 +349,19 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let place = Folder::new(&folder.path().join("place"));
         let object = |name: &str| format!("{DATABASE}/{ARCHIVE}/{name}");
-        let behind = |last: Option<&str>| Ground {
+        let behind = |last: Option<&str>| AppendPrecondition {
             manifest: object("manifest"),
             last: last.map(|name| (object(name), HASH)),
             seen: std::time::Instant::now(),
         };
         place.put_new(&object("manifest"), b"1").unwrap();
-        place.put_behind(&behind(None), &object("log-0"), b"2").unwrap();
-        place
-            .put_behind(&behind(Some("log-0")), &object("log-1"), b"3")
-            .unwrap();
-        let again = place.put_behind(&behind(Some("log-0")), &object("log-1"), b"4");
+        place.put_after(&behind(None), &object("log-0"), b"2").unwrap();
+        place.put_after(&behind(Some("log-0")), &object("log-1"), b"3").unwrap();
+        let again = place.put_after(&behind(Some("log-0")), &object("log-1"), b"4");
         assert_eq!(again.unwrap_err().trouble, Trouble::Exists);
         let refused = |last: Option<&str>, trouble| {
             let before = place.list("").unwrap_or_default();
-            let error = place.put_behind(&behind(last), &object("log-9"), b"4").unwrap_err();
+            let error = place.put_after(&behind(last), &object("log-9"), b"4").unwrap_err();
             assert_eq!(error.trouble, trouble, "{error}");
             assert_eq!(place.list("").unwrap_or_default(), before);
         };

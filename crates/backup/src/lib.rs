@@ -7,6 +7,7 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
+mod append_precondition;
 mod base;
 mod cached;
 mod catalog;
@@ -15,7 +16,6 @@ mod copy;
 mod destination;
 mod error;
 mod folder;
-mod ground;
 mod home;
 mod inspection;
 mod key_source;
@@ -31,6 +31,7 @@ pub mod retention;
 mod unfinished;
 mod writer;
 
+pub use append_precondition::AppendPrecondition;
 pub use base::{Base, PerhapsBase, next_bases};
 pub use cached::Cached;
 pub use catalog::{Catalog, Entry};
@@ -39,7 +40,6 @@ pub use copy::{Copied, Copy};
 pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
-pub use ground::Ground;
 pub use inspection::{Coverage, Fault, Inspection, fault_of};
 pub use key_source::{KeySource, OpenedBy};
 pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};

@@ -19,10 +19,10 @@ use selenite_keyring::os_random;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::append_precondition::AppendPrecondition;
 use crate::copy::mark_of;
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
-use crate::ground::Ground;
 use crate::log_reader::{LOG_OBJECT_SIZE_MAX, LogObject};
 use crate::names::{ArchiveName, Part, object_key};
 
@@ -169,12 +169,12 @@ impl LogWriter {
         let name = object_key(self.database_id, &self.name, Part::Log(self.number));
         let object = |part| object_key(self.database_id, &self.name, part);
         let before = self.number.checked_sub(1);
-        let ground = Ground {
+        let precondition = AppendPrecondition {
             manifest: object(Part::Manifest),
             last: before.map(|number| (object(Part::Log(number)), self.previous)),
             seen: self.seen,
         };
-        match self.destination.put_behind(&ground, &name, bytes) {
+        match self.destination.put_after(&precondition, &name, bytes) {
             Ok(()) => {}
             Err(error) if error.trouble == Trouble::Missing => {
                 return Err(BackupError::Gone {

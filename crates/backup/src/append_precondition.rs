@@ -8,7 +8,7 @@ use crate::destination::{Destination, StoreError, Trouble};
 use crate::log_reader::LOG_OBJECT_SIZE_MAX;
 
 /// The objects that have to be where the next one goes: a destination may have become another, or may have been emptied.
-pub struct Ground {
+pub struct AppendPrecondition {
     /// The archive's manifest.
     pub manifest: String,
     /// The object before, and its SHA-256; nothing for the first of a log.
@@ -17,7 +17,7 @@ pub struct Ground {
     pub seen: Instant,
 }
 
-impl Ground {
+impl AppendPrecondition {
     /// Reads them, unless they were there a moment ago.
     ///
     /// # Errors
