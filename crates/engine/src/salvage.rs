@@ -14,11 +14,11 @@
 mod copier;
 mod filler;
 mod free_list;
-mod ground;
 mod home;
 mod lost_and_found;
 mod maker;
 mod node;
+mod page_survey;
 mod record;
 mod report;
 mod row;
@@ -39,7 +39,7 @@ use selenite_format::AutoVacuum;
 use selenite_keyring::{Cache, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
-pub use ground::Why;
+pub use page_survey::Why;
 pub use report::{LISTED_MAX, Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
 pub use tree::Hole;
 
@@ -51,8 +51,8 @@ use crate::storage::{Attributes, Storage};
 use crate::superblock_file::unlock;
 use crate::{Access, Database, EngineError, Layout, Watch, conversion, keys, sqlite, verify};
 use copier::Copier;
-use ground::Ground;
 use maker::Guard;
+use page_survey::PageSurvey;
 use schema::Schema;
 use slots::Slots;
 use snapshot::Snapshot;
@@ -80,8 +80,8 @@ pub fn salvage(
         view,
         slots,
     } = Plan::make(storage, path, access, (target, recipients))?;
-    let mut ground = Ground::survey(Snapshot::load(storage, &path, &view, watch)?, watch)?;
-    let schema = Schema::read(&mut ground, watch)?;
+    let mut survey = PageSurvey::survey(Snapshot::load(storage, &path, &view, watch)?, watch)?;
+    let schema = Schema::read(&mut survey, watch)?;
     let auto_vacuum = schema.as_ref().map(|schema| schema.header.auto_vacuum);
     let layout = Layout {
         suite,
@@ -94,7 +94,7 @@ pub fn salvage(
     let mut database = Database::connect(draft.path(), &uri, &made)?;
     database.watch(watch)?;
     let guard = Guard::post(&mut database)?;
-    let mut copied = Copier::begin((&database, guard), &mut ground, schema.as_ref(), watch)?.run()?;
+    let mut copied = Copier::begin((&database, guard), &mut survey, schema.as_ref(), watch)?.run()?;
     let (unlocked, dropped) = slots.make(&database)?;
     if schema.as_ref().is_some_and(|schema| schema.header.is_wal) {
         database.text("PRAGMA journal_mode = WAL")?;
@@ -111,12 +111,12 @@ pub fn salvage(
         suite,
         page_size: layout.page_size,
         size: own.size,
-        page_count: ground.snapshot().promised_count(),
-        bad_pages: ground.bad_pages().take(LISTED_MAX).collect(),
-        bad_count: ground.bad_count(),
-        uncertain_pages: ground.uncertain_pages().take(LISTED_MAX).collect(),
-        uncertain_count: u64::try_from(ground.uncertain_pages().count()).unwrap_or(u64::MAX),
-        bad_logs: ground.snapshot().bad_logs().to_vec(),
+        page_count: survey.snapshot().promised_count(),
+        bad_pages: survey.bad_pages().take(LISTED_MAX).collect(),
+        bad_count: survey.bad_count(),
+        uncertain_pages: survey.uncertain_pages().take(LISTED_MAX).collect(),
+        uncertain_count: u64::try_from(survey.uncertain_pages().count()).unwrap_or(u64::MAX),
+        bad_logs: survey.snapshot().bad_logs().to_vec(),
         schema: match &schema {
             None => SchemaState::Lost,
             Some(schema) if schema.is_complete => SchemaState::Whole,
@@ -130,7 +130,7 @@ pub fn salvage(
         leftovers,
         elapsed: started.elapsed(),
     };
-    let mark = ground.into_snapshot().into_mark();
+    let mark = survey.into_snapshot().into_mark();
     if Snapshot::load(storage, &path, &view, watch)?.into_mark() != mark {
         return Err(EngineError::Busy {
             path,

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use super::filler::Filler;
 use super::free_list;
-use super::ground::Ground;
 use super::home::{self, Candidate};
 use super::lost_and_found::{self, Stray};
 use super::maker::{Guard, Maker};
 use super::node::NodeKind;
+use super::page_survey::PageSurvey;
 use super::report::{Lost, NotMade, Strays, TableReport, broken_off};
 use super::row::each_row;
 use super::schema::{Entry, Schema};
@@ -32,7 +32,7 @@ pub struct Copied {
 pub struct Copier<'a, 'g> {
     database: &'a Database,
     maker: Maker<'a>,
-    ground: &'a mut Ground<'g>,
+    survey: &'a mut PageSurvey<'g>,
     schema: Option<&'a Schema>,
     encoding: Encoding,
     watch: &'a Watch,
@@ -66,7 +66,7 @@ impl<'a, 'g> Copier<'a, 'g> {
     /// What SQLite says.
     pub fn begin(
         (database, guard): (&'a Database, Guard),
-        ground: &'a mut Ground<'g>,
+        survey: &'a mut PageSurvey<'g>,
         schema: Option<&'a Schema>,
         watch: &'a Watch,
     ) -> Result<Self, EngineError> {
@@ -85,7 +85,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         Ok(Self {
             database,
             maker: Maker::new(database, guard),
-            ground,
+            survey,
             schema,
             encoding,
             watch,
@@ -101,7 +101,7 @@ impl<'a, 'g> Copier<'a, 'g> {
     pub fn run(mut self) -> Result<Copied, EngineError> {
         let mut tables = self.make_tables()?;
         let schema = self.schema;
-        let free_is_known = schema.is_some_and(|schema| free_list::take(self.ground, &schema.header));
+        let free_is_known = schema.is_some_and(|schema| free_list::take(self.survey, &schema.header));
         for table in &mut tables {
             if table.purpose == Purpose::Rows {
                 let pages = std::mem::take(&mut table.tree.pages);
@@ -113,7 +113,7 @@ impl<'a, 'g> Copier<'a, 'g> {
             if table.purpose == Purpose::Sequence {
                 sequence::restore(
                     self.database,
-                    self.ground,
+                    self.survey,
                     &table.tree.pages,
                     self.encoding,
                     &mut table.report,
@@ -126,7 +126,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         let entries = schema.map(|schema| schema.entries.as_slice()).unwrap_or_default();
         let kept = lost_and_found::keep(
             (self.database, entries),
-            self.ground,
+            self.survey,
             &self.strays,
             self.encoding,
             self.watch,
@@ -170,7 +170,7 @@ impl<'a, 'g> Copier<'a, 'g> {
                 Some(_) => Family::Keyed,
                 None => self.family_of(entry.root),
             };
-            let tree = Tree::walk(self.ground, entry.root, family, self.watch)?;
+            let tree = Tree::walk(self.survey, entry.root, family, self.watch)?;
             tables.push(Table {
                 purpose,
                 family,
@@ -184,7 +184,7 @@ impl<'a, 'g> Copier<'a, 'g> {
 
     /// By the root alone.
     fn family_of(&mut self, root: u32) -> Family {
-        match self.ground.node(root).map(|(node, _)| node.kind) {
+        match self.survey.node(root).map(|(node, _)| node.kind) {
             Ok(NodeKind::IndexInner | NodeKind::IndexLeaf) => Family::Keyed,
             Ok(NodeKind::TableInner | NodeKind::TableLeaf) | Err(_) => Family::Rowid,
         }
@@ -211,7 +211,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         self.database.batch("BEGIN")?;
         for &page_no in pages {
             self.watch.check()?;
-            let read = each_row(self.ground, page_no, |rowid, payload| {
+            let read = each_row(self.survey, page_no, |rowid, payload| {
                 match payload {
                     Err((at, why)) => report.lose_row(rowid, at, broken_off(why)),
                     Ok(payload) => match filler.insert(rowid, payload)? {
@@ -227,7 +227,7 @@ impl<'a, 'g> Copier<'a, 'g> {
             if let Err(why) = read {
                 report.lose(Lost::Page(Hole::of_page(page_no, why)));
             }
-            self.ground.report_copied(self.watch);
+            self.survey.report_copied(self.watch);
         }
         drop(filler);
         self.database.batch("COMMIT")
@@ -247,7 +247,7 @@ impl<'a, 'g> Copier<'a, 'g> {
         if all_is_known && !tables.iter().any(is_open) {
             return Ok(());
         }
-        let snapshot = self.ground.snapshot();
+        let snapshot = self.survey.snapshot();
         // H2.
         let is_certain = all_is_known
             && free_is_known
@@ -261,10 +261,10 @@ impl<'a, 'g> Copier<'a, 'g> {
             .filter(|candidate| !candidate.holes.is_empty())
             .collect();
         let mut found: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
-        for page_no in self.ground.untaken_leaves() {
+        for page_no in self.survey.untaken_leaves() {
             self.watch.check()?;
-            self.ground.take(page_no);
-            match home::find(self.ground, page_no, &candidates).filter(|_| is_certain) {
+            self.survey.take(page_no);
+            match home::find(self.survey, page_no, &candidates).filter(|_| is_certain) {
                 Some(index) => found.entry(index).or_default().push(page_no),
                 None => self.strays.push(Stray { page_no, table: None }),
             }

@@ -2,20 +2,20 @@
 //!
 //! Pointer maps hold no rows either, and need not be known: their first byte is 0 to 5, and never that of a leaf.
 
-use super::ground::Ground;
 use super::node::u32_at;
+use super::page_survey::PageSurvey;
 use super::schema::Header;
 
 /// Takes all free pages; answers whether that is surely all of them.
 ///
 /// A free page still holds what it held before: rows that were deleted.
-pub fn take(ground: &mut Ground<'_>, header: &Header) -> bool {
-    let usable = ground.snapshot().usable_size();
+pub fn take(survey: &mut PageSurvey<'_>, header: &Header) -> bool {
+    let usable = survey.snapshot().usable_size();
     let mut count = 0;
     let mut next = header.first_free;
     while next != 0 {
-        let Ok(trunk) = ground.page(next) else { return false };
-        if !ground.take(next) {
+        let Ok(trunk) = survey.page(next) else { return false };
+        if !survey.take(next) {
             return false;
         }
         count += 1;
@@ -26,7 +26,7 @@ pub fn take(ground: &mut Ground<'_>, header: &Header) -> bool {
             return false;
         }
         for index in 0..leaf_count {
-            if !u32_at(&trunk, 8 + 4 * index).is_some_and(|page_no| ground.take(page_no)) {
+            if !u32_at(&trunk, 8 + 4 * index).is_some_and(|page_no| survey.take(page_no)) {
                 return false;
             }
             count += 1;

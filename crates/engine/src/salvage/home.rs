@@ -4,7 +4,7 @@
 //!     a hole of the table, and every record on it could be the table's.
 //! H2. And only where no leaf can be one that was given up: all free pages are known, and all tables.
 
-use super::ground::Ground;
+use super::page_survey::PageSurvey;
 use super::record;
 use super::table_layout::TableLayout;
 use super::tree::Hole;
@@ -37,8 +37,8 @@ impl<'a> Candidate<'a> {
 }
 
 /// The only table that a leaf can be of.
-pub fn find(ground: &mut Ground<'_>, page_no: u32, candidates: &[Candidate<'_>]) -> Option<usize> {
-    let (node, page) = ground.node(page_no).ok()?;
+pub fn find(survey: &mut PageSurvey<'_>, page_no: u32, candidates: &[Candidate<'_>]) -> Option<usize> {
+    let (node, page) = survey.node(page_no).ok()?;
     let (first, last) = (node.cells.first()?.rowid, node.cells.last()?.rowid);
     if !node.cells.is_sorted_by(|one, other| one.rowid < other.rowid) {
         return None;

@@ -5,7 +5,7 @@
 
 use rusqlite::types::ValueRef;
 
-use super::ground::Ground;
+use super::page_survey::PageSurvey;
 use super::record;
 use super::report::Strays;
 use super::row::each_row;
@@ -28,7 +28,7 @@ pub struct Stray {
 /// What SQLite says; [`EngineError::Interrupted`].
 pub fn keep(
     (database, old): (&Database, &[Entry]),
-    ground: &mut Ground<'_>,
+    survey: &mut PageSurvey<'_>,
     pages: &[Stray],
     encoding: Encoding,
     watch: &Watch,
@@ -36,7 +36,7 @@ pub fn keep(
     if pages.is_empty() {
         return Ok(None);
     }
-    let width = width(ground, pages);
+    let width = width(survey, pages);
     let table = free_name(database, old)?;
     let columns: Vec<String> = (0..width).map(|index| format!(", c{index}")).collect();
     let name = quote(&table);
@@ -54,7 +54,7 @@ pub fn keep(
     };
     for stray in pages {
         watch.check()?;
-        let read = each_row(ground, stray.page_no, |rowid, payload| {
+        let read = each_row(survey, stray.page_no, |rowid, payload| {
             let values = payload
                 .ok()
                 .and_then(record::values)
@@ -75,7 +75,7 @@ pub fn keep(
             Ok(())
         })?;
         strays.lost_count += u64::from(read.is_err());
-        ground.report_copied(watch);
+        survey.report_copied(watch);
     }
     drop(statement);
     database.batch("COMMIT")?;
@@ -117,10 +117,10 @@ impl Row<'_> {
 }
 
 /// The most fields that a row of these pages has.
-fn width(ground: &mut Ground<'_>, pages: &[Stray]) -> usize {
+fn width(survey: &mut PageSurvey<'_>, pages: &[Stray]) -> usize {
     let mut width = 0;
     for stray in pages {
-        let Ok((node, page)) = ground.node(stray.page_no) else {
+        let Ok((node, page)) = survey.node(stray.page_no) else {
             continue;
         };
         for cell in &node.cells {

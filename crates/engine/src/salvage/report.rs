@@ -7,7 +7,7 @@ use selenite_cipher::Suite;
 use selenite_format::PageSize;
 use selenite_keyring::SlotSummary;
 
-use super::ground::Why;
+use super::page_survey::Why;
 use super::tree::Hole;
 use crate::verify::BadPage;
 

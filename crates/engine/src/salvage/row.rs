@@ -1,7 +1,7 @@
 //! The rows of one page.
 
-use super::ground::{Ground, Why};
 use super::node::NodeKind;
+use super::page_survey::{PageSurvey, Why};
 use crate::EngineError;
 
 /// Calls `visit` with rowid (none in a table without them) and record of every row on a page; or, instead of the record,
@@ -10,11 +10,11 @@ use crate::EngineError;
 /// # Errors
 /// As `visit`. The inner result is that of reading the page.
 pub fn each_row(
-    ground: &mut Ground<'_>,
+    survey: &mut PageSurvey<'_>,
     page_no: u32,
     mut visit: impl FnMut(Option<i64>, Result<&[u8], (u32, Why)>) -> Result<(), EngineError>,
 ) -> Result<Result<(), Why>, EngineError> {
-    let (node, page) = match ground.node(page_no) {
+    let (node, page) = match survey.node(page_no) {
         Ok(found) => found,
         Err(why) => return Ok(Err(why)),
     };
@@ -24,7 +24,7 @@ pub fn each_row(
             NodeKind::IndexInner | NodeKind::IndexLeaf => None,
             NodeKind::TableInner => break,
         };
-        match ground.payload(&page, cell) {
+        match survey.payload(&page, cell) {
             Ok(payload) => visit(rowid, Ok(&payload))?,
             Err(end) => visit(rowid, Err(end))?,
         }

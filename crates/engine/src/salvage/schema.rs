@@ -2,8 +2,8 @@
 
 use selenite_format::AutoVacuum;
 
-use super::ground::Ground;
 use super::node::u32_at;
+use super::page_survey::PageSurvey;
 use super::record;
 use super::row::each_row;
 use super::text::Encoding;
@@ -58,18 +58,18 @@ impl Schema {
     ///
     /// # Errors
     /// [`EngineError::Interrupted`].
-    pub fn read(ground: &mut Ground<'_>, watch: &Watch) -> Result<Option<Self>, EngineError> {
-        let Some(header) = ground.page(1).ok().as_deref().and_then(Header::parse) else {
+    pub fn read(survey: &mut PageSurvey<'_>, watch: &Watch) -> Result<Option<Self>, EngineError> {
+        let Some(header) = survey.page(1).ok().as_deref().and_then(Header::parse) else {
             return Ok(None);
         };
-        let tree = Tree::walk(ground, 1, Family::Rowid, watch)?;
+        let tree = Tree::walk(survey, 1, Family::Rowid, watch)?;
         let mut schema = Self {
             header,
             entries: Vec::new(),
             is_complete: tree.holes.is_empty(),
         };
         for page_no in tree.pages {
-            let read = each_row(ground, page_no, |_, payload| {
+            let read = each_row(survey, page_no, |_, payload| {
                 match payload.ok().and_then(|payload| Entry::parse(payload, header.encoding)) {
                     Some(entry) => schema.entries.push(entry),
                     None => schema.is_complete = false,

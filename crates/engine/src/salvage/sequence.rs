@@ -2,7 +2,7 @@
 
 use rusqlite::Statement;
 
-use super::ground::Ground;
+use super::page_survey::PageSurvey;
 use super::record;
 use super::report::{Lost, TableReport, broken_off};
 use super::row::each_row;
@@ -17,13 +17,13 @@ use crate::{Database, EngineError};
 /// What SQLite says.
 pub fn restore(
     database: &Database,
-    ground: &mut Ground<'_>,
+    survey: &mut PageSurvey<'_>,
     pages: &[u32],
     encoding: Encoding,
     report: &mut TableReport,
 ) -> Result<(), EngineError> {
     if database.number("SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_sequence'")? == 0 {
-        return lose_all(ground, pages, report);
+        return lose_all(survey, pages, report);
     }
     let prepare = |sql: &str| {
         database
@@ -39,7 +39,7 @@ pub fn restore(
         "INSERT INTO main.sqlite_sequence (name, seq) VALUES ({name}, {number})"
     ))?;
     for &page_no in pages {
-        let read = each_row(ground, page_no, |rowid, payload| {
+        let read = each_row(survey, page_no, |rowid, payload| {
             let values = match payload {
                 Ok(payload) => record::values(payload),
                 Err((at, why)) => {
@@ -71,10 +71,10 @@ pub fn restore(
 }
 
 /// No table that could be made has an AUTOINCREMENT.
-fn lose_all(ground: &mut Ground<'_>, pages: &[u32], report: &mut TableReport) -> Result<(), EngineError> {
+fn lose_all(survey: &mut PageSurvey<'_>, pages: &[u32], report: &mut TableReport) -> Result<(), EngineError> {
     for &page_no in pages {
         // A page that can't be read now has no row that would be missed.
-        let _ = each_row(ground, page_no, |rowid, _| {
+        let _ = each_row(survey, page_no, |rowid, _| {
             report.lose_row(rowid, page_no, "its table could not be made");
             Ok(())
         })?;

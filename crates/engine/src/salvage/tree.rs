@@ -3,8 +3,8 @@
 //! T1. What is below a page that says "rowids from here to there" has only such rowids, in ascending order: a page that
 //!     has others is none of this tree, though it be authentic. So no row is found twice.
 
-use super::ground::{Ground, Why};
 use super::node::{Node, NodeKind};
+use super::page_survey::{PageSurvey, Why};
 use crate::{EngineError, Watch};
 
 /// How a table's rows are kept.
@@ -72,7 +72,7 @@ impl Tree {
     ///
     /// # Errors
     /// [`EngineError::Interrupted`].
-    pub fn walk(ground: &mut Ground<'_>, root: u32, family: Family, watch: &Watch) -> Result<Self, EngineError> {
+    pub fn walk(survey: &mut PageSurvey<'_>, root: u32, family: Family, watch: &Watch) -> Result<Self, EngineError> {
         let mut tree = Self::default();
         let mut depths = Vec::new();
         let mut leaf_depth = None;
@@ -84,7 +84,7 @@ impl Tree {
         }];
         while let Some(visit) = visits.pop() {
             watch.check()?;
-            match enter(ground, &visit, family) {
+            match enter(survey, &visit, family) {
                 Ok(node) => {
                     if node.kind.is_inner() {
                         visits.extend(below(&node, &visit).into_iter().rev());
@@ -116,8 +116,8 @@ impl Tree {
 }
 
 /// Reads a page that should be of this tree, and takes it.
-fn enter(ground: &mut Ground<'_>, visit: &Visit, family: Family) -> Result<Node, Why> {
-    let (node, _) = ground.node(visit.page_no)?;
+fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<Node, Why> {
+    let (node, _) = survey.node(visit.page_no)?;
     let is_ours = match (family, node.kind) {
         (Family::Rowid, NodeKind::TableInner | NodeKind::TableLeaf)
         | (Family::Keyed, NodeKind::IndexInner | NodeKind::IndexLeaf) => true,
@@ -125,7 +125,7 @@ fn enter(ground: &mut Ground<'_>, visit: &Visit, family: Family) -> Result<Node,
         | (Family::Keyed, NodeKind::TableInner | NodeKind::TableLeaf) => false,
     };
     let is_in_order = family == Family::Keyed || is_in_order(&node, visit);
-    if is_ours && is_in_order && ground.take(visit.page_no) {
+    if is_ours && is_in_order && survey.take(visit.page_no) {
         return Ok(node);
     }
     Err(Why::Misplaced)

@@ -29,7 +29,7 @@ impl std::fmt::Display for Why {
 }
 
 /// The pages, each looked at once.
-pub struct Ground<'a> {
+pub struct PageSurvey<'a> {
     snapshot: Snapshot<'a>,
     /// Page n at index n-1.
     marks: Vec<Mark>,
@@ -44,7 +44,7 @@ struct Mark {
     kind: Option<NodeKind>,
 }
 
-impl<'a> Ground<'a> {
+impl<'a> PageSurvey<'a> {
     /// Looks at every page.
     ///
     /// # Errors
