@@ -42,7 +42,7 @@ pub struct Known {
     /// Whether that is there.
     pub base_is_there: bool,
     /// What all that it rests on is like.
-    pub ground: Ground,
+    pub ground: BaseState,
     /// Whether origin MACs show that a holder of the database's master key made it.
     pub is_own: bool,
     /// How many pages the database had.
@@ -59,7 +59,7 @@ pub struct Known {
 
 /// What all that a backup rests on is like, as far as names, sizes and manifests tell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ground {
+pub enum BaseState {
     /// It is there; or there is none, under a full backup.
     Whole,
     /// One of them is not opened by the keys given.
@@ -148,20 +148,20 @@ impl Link {
         own.find(is_base)
     }
 
-    fn ground(&self, all: &[Self]) -> Ground {
+    fn ground(&self, all: &[Self]) -> BaseState {
         let mut link = self;
         for _ in all {
             if link.base.is_none() {
-                return Ground::Whole;
+                return BaseState::Whole;
             }
             link = match link.below(all) {
-                Some(below) if below.is_closed => return Ground::Closed,
+                Some(below) if below.is_closed => return BaseState::Closed,
                 Some(below) if below.is_whole => below,
-                Some(_) | None => return Ground::Broken,
+                Some(_) | None => return BaseState::Broken,
             };
         }
         // It leads back to itself.
-        Ground::Broken
+        BaseState::Broken
     }
 }
 
@@ -219,7 +219,7 @@ fn known(backup: &Backup, followed_until: Option<u64>) -> Known {
         made: facts.made,
         base: None,
         base_is_there: facts.base.is_none(),
-        ground: Ground::Whole,
+        ground: BaseState::Whole,
         is_own: backup.is_own(),
         page_count: facts.page_count,
         page_size: facts.page_size.as_u32(),

@@ -1,7 +1,7 @@
 //! Backups of which the keys given open some, and not others.
 
 use selenite_backup::{ArchiveName, ArchiveWriter};
-use selenite_engine::backups::{Ground, Outcome, Prune, Reason, Rules, Verify, list, prune, verify};
+use selenite_engine::backups::{BaseState, Outcome, Prune, Reason, Rules, Verify, list, prune, verify};
 use selenite_engine::{Access, Watch, now};
 use selenite_format::PageSize;
 use selenite_format::archive::{Base, Facts};
@@ -83,7 +83,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
     assert_eq!((known(&above).base, known(&above).base_is_there), (Some(full), true));
     assert_eq!(
         (known(&above).ground, known(&top).ground),
-        (Ground::Closed, Ground::Closed)
+        (BaseState::Closed, BaseState::Closed)
     );
 
     let pruned = prune(shelf.place.as_ref(), &access, &keep_last(), &Watch::nobody()).unwrap();

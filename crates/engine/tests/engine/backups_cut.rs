@@ -4,7 +4,7 @@ use std::fs;
 
 use selenite_backup::ArchiveName;
 use selenite_engine::backup::{Backup, backup};
-use selenite_engine::backups::{Ground, Listed, Reason, list};
+use selenite_engine::backups::{BaseState, Listed, Reason, list};
 use selenite_engine::restore::{Restore, Restored, Which, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Class, EngineError, Watch};
@@ -54,7 +54,7 @@ fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
     };
     let archives = look("key");
     assert!(archives.iter().all(|one| one.fault.is_none()), "{archives:?}");
-    assert_eq!(ground(&archives), Ground::Whole);
+    assert_eq!(ground(&archives), BaseState::Whole);
     for object in ["part-00000000", "index-00000000", "begun"] {
         let path = shelf.folder(&full).join(object);
         let whole = fs::read(&path).unwrap();
@@ -72,7 +72,7 @@ fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
                 assert!(fault.object.ends_with(&format!("{full}/{object}")), "{fault:?}");
                 assert_eq!(fault.what == "it is missing", !is_cut, "{fault:?}");
             }
-            assert_eq!(ground(&look("key")), Ground::Broken, "{object}");
+            assert_eq!(ground(&look("key")), BaseState::Broken, "{object}");
             // An index is for the next incremental backup.
             if object.starts_with("index") {
                 restored(&shelf, &full).unwrap();

@@ -1,6 +1,6 @@
 //! `selenite backups list`.
 
-use selenite_engine::backups::{self, Ground, Listed, Listing};
+use selenite_engine::backups::{self, BaseState, Listed, Listing};
 use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
@@ -106,9 +106,9 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         state.push_str(", what opens it is missing");
     }
     match known.filter(|known| known.base_is_there).map(|known| known.ground) {
-        None | Some(Ground::Whole) => {}
-        Some(Ground::Closed) => state.push_str(", on one that the keys given do not open"),
-        Some(Ground::Broken) => state.push_str(", on one that is NOT complete"),
+        None | Some(BaseState::Whole) => {}
+        Some(BaseState::Closed) => state.push_str(", on one that the keys given do not open"),
+        Some(BaseState::Broken) => state.push_str(", on one that is NOT complete"),
     }
     if known.is_some_and(|known| !known.is_own) {
         state.push_str(", of UNKNOWN origin");
@@ -151,9 +151,9 @@ fn json(listing: &Listing) -> Value {
             "base": base.map(|base| if known.is_some_and(|known| known.base_is_there) { base.as_str() } else { short(base.as_str()) }),
             "base_is_there": known.map(|known| known.base_is_there),
             "rests_on_whole": known.and_then(|known| match known.ground {
-                Ground::Whole => Some(true),
-                Ground::Broken => Some(false),
-                Ground::Closed => None,
+                BaseState::Whole => Some(true),
+                BaseState::Broken => Some(false),
+                BaseState::Closed => None,
             }),
             "origin": known.map(|known| crate::lines::origin(known.is_own)),
             "pages": known.map(|known| known.page_count),
