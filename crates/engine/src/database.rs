@@ -22,7 +22,7 @@ pub struct Database {
     connection: Connection,
     path: PathBuf,
     /// How long to wait for locks.
-    patience: cell::Cell<Duration>,
+    policy: cell::Cell<Duration>,
 }
 
 /// A value in a row.
@@ -105,16 +105,16 @@ impl Database {
         let database = Self {
             connection,
             path: path.to_owned(),
-            patience: cell::Cell::default(),
+            policy: cell::Cell::default(),
         };
         database.wait_for_locks(access.busy_wait)?;
         Ok(database)
     }
 
     /// Says how long to wait for locks from now on.
-    pub(crate) fn wait_for_locks(&self, patience: Duration) -> Result<(), EngineError> {
-        self.patience.set(patience);
-        let waits = self.connection.busy_timeout(patience);
+    pub(crate) fn wait_for_locks(&self, policy: Duration) -> Result<(), EngineError> {
+        self.policy.set(policy);
+        let waits = self.connection.busy_timeout(policy);
         waits.map_err(|error| self.error(error))
     }
 
@@ -128,7 +128,7 @@ impl Database {
     }
 
     fn try_begin(&self) -> Result<(), rusqlite::Error> {
-        let until = Instant::now() + self.patience.get();
+        let until = Instant::now() + self.policy.get();
         self.connection.busy_timeout(Duration::ZERO)?;
         let begun = loop {
             match self.connection.execute_batch("BEGIN IMMEDIATE") {
@@ -136,7 +136,7 @@ impl Database {
                 begun => break begun,
             }
         };
-        self.connection.busy_timeout(self.patience.get())?;
+        self.connection.busy_timeout(self.policy.get())?;
         begun
     }
 

@@ -25,7 +25,7 @@ use tokio::runtime::{Builder, Runtime};
 use crate::answer::{Failure, watch};
 use crate::endpoint::Endpoint;
 use crate::keys::Service;
-use crate::patience::Patience;
+use crate::retry_policy::RetryPolicy;
 use crate::settings::Settings;
 use crate::spec::refusal;
 use crate::wire::{Counters, Whom, Wire, one_attempt};
@@ -39,7 +39,7 @@ pub struct Bucket {
     /// None only while it is dropped.
     runtime: Option<Runtime>,
     counters: Arc<Counters>,
-    patience: Patience,
+    policy: RetryPolicy,
     /// B1: whether it was seen.
     keeps_objects: Mutex<bool>,
 }
@@ -56,7 +56,7 @@ impl Bucket {
         let counters = Arc::new(Counters::default());
         let wire = |whom, is_direct| Wire {
             counters: Arc::clone(&counters),
-            patience: settings.patience,
+            policy: settings.policy,
             whom,
             is_direct,
             certificates: found.certificates.clone(),
@@ -109,7 +109,7 @@ impl Bucket {
             store,
             runtime: Some(runtime),
             counters,
-            patience: settings.patience,
+            policy: settings.policy,
             keeps_objects: Mutex::new(false),
         })
     }
@@ -135,8 +135,8 @@ impl Bucket {
                 Err(Fault::Said(trouble, what)) => Failure::ours(trouble, what),
                 Err(Fault::Store) => seen.failure(writes),
             };
-            let pause = self.patience.pause(tries, die(), failure.pause);
-            if !failure.again || tries >= self.patience.tries_max || started.elapsed() + pause > self.patience.total {
+            let pause = self.policy.pause(tries, jitter(), failure.pause);
+            if !failure.again || tries >= self.policy.tries_max || started.elapsed() + pause > self.policy.total {
                 return Err((failure, in_doubt));
             }
             in_doubt |= failure.in_doubt;
@@ -416,7 +416,7 @@ fn place(bucket: &str, prefix: &str) -> String {
     }
 }
 
-fn die() -> u16 {
+fn jitter() -> u16 {
     // Without randomness the waits are only not spread.
     getrandom::u32().map_or(0, |thrown| (thrown >> 16) as u16)
 }

@@ -12,15 +12,15 @@ mod answer;
 mod bucket;
 mod endpoint;
 mod keys;
-mod patience;
 mod profile;
+mod retry_policy;
 mod settings;
 mod spec;
 mod wire;
 
 use selenite_backup::{Destination, Folder, StoreError};
 
-pub use patience::Patience;
+pub use retry_policy::RetryPolicy;
 pub use settings::Settings;
 
 use bucket::Bucket;

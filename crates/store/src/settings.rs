@@ -9,8 +9,8 @@ use reqwest::tls::Certificate;
 use selenite_backup::{StoreError, Trouble};
 
 use crate::endpoint::Endpoint;
-use crate::patience::Patience;
 use crate::profile::{Profiles, Properties};
+use crate::retry_policy::RetryPolicy;
 use crate::spec::refusal;
 
 /// What an object store is opened with. It may hold a secret: it is not to be shown.
@@ -19,7 +19,7 @@ pub struct Settings {
     /// The variables of the environment that count: `AWS_*`, and `HOME`.
     pub environment: BTreeMap<String, String>,
     /// How long is waited.
-    pub patience: Patience,
+    pub policy: RetryPolicy,
 }
 
 /// What they come to for one place.
@@ -44,7 +44,7 @@ impl Settings {
             environment: texts
                 .filter(|(name, _)| name.starts_with("AWS_") || name == "HOME")
                 .collect(),
-            patience: Patience::default(),
+            policy: RetryPolicy::default(),
         }
     }
 

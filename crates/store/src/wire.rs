@@ -25,7 +25,7 @@ use reqwest::redirect::Policy;
 use reqwest::tls::Certificate;
 
 use crate::answer::{Lost, note};
-use crate::patience::Patience;
+use crate::retry_policy::RetryPolicy;
 
 /// What was counted.
 #[derive(Default, Debug)]
@@ -63,7 +63,7 @@ pub struct Wire {
     /// What is counted.
     pub counters: Arc<Counters>,
     /// How long is waited.
-    pub patience: Patience,
+    pub policy: RetryPolicy,
     /// To whom.
     pub whom: Whom,
     /// W2.
@@ -81,11 +81,11 @@ impl fmt::Debug for Wire {
 impl Wire {
     fn client(&self, in_clear: bool) -> reqwest::Result<reqwest::Client> {
         let (connect, request) = match self.whom {
-            Whom::Bucket => (self.patience.connect, self.patience.request),
+            Whom::Bucket => (self.policy.connect, self.policy.request),
             // They are near, or not there.
             Whom::Keys => (
-                self.patience.connect.min(KEYS_CONNECT),
-                self.patience.request.min(KEYS_REQUEST),
+                self.policy.connect.min(KEYS_CONNECT),
+                self.policy.request.min(KEYS_REQUEST),
             ),
         };
         let mut builder = reqwest::Client::builder()

@@ -133,9 +133,9 @@ fn a_write_whose_answer_was_lost_is_found_by_reading_it_back() {
 fn a_write_whose_answer_comes_too_late_is_found_by_reading_it_back() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
-    settings.patience.request = Duration::from_millis(500);
+    settings.policy.request = Duration::from_millis(500);
     // On a busy machine other answers may be late as well.
-    settings.patience.tries_max = 100;
+    settings.policy.tries_max = 100;
     let place = open(&settings);
     place.put_new("first", b"").unwrap();
     let before = store.count("GET");
@@ -183,8 +183,8 @@ fn a_lost_write_that_may_not_be_read_back_is_no_success() {
 fn a_store_that_does_not_answer_is_left_after_a_while() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
-    settings.patience.request = Duration::from_millis(100);
-    settings.patience.tries_max = 2;
+    settings.policy.request = Duration::from_millis(100);
+    settings.policy.tries_max = 2;
     let place = open(&settings);
     store.fail((0..6).map(|_| Fault::Hangs));
     assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
@@ -201,8 +201,8 @@ fn a_store_that_does_not_answer_is_left_after_a_while() {
 fn attempts_end_with_the_time_that_all_of_them_have() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
-    settings.patience.tries_max = u32::MAX;
-    settings.patience.total = Duration::ZERO;
+    settings.policy.tries_max = u32::MAX;
+    settings.policy.total = Duration::ZERO;
     let place = open(&settings);
     store.fail([Fault::Says(503, "")]);
     assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);

@@ -13,7 +13,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
 use selenite_backup::{Destination, StoreError};
-use selenite_store::{Patience, Settings};
+use selenite_store::{RetryPolicy, Settings};
 
 /// The key that the tests sign with. No error may show the second.
 const KEY_ID: &str = "AKIATEST";
@@ -39,12 +39,12 @@ fn settings(port: u16) -> Settings {
     ] {
         settings.environment.insert(name.to_owned(), value.to_owned());
     }
-    settings.patience = Patience {
+    settings.policy = RetryPolicy {
         request: Duration::from_secs(20),
         tries_max: 3,
         pause_first: Duration::from_millis(1),
         pause_max: Duration::from_millis(2),
-        ..Patience::default()
+        ..RetryPolicy::default()
     };
     settings
 }

@@ -42,7 +42,7 @@ fn of_several_who_write_one_object_one_has_written_it() {
 fn of_several_who_write_over_a_bad_line_each_has_its_object() {
     let store = FaultyStore::start(Habits::default());
     let mut settings = settings(store.port);
-    settings.patience.tries_max = 30;
+    settings.policy.tries_max = 30;
     let place = open(&settings);
     let faults = (0..12).map(|number| match number % 3 {
         0 => Fault::Closes,

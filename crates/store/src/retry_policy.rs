@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// How long is waited, and how often it is tried again.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Patience {
+pub struct RetryPolicy {
     /// For a connection.
     pub connect: Duration,
     /// For one attempt, from its first byte to the last of its answer.
@@ -19,7 +19,7 @@ pub struct Patience {
     pub pause_max: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     /// 10 s for a connection and 120 s for an attempt; eight attempts within five minutes, up to 200 ms apart at first and 30 s at last.
     fn default() -> Self {
         Self {
@@ -33,16 +33,16 @@ impl Default for Patience {
     }
 }
 
-impl Patience {
+impl RetryPolicy {
     /// How long to wait after `tries` attempts, of which there was one at least: half of the doubled wait, and of the other half as much as
-    /// `die` says, so that many that failed together don't come back together. Longer if the server asked for it, within the limit.
+    /// `jitter` says, so that many that failed together don't come back together. Longer if the server asked for it, within the limit.
     #[must_use]
-    pub fn pause(&self, tries: u32, die: u16, asked: Option<Duration>) -> Duration {
+    pub fn pause(&self, tries: u32, jitter: u16, asked: Option<Duration>) -> Duration {
         let doubled = self
             .pause_first
             .saturating_mul(1 << (tries - 1).min(20))
             .min(self.pause_max);
-        let thrown = doubled / 2 + (doubled / 2).mul_f64(f64::from(die) / f64::from(u16::MAX));
+        let thrown = doubled / 2 + (doubled / 2).mul_f64(f64::from(jitter) / f64::from(u16::MAX));
         thrown.max(asked.unwrap_or_default().min(self.pause_max))
     }
 }
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn waits_double_up_to_a_limit_and_differ() {
-        let patience = Patience::default();
-        let wait = |tries, die| patience.pause(tries, die, None).as_millis();
+        let policy = RetryPolicy::default();
+        let wait = |tries, jitter| policy.pause(tries, jitter, None).as_millis();
         assert_eq!([wait(1, 0), wait(1, u16::MAX)], [100, 200]);
         assert_eq!([wait(4, 0), wait(4, u16::MAX)], [800, 1600]);
         assert_eq!([wait(9, u16::MAX), wait(u32::MAX, u16::MAX)], [30_000, 30_000]);
@@ -65,8 +65,8 @@ mod tests {
 
     #[test]
     fn a_server_may_ask_for_longer_within_the_limit() {
-        let patience = Patience::default();
-        let wait = |seconds| patience.pause(1, 0, Some(Duration::from_secs(seconds)));
+        let policy = RetryPolicy::default();
+        let wait = |seconds| policy.pause(1, 0, Some(Duration::from_secs(seconds)));
         assert_eq!(
             [wait(0).as_millis(), wait(5).as_millis(), wait(9999).as_millis()],
             [100, 5000, 30_000]
