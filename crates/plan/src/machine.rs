@@ -49,7 +49,7 @@ pub use message::Message;
 pub use options::Options;
 pub use statement::TableStatement;
 
-use answer::{Answer, Manner, Told};
+use answer::{Answer, DoneReport, Manner};
 use capture::Capture;
 use frame::{Frame, Reach, Returns};
 use raise::{Failed, Halt};
@@ -175,7 +175,7 @@ impl Machine {
             TransactionStep::Save { name } => (Command::NONE, self.save(name, host)),
         };
         let result = match done {
-            Ok(()) => self.complete(command, Told::Plain, 0, host),
+            Ok(()) => self.complete(command, DoneReport::Plain, 0, host),
             Err(failure) => match self.failure(failure, Failed::of(command), host) {
                 Ok(()) => Ok(()),
                 Err(halt) => Err(halt),
@@ -275,7 +275,7 @@ impl Machine {
     fn complete<H: Host + ?Sized>(
         &mut self,
         command: u16,
-        told: Told,
+        told: DoneReport,
         row_count: i64,
         host: &mut H,
     ) -> Result<(), Halt> {
@@ -285,7 +285,7 @@ impl Machine {
         Ok(self.tell(command, told, host)?)
     }
 
-    fn tell<H: Host + ?Sized>(&mut self, command: u16, told: Told, host: &mut H) -> Result<(), Stop> {
+    fn tell<H: Host + ?Sized>(&mut self, command: u16, told: DoneReport, host: &mut H) -> Result<(), Stop> {
         let manner = self.manner();
         self.answer.tell(manner, command, told, host)
     }

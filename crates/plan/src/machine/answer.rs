@@ -19,7 +19,7 @@ pub(super) struct Manner {
 
 /// What a statement's DONE says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Told {
+pub(super) enum DoneReport {
     /// Nothing but that it is done.
     Plain,
     /// How many rows it changed.
@@ -37,16 +37,16 @@ impl Answer {
         &mut self,
         manner: Manner,
         command: u16,
-        told: Told,
+        told: DoneReport,
         host: &mut H,
     ) -> Result<(), Stop> {
         let is_quiet = manner.no_count && manner.kind == DoneKind::InProcedure;
         let (status, row_count) = match told {
-            Told::Plain | Told::Count(_) if is_quiet => return Ok(()),
-            Told::Plain => (0, 0),
-            Told::Count(_) | Told::Rows(_) if manner.no_count => (0, 0),
-            Told::Count(count) | Told::Rows(count) => (Done::COUNT, count),
-            Told::Error => (Done::ERROR, 0),
+            DoneReport::Plain | DoneReport::Count(_) if is_quiet => return Ok(()),
+            DoneReport::Plain => (0, 0),
+            DoneReport::Count(_) | DoneReport::Rows(_) if manner.no_count => (0, 0),
+            DoneReport::Count(count) | DoneReport::Rows(count) => (Done::COUNT, count),
+            DoneReport::Error => (Done::ERROR, 0),
         };
         let done = Done {
             kind: manner.kind,

@@ -14,7 +14,7 @@ use crate::{
 
 use super::{
     Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep,
-    answer::Told,
+    answer::DoneReport,
     raise::{Failed, Halt},
     transaction::Transaction,
 };
@@ -127,9 +127,9 @@ impl Machine {
         match affected {
             Affected::Rows(count) => {
                 let row_count = i64::try_from(count).unwrap_or(i64::MAX);
-                self.complete(Command::INSERT, Told::Count(count), row_count, host)
+                self.complete(Command::INSERT, DoneReport::Count(count), row_count, host)
             }
-            Affected::Nothing => self.complete(Command::INSERT, Told::Plain, 0, host),
+            Affected::Nothing => self.complete(Command::INSERT, DoneReport::Plain, 0, host),
         }
     }
 

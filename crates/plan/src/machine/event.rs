@@ -15,7 +15,7 @@ use crate::{
 
 use super::{
     Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait,
-    answer::Told,
+    answer::DoneReport,
     raise::{Failed, Halt},
     scalar::is_heavy,
     wait_text,
@@ -46,15 +46,15 @@ impl Machine {
                 self.jump(index(*target));
                 Ok(())
             }
-            Step::BeginTry => self.complete(Command::NONE, Told::Plain, 0, host),
+            Step::BeginTry => self.complete(Command::NONE, DoneReport::Plain, 0, host),
             Step::EndTry(target) => {
-                self.complete(Command::NONE, Told::Plain, 0, host)?;
+                self.complete(Command::NONE, DoneReport::Plain, 0, host)?;
                 self.jump(index(*target));
                 Ok(())
             }
             Step::EndCatch { catch_depth } => {
                 self.leave_catch(*catch_depth, host);
-                self.complete(Command::NONE, Told::Plain, 0, host)
+                self.complete(Command::NONE, DoneReport::Plain, 0, host)
             }
             Step::Print(operand) => self.print(operand, host),
             Step::RaiseError(statement) => self.raise_error(statement, host),
@@ -137,7 +137,7 @@ impl Machine {
             }
         }
         host.row(&row)?;
-        self.complete(Command::SELECT, Told::Rows(1), 1, host)
+        self.complete(Command::SELECT, DoneReport::Rows(1), 1, host)
     }
 
     fn select_assign<H: Host + ?Sized>(&mut self, select: &SelectAssign, host: &mut H) -> Result<(), Halt> {
@@ -161,7 +161,7 @@ impl Machine {
         if self.is_heavy {
             self.steps_to_poll = 1;
         }
-        self.complete(Command::SELECT, Told::Count(1), 1, host)
+        self.complete(Command::SELECT, DoneReport::Count(1), 1, host)
     }
 
     fn wait_for<H: Host + ?Sized>(&mut self, kind: ast::WaitKind, operand: &Operand, host: &mut H) -> Result<(), Halt> {
@@ -178,7 +178,7 @@ impl Machine {
             ast::WaitKind::Delay => Wait::Delay { milliseconds },
             ast::WaitKind::Time => Wait::Time { milliseconds },
         })?;
-        self.complete(Command::NONE, Told::Plain, 0, host)
+        self.complete(Command::NONE, DoneReport::Plain, 0, host)
     }
 
     fn set_switch<H: Host + ?Sized>(&mut self, switch: Switch, on: bool, last: bool, host: &mut H) -> Result<(), Halt> {
@@ -189,7 +189,7 @@ impl Machine {
         }
         self.show_options(host);
         if last {
-            return self.complete(Command::SET, Told::Plain, 0, host);
+            return self.complete(Command::SET, DoneReport::Plain, 0, host);
         }
         self.step_on();
         Ok(())
@@ -207,7 +207,7 @@ impl Machine {
         };
         self.answer.flush(host)?;
         match host.set_option(option, value.as_ref()) {
-            Ok(()) => self.complete(Command::SET, Told::Plain, 0, host),
+            Ok(()) => self.complete(Command::SET, DoneReport::Plain, 0, host),
             Err(failure) => self.failure(failure, Failed::of(Command::SET), host),
         }
     }
@@ -215,7 +215,7 @@ impl Machine {
     fn use_database<H: Host + ?Sized>(&mut self, name: &ast::Name, host: &mut H) -> Result<(), Halt> {
         self.answer.flush(host)?;
         match host.use_database(name) {
-            Ok(()) => self.complete(Command::NONE, Told::Plain, 0, host),
+            Ok(()) => self.complete(Command::NONE, DoneReport::Plain, 0, host),
             Err(failure) => self.failure(failure, Failed::of(Command::NONE), host),
         }
     }
@@ -268,22 +268,22 @@ impl Machine {
             Role::Plain => match affected {
                 Affected::Rows(count) => {
                     let told = if done.rows {
-                        Told::Rows(count)
+                        DoneReport::Rows(count)
                     } else {
-                        Told::Count(count)
+                        DoneReport::Count(count)
                     };
                     self.complete(done.command, told, i64::try_from(count).unwrap_or(i64::MAX), host)
                 }
-                Affected::Nothing => self.complete(done.command, Told::Plain, 0, host),
+                Affected::Nothing => self.complete(done.command, DoneReport::Plain, 0, host),
             },
-            Role::Assign => self.complete(done.command, Told::Count(1), 1, host),
+            Role::Assign => self.complete(done.command, DoneReport::Count(1), 1, host),
             Role::Declare | Role::Value => {
                 self.step_on();
                 Ok(())
             }
             Role::Condition { slot, otherwise, .. } => {
                 let is_true = self.slot(slot.index()) == Value::Int(1);
-                self.complete(done.command, Told::Plain, 0, host)?;
+                self.complete(done.command, DoneReport::Plain, 0, host)?;
                 if !is_true {
                     self.jump(index(otherwise));
                 }

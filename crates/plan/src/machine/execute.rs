@@ -15,7 +15,7 @@ use crate::{
 use super::{
     Call, CallArgument, Callee, Command, Done, DoneKind, Entry, Failure, FrameKind, Host, Machine, Output, TextCall,
     TextFailure, TransactionStep,
-    answer::Told,
+    answer::DoneReport,
     arguments::{bind, converted},
     called_name,
     frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved},
@@ -103,7 +103,7 @@ impl Machine {
     /// All that is wrong with a text is told, unless a CATCH takes it: that sees the last.
     fn fail_text<H: Host + ?Sized>(&mut self, mut errors: Vec<PlanError>, host: &mut H) -> Result<(), Halt> {
         let Some(last) = errors.pop() else {
-            return self.complete(Command::EXECUTE, Told::Plain, 0, host);
+            return self.complete(Command::EXECUTE, DoneReport::Plain, 0, host);
         };
         let as_raised = |error: PlanError| Raised {
             line: error.line(),
@@ -306,7 +306,7 @@ impl Machine {
         }
         let manner = self.manner();
         if manner.kind != DoneKind::Statement {
-            return Ok(self.tell(Command::EXECUTE, Told::Plain, host)?);
+            return Ok(self.tell(Command::EXECUTE, DoneReport::Plain, host)?);
         }
         if let Some(status) = status {
             self.answer.flush(host)?;

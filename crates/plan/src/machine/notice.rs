@@ -11,7 +11,7 @@ use crate::{
 
 use super::{
     Command, Host, Machine, Message,
-    answer::Told,
+    answer::DoneReport,
     frame::{Raised, Reach},
     message::SEVERITY_INFO_MAX,
     raise::{Failed, Halt, SEVERITY_FATAL_MIN},
@@ -41,7 +41,7 @@ impl Machine {
             to_log: false,
         };
         self.message(&message, host)?;
-        self.complete(Command::PRINT, Told::Plain, 0, host)
+        self.complete(Command::PRINT, DoneReport::Plain, 0, host)
     }
 
     /// RAISERROR.
@@ -72,7 +72,7 @@ impl Machine {
             to_log: statement.log,
         };
         self.message(&message, host)?;
-        let done = self.complete(Command::PRINT, Told::Plain, 0, host);
+        let done = self.complete(Command::PRINT, DoneReport::Plain, 0, host);
         if statement.set_error {
             self.error = told.number();
         }

@@ -6,7 +6,7 @@ use crate::{Ends, PlanError, program::index};
 
 use super::{
     Command, Host, Machine, Message, Stop, TransactionStep,
-    answer::Told,
+    answer::DoneReport,
     frame::{Frame, Raised, Reach},
 };
 
@@ -122,11 +122,11 @@ impl Machine {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.at = frame.program.behind(frame.at);
                 }
-                self.tell(failed.command, Told::Error, host)?;
+                self.tell(failed.command, DoneReport::Error, host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
             }
             Reach::Scope if self.frames.len() > 1 => {
-                self.tell(failed.command, Told::Error, host)?;
+                self.tell(failed.command, DoneReport::Error, host)?;
                 self.end_frame(None, host)
             }
             Reach::Scope | Reach::Batch => Err(Halt::Batch),
@@ -161,7 +161,11 @@ impl Machine {
         failed: Failed,
         host: &mut H,
     ) -> Result<(), Halt> {
-        let told = if failed.counts { Told::Rows(0) } else { Told::Plain };
+        let told = if failed.counts {
+            DoneReport::Rows(0)
+        } else {
+            DoneReport::Plain
+        };
         self.tell(failed.command, told, host)?;
         while self.frames.len() > number + 1 {
             self.drop_frame(host);

@@ -11,7 +11,7 @@ use crate::{
     },
 };
 
-use super::{Command, Host, Machine, Stop, answer::Told, frame::Frame};
+use super::{Command, Host, Machine, Stop, answer::DoneReport, frame::Frame};
 
 /// Why the fast steps came to an end.
 pub(super) enum Pause {
@@ -85,7 +85,11 @@ impl Machine {
             };
             self.row_count = rows;
             self.error = 0;
-            let told = if rows == 0 { Told::Plain } else { Told::Count(1) };
+            let told = if rows == 0 {
+                DoneReport::Plain
+            } else {
+                DoneReport::Count(1)
+            };
             self.answer.tell(manner, command, told, host)?;
             at = next;
         };

@@ -13,7 +13,7 @@ use crate::{PlanError, program::Program};
 
 use super::*;
 
-use self::mock::{Mock, Told as Heard, short};
+use self::mock::{DoneReport as Heard, Mock, short};
 
 mod any;
 mod calls;

@@ -7,7 +7,7 @@ use crate::{
 
 use super::{
     Command, Failure, Host, Machine, Stop, TransactionStep,
-    answer::Told,
+    answer::DoneReport,
     frame::Reach,
     raise::{Failed, Halt},
 };
@@ -54,7 +54,7 @@ impl Machine {
             TransactionStatement::Save(name) => self.save(&self.transaction_name(Some(name)), host),
         };
         match done {
-            Ok(()) => self.complete(command, Told::Plain, 0, host),
+            Ok(()) => self.complete(command, DoneReport::Plain, 0, host),
             Err(Failure::Stop(stop)) => Err(stop.into()),
             Err(Failure::Error(error)) => self.transaction_failed(error, command, host),
         }

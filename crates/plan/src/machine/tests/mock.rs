@@ -17,7 +17,7 @@ use crate::{
 
 /// What a host was told, in order.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Told {
+pub(crate) enum DoneReport {
     Done(Done),
     Message {
         number: i32,
@@ -49,7 +49,7 @@ pub(crate) enum Told {
 pub(crate) type Answer = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
 
 pub(crate) struct Mock {
-    pub(crate) told: Vec<Told>,
+    pub(crate) told: Vec<DoneReport>,
     pub(crate) session: Session,
     pub(crate) caught: Option<Arc<CaughtError>>,
     connection: Connection,
@@ -130,7 +130,7 @@ impl Mock {
         self.told.iter().filter_map(super::in_short).collect()
     }
 
-    fn push(&mut self, told: Told) -> Result<(), Stop> {
+    fn push(&mut self, told: DoneReport) -> Result<(), Stop> {
         self.told.push(told);
         self.stop()
     }
@@ -234,11 +234,11 @@ impl Host for Mock {
     }
 
     fn done(&mut self, done: Done) -> Result<(), Stop> {
-        self.push(Told::Done(done))
+        self.push(DoneReport::Done(done))
     }
 
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
-        self.push(Told::Message {
+        self.push(DoneReport::Message {
             number: message.number,
             severity: message.severity,
             state: message.state,
@@ -249,11 +249,11 @@ impl Host for Mock {
     }
 
     fn flush(&mut self) -> Result<(), Stop> {
-        self.push(Told::Flush)
+        self.push(DoneReport::Flush)
     }
 
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
-        Ok(self.push(Told::Columns(columns.to_vec()))?)
+        Ok(self.push(DoneReport::Columns(columns.to_vec()))?)
     }
 
     fn begin_capture(&mut self, _: &TableStatement<'_>, _: bool) -> Result<(), Failure> {
@@ -263,15 +263,15 @@ impl Host for Mock {
     fn end_capture(&mut self) {}
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
-        self.push(Told::Row(values.to_vec()))
+        self.push(DoneReport::Row(values.to_vec()))
     }
 
     fn return_status(&mut self, status: i32) -> Result<(), Stop> {
-        self.push(Told::Status(status))
+        self.push(DoneReport::Status(status))
     }
 
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
-        self.push(Told::Output {
+        self.push(DoneReport::Output {
             ordinal: output.ordinal,
             name: output.name.to_owned(),
             value: output.value.clone(),
@@ -279,12 +279,12 @@ impl Host for Mock {
     }
 
     fn wait(&mut self, wait: Wait) -> Result<(), Stop> {
-        self.push(Told::Wait(wait))
+        self.push(DoneReport::Wait(wait))
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let text = statement.statement.position.text(statement.program.source());
-        self.push(Told::Statement(text.to_owned()))?;
+        self.push(DoneReport::Statement(text.to_owned()))?;
         if let Some(mut answer) = self.answers.pop_front() {
             return answer(statement, slots);
         }
@@ -322,15 +322,15 @@ impl Host for Mock {
     }
 
     fn enter(&mut self, _: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
-        Ok(self.push(Told::Enter(kind))?)
+        Ok(self.push(DoneReport::Enter(kind))?)
     }
 
     fn leave(&mut self) {
-        self.told.push(Told::Leave);
+        self.told.push(DoneReport::Leave);
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        self.push(Told::Transaction(format!("{step:?}")))?;
+        self.push(DoneReport::Transaction(format!("{step:?}")))?;
         if self.commit_fails && matches!(step, TransactionStep::Commit { .. }) {
             return Err(PlanError::new(9002, Ends::Statement, "The log is full.").into());
         }
@@ -345,11 +345,11 @@ impl Host for Mock {
             | ast::SetOption::IdentityInsert { .. }
             | ast::SetOption::IsolationLevel(_) => "other".to_owned(),
         };
-        Ok(self.push(Told::Option(name, value.cloned()))?)
+        Ok(self.push(DoneReport::Option(name, value.cloned()))?)
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        Ok(self.push(Told::Use(name.text.clone()))?)
+        Ok(self.push(DoneReport::Use(name.text.clone()))?)
     }
 }
 
