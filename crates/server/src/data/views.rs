@@ -27,9 +27,9 @@ mod requests;
 mod sessions;
 mod split;
 mod sysprocesses;
-mod told;
 mod transactions;
 mod undeclared;
+mod view_column;
 mod waits;
 
 use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};

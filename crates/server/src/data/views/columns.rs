@@ -7,7 +7,7 @@ use selenite_plan::catalog::Column;
 use selenite_types::DataType;
 
 use super::super::schema::SchemaTable;
-use super::told::{self, Told};
+use super::view_column::{self, ViewColumn};
 use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
@@ -94,9 +94,9 @@ const BEHIND: &[ColumnSpec] = &[
     ("is_masked", BIT, false),
 ];
 
-fn all(tolds: Vec<Told>) -> Vec<Row> {
-    let row = |told: Told| {
-        let mut row = told.row();
+fn all(tolds: Vec<ViewColumn>) -> Vec<Row> {
+    let row = |column: ViewColumn| {
+        let mut row = column.row();
         row.extend(behind());
         row
     };
@@ -118,16 +118,16 @@ fn behind() -> Row {
 }
 
 fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(all(told::users(sight)))
+    Ok(all(view_column::users(sight)))
 }
 
 fn system_columns(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(all(told::systems()))
+    Ok(all(view_column::systems()))
 }
 
 fn all_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut rows = all(told::users(sight));
-    rows.extend(all(told::systems()));
+    let mut rows = all(view_column::users(sight));
+    rows.extend(all(view_column::systems()));
     Ok(rows)
 }
 
@@ -140,7 +140,7 @@ fn of_tables(
     for table in sight.objects.catalog.schema.sorted_tables() {
         for (number, column) in (1..).zip(&table.table.columns) {
             if let Some(rest) = rest(table, column)? {
-                let mut row = Told::of_table(table, number, column).row();
+                let mut row = ViewColumn::of_table(table, number, column).row();
                 row.extend(rest);
                 rows.push(row);
             }

@@ -9,7 +9,7 @@ use super::columns::{SYSNAME, TYPES};
 use super::files::path;
 use super::objects::moments;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, TINY, ViewSpec, bytes, listed};
-use super::{narrow, row, text, told};
+use super::{narrow, row, text, view_column};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -170,47 +170,47 @@ const COLUMN: &[ColumnSpec] = &[
 ];
 
 fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let row = |told: told::Told| {
-        let described = told.data_type.describe();
-        let precision = match told.data_type.describe().precision {
+    let row = |column: view_column::ViewColumn| {
+        let described = column.data_type.describe();
+        let precision = match column.data_type.describe().precision {
             0 => i64::from(described.max_length),
             precision => i64::from(precision),
         };
         row![
-            &told.name,
-            told.object_id,
+            &column.name,
+            column.object_id,
             described.system_type_id,
             Cell::Null,
             i64::from(described.user_type_id),
             described.max_length,
             described.precision,
             described.scale,
-            told.number,
+            column.number,
             Cell::Null,
             Cell::Null,
             0,
-            i32::from(told.is_identity),
-            told.default.as_ref().map_or(0, |(id, _)| *id),
+            i32::from(column.is_identity),
+            column.default.as_ref().map_or(0, |(id, _)| *id),
             0,
             0,
-            told.number,
+            column.number,
             Cell::Null,
             Cell::Null,
             Cell::Null,
             Cell::Null,
-            if told.is_identity { 128 } else { 0 } | if told.nullable { 8 } else { 0 },
+            if column.is_identity { 128 } else { 0 } | if column.nullable { 8 } else { 0 },
             Cell::Null,
             Cell::Null,
             Cell::Null,
             precision,
             described.scale,
-            i32::from(told.is_computed),
+            i32::from(column.is_computed),
             0,
-            i32::from(told.nullable),
-            told.collation_name(),
+            i32::from(column.nullable),
+            column.collation_name(),
         ]
     };
-    Ok(told::users(sight).into_iter().map(row).collect())
+    Ok(view_column::users(sight).into_iter().map(row).collect())
 }
 
 const DATABASE: &[ColumnSpec] = &[

@@ -122,10 +122,10 @@ fn encryption_key(
     let started = started.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let started = i64::try_from(started.as_secs()).unwrap_or(0);
     let moment = |of: fn(&EncryptionKeyRecord) -> i64| Cell::of_seconds(key.map_or(0, of), 0);
-    let told = key.and_then(|key| Suite::from_name(&key.algorithm));
+    let column = key.and_then(|key| Suite::from_name(&key.algorithm));
     let suite = state
         .filter(|state| !matches!(state.phase, Phase::Clear | Phase::Decrypting))
-        .map_or(told, |state| Suite::from_name(&state.suite));
+        .map_or(column, |state| Suite::from_name(&state.suite));
     let (algorithm, length) = suite.map(key_of).unzip();
     let number = state.map(|state| state_of(state.phase));
     let scan = state.map(scan_of);

@@ -7,7 +7,7 @@ use selenite_types::{DataType, Family};
 
 use super::columns::type_name;
 use super::modules::procedure_of;
-use super::told::{self, Told};
+use super::view_column::{self, ViewColumn};
 use super::{Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, Sight, TIME, TINY, ViewSpec};
 use super::{narrow, row, text};
 
@@ -169,22 +169,23 @@ const TYPE: &[ColumnSpec] = &[
 
 fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let shows = sight.objects.sees_texts();
-    let row = |told: Told| {
+    let row = |column: ViewColumn| {
         let mut row = row![
             &*sight.objects.catalog.database,
-            told.schema,
-            &told.object,
-            &told.name,
-            told.number,
-            told.default
+            column.schema,
+            &column.object,
+            &column.name,
+            column.number,
+            column
+                .default
                 .as_ref()
                 .filter(|_| shows)
                 .map_or(Cell::Null, |(_, value)| limited(value)),
-            if told.nullable { "YES" } else { "NO" },
+            if column.nullable { "YES" } else { "NO" },
         ];
-        let facts = Facts::of(&told.data_type);
+        let facts = Facts::of(&column.data_type);
         row.extend(row![
-            type_name(&told.data_type),
+            type_name(&column.data_type),
             facts.length,
             facts.octets,
             facts.precision,
@@ -196,14 +197,14 @@ fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             facts.characters,
             Cell::Null,
             Cell::Null,
-            told.collation_name(),
+            column.collation_name(),
             Cell::Null,
             Cell::Null,
             Cell::Null,
         ]);
         row
     };
-    Ok(told::users(sight).into_iter().map(row).collect())
+    Ok(view_column::users(sight).into_iter().map(row).collect())
 }
 
 /// What the standard asks of a type.

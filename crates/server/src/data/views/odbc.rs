@@ -10,7 +10,7 @@ use selenite_types::{DataType, Family, Width};
 
 use super::columns::type_name;
 use super::modules::procedure_of;
-use super::told;
+use super::view_column;
 use super::{BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, Sight, TINY, narrow, row, text};
 
 pub(super) const FUNCTIONS: &[FunctionSpec] = &[
@@ -257,38 +257,38 @@ impl Client {
 
 fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let client = Client::of(arguments);
-    let mut tolds = told::users(sight);
-    tolds.extend(told::systems());
+    let mut tolds = view_column::users(sight);
+    tolds.extend(view_column::systems());
     let shows = sight.objects.sees_texts();
-    let row = |told: told::Told| {
-        let odbc = OdbcType::of(&told.data_type, client);
-        let kind = type_name(&told.data_type);
-        let name = if told.is_identity {
+    let row = |column: view_column::ViewColumn| {
+        let odbc = OdbcType::of(&column.data_type, client);
+        let kind = type_name(&column.data_type);
+        let name = if column.is_identity {
             format!("{kind} identity")
         } else {
             kind.to_owned()
         };
         row![
-            told.object_id,
-            told.schema,
-            &told.object,
-            told.number,
-            &told.name,
+            column.object_id,
+            column.schema,
+            &column.object,
+            column.number,
+            &column.name,
             odbc.data_type,
             name,
             odbc.precision,
             odbc.length,
             odbc.scale,
             odbc.radix,
-            i32::from(told.nullable),
-            told.default.as_ref().map(|(_, value)| value).filter(|_| shows),
+            i32::from(column.nullable),
+            column.default.as_ref().map(|(_, value)| value).filter(|_| shows),
             odbc.sql_data_type,
             odbc.sub,
             odbc.octets,
-            if told.nullable { "YES" } else { "NO" },
-            i32::from(told.is_computed),
-            i32::from(told.is_identity),
-            if told.nullable { odbc.wire.1 } else { odbc.wire.0 },
+            if column.nullable { "YES" } else { "NO" },
+            i32::from(column.is_computed),
+            i32::from(column.is_identity),
+            if column.nullable { odbc.wire.1 } else { odbc.wire.0 },
         ]
     };
     Ok(tolds.into_iter().map(row).collect())

@@ -12,7 +12,7 @@ use super::super::schema::SchemaTable;
 use super::{Cell, Row, Sight, listed, row};
 
 /// What a column is to the views.
-pub(super) struct Told {
+pub(super) struct ViewColumn {
     pub object_id: i32,
     pub schema: &'static str,
     pub object: String,
@@ -27,7 +27,7 @@ pub(super) struct Told {
     pub default: Option<(i32, String)>,
 }
 
-impl Told {
+impl ViewColumn {
     /// A column of a table.
     pub fn of_table(table: &Arc<SchemaTable>, number: i32, column: &Column) -> Self {
         let object_id = table.table.object_id;
@@ -90,18 +90,18 @@ impl Told {
 }
 
 /// All columns of tables and views of the database in use.
-pub(super) fn users(sight: &Sight<'_>) -> Vec<Told> {
+pub(super) fn users(sight: &Sight<'_>) -> Vec<ViewColumn> {
     let catalog = &sight.objects.catalog;
     let mut tolds = Vec::new();
     for table in catalog.schema.sorted_tables() {
         let columns = (1..).zip(&table.table.columns);
-        tolds.extend(columns.map(|(number, column)| Told::of_table(table, number, column)));
+        tolds.extend(columns.map(|(number, column)| ViewColumn::of_table(table, number, column)));
     }
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
     for view in views {
         for (number, column) in (1..).zip(catalog.view_columns(view)) {
-            tolds.push(Told {
+            tolds.push(ViewColumn {
                 object_id: view.row.object_id,
                 schema: SCHEMA,
                 object: view.row.name.clone(),
@@ -120,12 +120,12 @@ pub(super) fn users(sight: &Sight<'_>) -> Vec<Told> {
 }
 
 /// All columns of the server's own views.
-pub(super) fn systems() -> Vec<Told> {
+pub(super) fn systems() -> Vec<ViewColumn> {
     let mut tolds = Vec::new();
     for view in listed() {
         let columns = view.columns.0.iter().chain(view.columns.1);
         for (number, (name, data_type, nullable)) in (1..).zip(columns) {
-            tolds.push(Told {
+            tolds.push(ViewColumn {
                 object_id: view.id(),
                 schema: view.schema,
                 object: view.name.to_owned(),
