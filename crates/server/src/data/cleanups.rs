@@ -17,7 +17,7 @@ pub struct Cleanups {
 
 /// The same at a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct Told {
+pub struct CleanupCounts {
     pages: u64,
     plans: u64,
 }
@@ -34,8 +34,8 @@ impl Cleanups {
     }
 
     /// How often by now.
-    pub fn told(&self) -> Told {
-        Told {
+    pub fn counts(&self) -> CleanupCounts {
+        CleanupCounts {
             pages: self.pages.load(Ordering::Acquire),
             plans: self.plans.load(Ordering::Acquire),
         }
@@ -45,15 +45,15 @@ impl Cleanups {
 impl SessionExecutor<'_> {
     /// Drops what it was told to since the last time.
     pub(super) fn heed_cleanups(&mut self) {
-        let told = self.database_registry.cleanups.told();
-        let before = std::mem::replace(&mut self.heeded, told);
-        if told.pages != before.pages {
+        let counts = self.database_registry.cleanups.counts();
+        let before = std::mem::replace(&mut self.heeded, counts);
+        if counts.pages != before.pages {
             for used in self.open.values() {
                 // SQLite frees what it can, and has no other answer (sqlite.org/c3ref/db_release_memory.html).
                 let _ = used.database.connection.release_memory();
             }
         }
-        if told.plans != before.plans {
+        if counts.plans != before.plans {
             self.bound.clear();
         }
     }

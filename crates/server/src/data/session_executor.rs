@@ -13,7 +13,7 @@ use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
 use super::bound_cache::{BoundCache, Of, ProcedureCache};
-use super::cleanups::Told;
+use super::cleanups::CleanupCounts;
 use super::cross_database_call::CrossDatabaseCall;
 use super::database::OpenDatabase;
 use super::database_registry::{DatabaseRegistry, of_master};
@@ -54,7 +54,7 @@ pub struct SessionExecutor<'a> {
     pub(super) is_away: bool,
     /// Of what `objects` is a picture.
     pub(super) known: Option<Of>,
-    pub(super) heeded: Told,
+    pub(super) heeded: CleanupCounts,
     pub(super) identity_insert: Option<IdentityInsert>,
     /// Whether a transaction of the client's is open.
     in_transaction: bool,
@@ -111,7 +111,7 @@ impl<'a> SessionExecutor<'a> {
             elsewhere: None,
             is_away: false,
             known: None,
-            heeded: database_registry.cleanups.told(),
+            heeded: database_registry.cleanups.counts(),
             identity_insert: None,
             in_transaction: false,
             is_warned: false,
