@@ -35,8 +35,25 @@ const EXEMPT: &[&str] = &["xtask/src/tidy/retired_word.rs", "CHANGELOG.md"];
 /// What is refused, as a whole word, and what to write in its place.
 const RETIRED: &[(&str, &str)] = &[
     ("CrewSample", "`GroupSample`"),
+    ("DataBench", "`SessionExecutor`"),
+    ("Deduction", "`Inference`"),
+    ("Errand", "`ExecutionContext`"),
+    ("Gather", "`FrameBuffer`"),
+    ("Ground", "the noun of what it is"),
+    ("Hall", "`DatabaseRegistry`"),
+    ("Leash", "`CancelHandle`"),
+    ("LockPatience", "`LockTimeout`"),
     ("Mouth", "`OutputReader`"),
+    ("Outlook", "`StudyForecast`"),
+    ("Passage", "`FramePassthrough`"),
+    ("Patience", "`RetryPolicy`"),
+    ("Patron", "`SessionInfo`"),
     ("Respondent", "`RequestHandler`"),
+    ("Seat", "`PoolHandle`"),
+    ("Surroundings", "`InferenceContext`"),
+    ("Turnstile", "`WriteQueue`"),
+    ("Twins", "`DatabaseCopies`"),
+    ("anew", "again, or a verb with re-: re-encrypt, rewrite"),
 ];
 
 #[cfg(test)]
