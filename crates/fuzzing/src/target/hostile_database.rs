@@ -76,6 +76,8 @@ fn world() -> &'static World {
 
 impl World {
     fn new() -> rusqlite::Result<Self> {
+        // Before SQLite is used: a server in this process will want its memory counted.
+        selenite_engine::count_memory().expect("nothing has used SQLite before");
         selenite_engine::install().expect("SQLite takes an extension");
         let place = folder();
         std::fs::write(place.path().join("key"), [7; 32]).expect("a file of our own");

@@ -85,12 +85,8 @@ impl Machine {
             };
             self.row_count = rows;
             self.error = 0;
-            let told = if rows == 0 {
-                DoneReport::Plain
-            } else {
-                DoneReport::Count(1)
-            };
-            self.answer.tell(manner, command, told, host)?;
+            let report = [DoneReport::Plain, DoneReport::Count(1)][usize::from(rows > 0)];
+            self.answer.tell(manner, command, report, host)?;
             at = next;
         };
         *step_at = at;
