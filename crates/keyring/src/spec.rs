@@ -66,6 +66,10 @@ impl FromStr for Spec {
                 bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
             }
             Self::Command(_) | Self::Held(_) => Ok(spec),
+            Self::Sniffed(_) if text.starts_with("age1") => bad(
+                text,
+                "it is a recipient, the public part of an identity: give the identity's file",
+            ),
             Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
                 match path.as_os_str().is_empty() {
                     true => bad(text, "the path is missing"),
@@ -134,6 +138,7 @@ mod tests {
     fn a_spec_without_path_or_with_a_strange_name_is_refused() {
         for text in [
             "",
+            "age1qqqq",
             "age:",
             "raw:",
             "passphrase:",

@@ -56,6 +56,8 @@ pub enum VfsError {
     MainElsewhere,
     /// The caller: an attached database whose origin is not admitted, but by the URI in the ATTACH.
     Attached(Arc<KeyError>),
+    /// The caller: a key in SQL, as other products take it.
+    KeyPragma,
     /// The caller: a parameter of the URI or of the environment.
     Setting(String),
     /// The machine: what the VFS below said.
@@ -110,6 +112,7 @@ impl VfsError {
             Self::SettingsMismatch(_) => Code::IOERR_CODEC,
             Self::Setting(_) | Self::NoKeyToMake => Code::CANTOPEN,
             Self::DeprecatedSuite | Self::MainElsewhere => Code::PERM,
+            Self::KeyPragma => Code::ERROR,
             Self::OtherSqlite => Code::CANTOPEN,
             Self::Attached(_) => Code::AUTH_USER,
             Self::Lower(code) => *code,
@@ -145,6 +148,7 @@ impl VfsError {
             | Self::DeprecatedSuite
             | Self::OtherSqlite
             | Self::MainElsewhere
+            | Self::KeyPragma
             | Self::Setting(_)
             | Self::Lower(_) => false,
         }
@@ -186,6 +190,7 @@ impl fmt::Display for VfsError {
             Self::OtherSqlite => {
                 f.write_str("this process has the file open by other means, perhaps another copy of SQLite: closing that would drop our locks")
             }
+            Self::KeyPragma => f.write_str(KEY_PRAGMA),
             Self::MainElsewhere => f.write_str(
                 "attached to a main database on another VFS, whose temporary files would be in clear: open main through \
                  vfs=selenite",
@@ -220,6 +225,7 @@ impl std::error::Error for VfsError {
             | Self::DeprecatedSuite
             | Self::OtherSqlite
             | Self::MainElsewhere
+            | Self::KeyPragma
             | Self::Setting(_) => None,
         }
     }
@@ -236,3 +242,7 @@ impl From<KeyError> for VfsError {
         Self::Key(error)
     }
 }
+
+/// What is said to `PRAGMA key`.
+pub const KEY_PRAGMA: &str =
+    "keys are not given in SQL: name an identity by selenite_identity= in the URI or in SELENITE_IDENTITY";

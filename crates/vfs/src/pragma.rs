@@ -3,27 +3,37 @@
 use selenite_format::PageSize;
 
 use crate::database::Content;
+use crate::error::{KEY_PRAGMA, VfsError};
 use crate::ffi::Pragma;
 use crate::main_file::MainFile;
 use crate::status;
 
 /// Answers a PRAGMA; `false` leaves it to SQLite.
-pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> bool {
+///
+/// # Errors
+/// [`VfsError::KeyPragma`]: SQLite ignores a PRAGMA that it does not know, and a program written for SQLCipher or SEE
+/// would take its database for encrypted under that key.
+pub fn answer(main: &mut MainFile, request: &Pragma<'_>) -> Result<bool, VfsError> {
     let name = request.name().to_ascii_lowercase();
     match (name.as_str(), request.argument()) {
         ("selenite_status", None) => {
             request.answer(&status::text(main));
-            true
+            Ok(true)
         }
         ("page_size", Some(wanted)) => {
             let Some(present) = refuse_page_size(main, wanted) else {
-                return false;
+                return Ok(false);
             };
             // An answer without a text is a column without a name, which Python takes for a lack of memory.
             request.answer(&present.as_u32().to_string());
-            true
+            Ok(true)
         }
-        _ => false,
+        (name, _) if KEY_PRAGMAS.contains(&name) => {
+            // The text is the error's message.
+            request.answer(KEY_PRAGMA);
+            Err(VfsError::KeyPragma)
+        }
+        _ => Ok(false),
     }
 }
 
@@ -53,3 +63,6 @@ fn refuse_page_size(main: &MainFile, wanted: &str) -> Option<PageSize> {
     main.database.host.remark(&main.database.path, &text);
     Some(present)
 }
+
+/// What SQLCipher, SQLite3 Multiple Ciphers and SEE take keys by.
+const KEY_PRAGMAS: [&str; 6] = ["key", "rekey", "hexkey", "hexrekey", "textkey", "textrekey"];

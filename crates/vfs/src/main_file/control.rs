@@ -29,7 +29,7 @@ impl MainFile {
                 Ok(())
             }
             Control::Pragma(request) => {
-                if pragma::answer(self, &request) {
+                if pragma::answer(self, &request)? {
                     return Ok(());
                 }
                 self.pass(&raw)

@@ -340,3 +340,30 @@ fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
     );
     assert_eq!(fs::read(&wal).unwrap(), before);
 }
+
+#[test]
+fn a_key_in_sql_is_an_error_that_says_where_keys_come_from() {
+    let bench = Bench::new();
+    bench.filled("a.db", "");
+    let connection = bench.open("a.db", "").unwrap();
+    for pragma in [
+        "key = 'secret'",
+        "KEY('secret')",
+        "rekey = 'x'",
+        "hexkey = '00'",
+        "main.textkey = 'x'",
+    ] {
+        let error = connection.execute_batch(&format!("PRAGMA {pragma}")).unwrap_err();
+        let text = error.to_string();
+        assert!(
+            text.contains("keys are not given in SQL") && text.contains("SELENITE_IDENTITY"),
+            "{pragma}: {text}"
+        );
+        assert!(!text.contains("secret"), "{text}");
+    }
+    let rows: i64 = connection
+        .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        .unwrap();
+    assert!(rows > 0);
+    connection.execute_batch("PRAGMA keyword = 1").unwrap();
+}
