@@ -47,6 +47,18 @@ impl KeySource<'_> {
         }
     }
 
+    /// Whether the master key by which an archive was opened is known to be the database's, whatever origin is admitted (S2).
+    /// That of what another archive rests on is as that one's.
+    pub(crate) fn proves(&self, by: &OpenedBy, is_link: bool) -> bool {
+        match (self, by) {
+            (Self::Identities { trust, .. }, OpenedBy::Slot(unlocked)) => is_link || trust.proves(unlocked),
+            (Self::Master(_) | Self::Identities { .. }, OpenedBy::Master) | (Self::Master(_), OpenedBy::Slot(_)) => {
+                true
+            }
+            (Self::Master(_) | Self::Identities { .. }, OpenedBy::Recipient) => false,
+        }
+    }
+
     /// The archive's key. What it opens is still to be checked under the archive's MAC, of which `is_right` says whether it is.
     ///
     /// `masters` are tried first; what is found is put there.

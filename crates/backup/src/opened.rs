@@ -36,6 +36,8 @@ pub struct OpenArchive {
     begun_digest: [u8; 32],
     /// Whether it may be of unknown origin.
     admits_any: bool,
+    /// Whether its master key is known to be the database's.
+    is_proved: bool,
 }
 
 /// Which pages a part holds.
@@ -113,6 +115,7 @@ impl OpenArchive {
                 return Err(unauthentic("its superblock is of another database"));
             }
             let begun_digest = sha256(&bytes);
+            let is_proved = keys.proves(&by, is_link);
             Ok(Self {
                 name: name.clone(),
                 begun,
@@ -120,6 +123,7 @@ impl OpenArchive {
                 by,
                 begun_digest,
                 admits_any: keys.admits_any(),
+                is_proved,
             })
         })
     }
@@ -332,10 +336,11 @@ impl Backup {
         &self.archive.name
     }
 
-    /// Whether its origin MACs show that a holder of the database's master key made it (O3).
+    /// Whether its origin MACs show that a holder of the database's master key made it (O3), and that is known to be the
+    /// database's: who makes a whole database for somebody's public recipient makes its origin MACs, too.
     #[must_use]
     pub fn is_own(&self) -> bool {
-        self.archive.key.has_origin()
+        self.archive.is_proved && self.archive.key.has_origin()
     }
 
     /// The pages in its parts and their marks, oldest part first: of two of one page the later counts. Then its missing pages, under

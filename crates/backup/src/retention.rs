@@ -3,7 +3,8 @@
 //! R1. What a kept archive needs is kept: its base, that one's base, and so on to a full backup. So what is left always opens.
 //! R2. The newest backup that can be restored is never removed, nor what it needs. Where the facts of one archive can't be read
 //!     nothing is removed: it may be based on any other.
-//!     One that lacks pages takes no sound one's place: the rules are asked of the sound ones alone, too.
+//!     One that lacks pages takes no sound one's place, and one of unknown origin takes none of one that a holder of the
+//!     database's master key made: the rules are asked of the sound ones alone, too, and of those with a known maker.
 //! R3. A rule only ever keeps: with one more, or a larger one, no more is removed. Without any rule every backup is kept.
 //! R4. A time is a clock's word. A backup from the future is kept, takes no other's place in a rule, and is not the newest: a
 //!     clock that jumped ahead once must not have all others removed, nor hide them. `within` counts back from the newest
@@ -35,6 +36,8 @@ pub enum State<Id> {
         is_followed: bool,
         /// Whether pages are missing in it, that were not authentic when it was made.
         lacks_pages: bool,
+        /// Whether origin MACs show that a holder of the database's master key made it. A recipient can make others.
+        is_own: bool,
     },
     /// It has a manifest, which was read, and not all that this lists is there.
     Incomplete {
@@ -134,8 +137,7 @@ impl Rules {
         let mut kept = Kept::default();
         // R2.
         let is_blind = archives.iter().any(|archive| archive.state == State::Unreadable);
-        let mut past: Vec<(u64, &Id)> = Vec::new();
-        let mut sound: Vec<(u64, &Id)> = Vec::new();
+        let mut past: Vec<Past<'_, Id>> = Vec::new();
         for Candidate { id, state } in archives {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
@@ -148,12 +150,17 @@ impl Rules {
                 State::Complete { made, .. } if *made > now.saturating_add(SKEW_SECONDS) => {
                     kept.add(id, Reason::Future)
                 }
-                State::Complete { made, lacks_pages, .. } => {
-                    past.push((*made, id));
-                    if !lacks_pages {
-                        sound.push((*made, id));
-                    }
-                }
+                &State::Complete {
+                    made,
+                    lacks_pages,
+                    is_own,
+                    ..
+                } => past.push(Past {
+                    made,
+                    id,
+                    lacks_pages,
+                    is_own,
+                }),
                 State::Incomplete { .. } => kept.add(id, Reason::Incomplete),
                 State::Unfinished { is_stale: false } => kept.add(id, Reason::Unfinished),
                 State::Unfinished { is_stale: true } => {}
@@ -168,8 +175,11 @@ impl Rules {
         for id in next_bases.iter().filter(|id| chains.0.contains_key(id)) {
             kept.add(id, Reason::NextBase);
         }
-        for mut backups in [past, sound] {
-            backups.sort_unstable_by(|one, other| other.cmp(one));
+        past.sort_unstable_by(|one, other| (other.made, other.id).cmp(&(one.made, one.id)));
+        for (only_sound, only_own) in [(false, false), (true, false), (false, true), (true, true)] {
+            let counts = |backup: &&Past<'_, Id>| !(only_sound && backup.lacks_pages || only_own && !backup.is_own);
+            let counted = past.iter().filter(counts);
+            let backups: Vec<(u64, &Id)> = counted.map(|backup| (backup.made, backup.id)).collect();
             self.keep(&backups, &mut kept);
         }
         chains.keep_bases(&mut kept);
@@ -210,6 +220,14 @@ impl Rules {
             young.for_each(|(_, id)| kept.add(id, Reason::Within));
         }
     }
+}
+
+/// A backup that can be restored, and is not from the future.
+struct Past<'a, Id> {
+    made: u64,
+    id: &'a Id,
+    lacks_pages: bool,
+    is_own: bool,
 }
 
 /// What is kept so far.

@@ -85,6 +85,17 @@ impl Trust {
         }
     }
 
+    /// Whether a database would be admitted where only the holder's own and those that the keyring file lists are.
+    #[must_use]
+    pub fn proves(&self, unlocked: &Unlocked) -> bool {
+        let own = Self {
+            policy: OriginPolicy::Own,
+            first_use: None,
+            ..self.clone()
+        };
+        own.admit(unlocked).is_ok()
+    }
+
     /// Notes a new database at the path of one that was pinned on first use.
     ///
     /// # Errors

@@ -440,7 +440,6 @@ impl Database {
         Ok(self.host.unlock(bytes, &self.identities, &trust)?)
     }
 
-    /// What is demanded of the file's origin.
     /// Judges the origin of what is open once more, without what only its own URI says; `main_origin` is what the main database's
     /// says. The database is opened so from here on.
     ///
@@ -464,6 +463,7 @@ impl Database {
         }
     }
 
+    /// What is demanded of the file's origin.
     fn trust(&self) -> MutexGuard<'_, Trust> {
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }

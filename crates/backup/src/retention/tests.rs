@@ -10,6 +10,7 @@ fn full(id: u32, made: u64) -> Archive {
         base: None,
         is_followed: false,
         lacks_pages: false,
+        is_own: true,
     };
     Candidate { id, state }
 }
@@ -20,6 +21,7 @@ fn on(base: u32, id: u32, made: u64) -> Archive {
         base: Some(base),
         is_followed: false,
         lacks_pages: false,
+        is_own: true,
     };
     Candidate { id, state }
 }
@@ -215,6 +217,7 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
             base: None,
             is_followed: false,
             lacks_pages: true,
+            is_own: true,
         };
         Candidate { id, state }
     };
@@ -223,6 +226,27 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
     assert_eq!(decision.removed, [1, 3]);
     assert!(decision.kept[&2].contains(&Reason::Newest));
     // Where there is no other they are as good as any.
+    assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
+}
+
+/// R2. A recipient who may write to the destination, and not delete there, would else have others removed by whoever prunes.
+#[test]
+fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
+    let unknown = |id, made| {
+        let state = State::Complete {
+            made,
+            base: None,
+            is_followed: false,
+            lacks_pages: false,
+            is_own: false,
+        };
+        Candidate { id, state }
+    };
+    let archives = [full(1, 10), full(2, 20), unknown(3, 30), unknown(4, 40)];
+    let decision = last(1).decide(&archives, &[], NOW);
+    assert_eq!(decision.removed, [1, 3]);
+    assert!(decision.kept[&2].contains(&Reason::Newest));
+    // Those from before there were origin MACs are pruned by themselves.
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
@@ -272,13 +296,15 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];
-    let complete =
-        (made, base.clone(), prop::bool::weighted(0.2)).prop_map(|(made, base, lacks_pages)| State::Complete {
+    let complete = (made, base.clone(), prop::bool::weighted(0.2), prop::bool::weighted(0.8)).prop_map(
+        |(made, base, lacks_pages, is_own)| State::Complete {
             made,
             base,
             is_followed: false,
             lacks_pages,
-        });
+            is_own,
+        },
+    );
     let incomplete = base.prop_map(|base| State::Incomplete { base });
     let state = prop_oneof![9 => complete, 1 => incomplete, 1 => any::<bool>().prop_map(|is_stale| State::Unfinished { is_stale })];
     prop::collection::vec(state, 0..40).prop_map(|states| {
@@ -369,10 +395,10 @@ proptest! {
     fn the_newest_that_can_be_restored_stays(archives in archives(), rules in rules()) {
         let before = whole(&archives);
         let decision = rules.decide(&archives, &[], NOW);
-        for is_sound in [false, true] {
+        for (is_sound, of_own) in [(false, false), (true, false), (false, true), (true, true)] {
             let made = |archive: &Archive| match archive.state {
-                State::Complete { made, lacks_pages, .. } => {
-                    let counts = before.contains(&archive.id) && made <= NOW && !(is_sound && lacks_pages);
+                State::Complete { made, lacks_pages, is_own, .. } => {
+                    let counts = before.contains(&archive.id) && made <= NOW && !(is_sound && lacks_pages) && (is_own || !of_own);
                     counts.then_some((made, archive.id))
                 }
                 State::Incomplete { .. } | State::Unfinished { .. } | State::Unreadable => None,

@@ -7,10 +7,10 @@ use selenite_backup::{
     ArchiveName, ArchiveWriter, BackupError, Base, Catalog, Destination, Folder, KeySource, LogWriter, OpenArchive,
     Part, go_on_or_begin, object_key,
 };
-use selenite_cipher::{ArchiveKey, PartKind};
+use selenite_cipher::{ArchiveKey, PartKind, Suite};
 use selenite_format::PageSize;
 use selenite_format::archive::{LogEnd, LogPosition};
-use selenite_keyring::{AgeRecipient, KeyError, OriginPolicy};
+use selenite_keyring::{AgeIdentity, AgeRecipient, KeyError, OriginPolicy, Recipient, create, os_random};
 use selenite_testing::HandMade;
 
 use crate::fixture::{Bench, PAGE_SIZE, add, mark_of, replace, words};
@@ -73,6 +73,37 @@ fn parts_and_a_manifest_of_a_recipient_are_refused_unless_any_origin_is_admitted
     bench.trust.policy = OriginPolicy::Any;
     assert!(!bench.chain(&real.name()).unwrap().is_own());
     assert_eq!(bench.read(&real.name()).unwrap(), words(&[(1, "forged")]));
+}
+
+/// The recipient of a slot is public: whoever knows it makes a database with a master key of their own, and all MACs.
+#[test]
+fn an_archive_of_a_foreign_database_is_not_said_to_be_own() {
+    let own = AgeIdentity::generate();
+    let recipient: AgeRecipient = own.describe().parse().unwrap();
+    let mut bench = Bench::new();
+    let to: Vec<Box<dyn Recipient>> = vec![Box::new(recipient)];
+    let page_size = PageSize::try_from(PAGE_SIZE).unwrap();
+    bench.unlocked = create(page_size, Suite::Aes256, &to, 0, &mut os_random).unwrap();
+    bench.identities = vec![Box::new(own)];
+    let forged = bench.made(MADE, 1, &[&[&[(1, "forged")]]]);
+    forged.put(&bench.destination());
+    let error = bench.read(&forged.name()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            BackupError::Key {
+                source: KeyError::ForeignOrigin { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    bench.trust.policy = OriginPolicy::Any;
+    assert!(!bench.chain(&forged.name()).unwrap().is_own());
+    // Nor is what rests on it.
+    let above = bench.above(&forged, 1, &[&[&[(1, "forged")]]]);
+    above.put(&bench.destination());
+    assert!(!bench.chain(&above.name()).unwrap().is_own());
 }
 
 /// The salt is what the manifest lists, and the key of the part is made of it and of the archive's key.

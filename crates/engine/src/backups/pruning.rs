@@ -84,6 +84,7 @@ struct Opened {
     made: u64,
     fault: Option<Fault>,
     lacks_pages: bool,
+    is_own: bool,
 }
 
 /// What is known of the archives of one database.
@@ -200,7 +201,10 @@ impl Found {
                 Ok(backup) => {
                     let fault = entry.fault(Some(&backup.facts));
                     let why_not = fault.as_ref().map(|fault| format!("{}: {}", fault.object, fault.what));
-                    self.perhaps_bases.extend(PerhapsBase::of(&backup));
+                    // No other is a base.
+                    if backup.is_own() {
+                        self.perhaps_bases.extend(PerhapsBase::of(&backup));
+                    }
                     self.opened.push(Opened {
                         index: self.items.len(),
                         id: backup.archive.begun.archive_id,
@@ -209,6 +213,7 @@ impl Found {
                         made: backup.facts.made,
                         fault,
                         lacks_pages: !backup.facts.missing.is_empty(),
+                        is_own: backup.is_own(),
                     });
                     // Its base has no name yet.
                     (State::Unreadable, why_not)
@@ -254,6 +259,7 @@ impl Found {
                     base,
                     is_followed,
                     lacks_pages: one.lacks_pages,
+                    is_own: one.is_own,
                 }
             } else {
                 State::Incomplete { base }

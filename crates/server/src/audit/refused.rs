@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use super::statement::STOPPED;
+
 /// Counts a session's refused calls: of each minute so many are written one by one, and of the others only their number.
 #[derive(Default, Debug)]
 pub struct RefusedCalls {
@@ -12,8 +14,12 @@ pub struct RefusedCalls {
 }
 
 impl RefusedCalls {
-    /// Whether a call that was refused now is written by itself. First [`RefusedCalls::take_left_out`].
-    pub fn admits(&mut self, now: Instant) -> bool {
+    /// Whether a call that ended now, with the error of this number, is written by itself. What was stopped may be done all the same:
+    /// a client that leaves while it is told of the end stops it. First [`RefusedCalls::take_left_out`].
+    pub fn admits(&mut self, error: Option<i32>, now: Instant) -> bool {
+        if error.is_none_or(|error| error == STOPPED) {
+            return true;
+        }
         self.minute.get_or_insert(now);
         let admits = self.written < WRITTEN_MAX;
         match admits {
@@ -47,22 +53,26 @@ const MINUTE: Duration = Duration::from_secs(60);
 mod tests {
     use super::*;
 
+    const DENIED: Option<i32> = Some(15247);
+
     #[test]
     fn so_many_are_written_each_minute_and_the_others_counted() {
         let start = Instant::now();
         let at = |seconds| start + Duration::from_secs(seconds);
         let mut refused = RefusedCalls::default();
         assert_eq!(refused.take_left_out(at(0)), None);
-        let written = (0..1000).filter(|call| refused.admits(at(call / 20))).count();
+        let written = (0..1000).filter(|call| refused.admits(DENIED, at(call / 20))).count();
         assert_eq!(written, 60);
+        // What is done, or may be, is written beside any number of refused calls.
+        assert!(refused.admits(None, at(50)) && refused.admits(Some(STOPPED), at(50)));
         assert_eq!(refused.take_left_out(at(59)), None);
         assert_eq!(refused.take_left_out(at(60)), Some(940));
         assert_eq!(refused.take_left_out(at(60)), None);
         // The next minute begins with the next call, and leaves none out.
-        assert!((0..60).all(|_| refused.admits(at(100))));
+        assert!((0..60).all(|_| refused.admits(DENIED, at(100))));
         assert_eq!(refused.take_left_out(at(160)), None);
-        assert!((0..60).all(|_| refused.admits(at(161))));
-        assert!(!refused.admits(at(162)));
+        assert!((0..60).all(|_| refused.admits(DENIED, at(161))));
+        assert!(!refused.admits(DENIED, at(162)));
         assert_eq!(refused.take_rest(), Some(1));
         assert_eq!(refused.take_rest(), None);
     }

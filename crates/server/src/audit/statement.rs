@@ -126,7 +126,7 @@ const ARGUMENT_COUNT_MAX: usize = 4;
 /// 128 characters: as long as a name may be. A text of megabytes would fill the disk.
 const NAME_LENGTH_MAX: usize = 128;
 /// No number of SQL Server's: the client left, or sent ATTENTION.
-const STOPPED: i32 = 0;
+pub(super) const STOPPED: i32 = 0;
 const PROCEDURES: [&str; 6] = [
     "sp_addrolemember",
     "sp_droprolemember",

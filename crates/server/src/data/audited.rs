@@ -11,7 +11,7 @@ impl SessionExecutor<'_> {
     /// one by one.
     pub(super) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {
         self.note_left_out(Instant::now());
-        if error.is_some() && !self.refused.admits(Instant::now()) {
+        if !self.refused.admits(error, Instant::now()) {
             return;
         }
         self.write_event(&Event {

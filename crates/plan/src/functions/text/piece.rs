@@ -1,6 +1,6 @@
 //! Parts of text.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use selenite_types::{DataType, Value, Width, utf16_length};
@@ -112,25 +112,14 @@ pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
     })
 }
 
-/// Which characters LTRIM and RTRIM take away, if it is said. Each character of the text is compared once.
+/// Which characters LTRIM and RTRIM take away, if it is said: those that fold to the same one (S1 of `search`).
 fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, PlanError> {
     if call.values.len() < 2 {
         return Ok(None);
     }
-    let wanted: BTreeSet<char> = call.text(1)?.chars().collect();
     let order = call.collation.order();
-    let mut known = HashMap::new();
-    Ok(Some(move |character: char| {
-        let is_equal = |wanted: &char| {
-            let (mut left, mut right) = ([0; 4], [0; 4]);
-            let left = character.encode_utf8(&mut left).as_bytes();
-            let right = wanted.encode_utf8(&mut right).as_bytes();
-            order.compare(left, right).is_eq()
-        };
-        *known
-            .entry(character)
-            .or_insert_with(|| wanted.contains(&character) || wanted.iter().any(is_equal))
-    }))
+    let wanted: HashSet<char> = call.text(1)?.chars().map(|wanted| order.fold(wanted)).collect();
+    Ok(Some(move |character: char| wanted.contains(&order.fold(character))))
 }
 
 /// TRIM.
