@@ -37,7 +37,9 @@ cp "$target/release/selenite" "$target/release/libselenite.so" "$folder"
 for package in cli ext; do
   cargo cyclonedx --quiet --manifest-path "crates/$package/Cargo.toml" --format json \
     --override-filename "selenite-$package.cdx"
-  mv "crates/$package/selenite-$package.cdx.json" "$folder"
+  # It names our crates by their folders.
+  bill=$(<"crates/$package/selenite-$package.cdx.json")
+  printf '%s\n' "${bill//"file://$PWD"/file:///selenite}" >"$folder/selenite-$package.cdx.json"
 done
 # Each package of the workspace gets one; these are the two that are wanted.
 find crates xtask -name 'selenite-*.cdx.json' -delete
