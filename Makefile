@@ -10,7 +10,7 @@
 	need need-rust need-python need-tsql need-perf need-lint clean
 
 help: ## list the targets
-	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 20
+	@sed -n 's/^\([a-z-]*\):.*## /  make \1\t/p' Makefile | expand -t 24
 
 demo: need-python build ## encrypt a database, look at its bytes, open it again
 	@demo/demo.sh

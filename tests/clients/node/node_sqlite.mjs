@@ -1,4 +1,4 @@
-// node:sqlite, which is part of Node from version 22 on.
+// node:sqlite: part of Node from 22.5 on; it loads extensions from 22.13 and takes URIs from 22.15.
 import { DatabaseSync } from 'node:sqlite';
 import { serve } from './serve.mjs';
 
