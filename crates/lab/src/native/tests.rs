@@ -112,7 +112,7 @@ fn every_work_answers_alike_in_clear_and_sealed() {
             to: suite.name().to_owned(),
         };
         assert_eq!(run(&plain, to_sealed.clone()).unwrap().answer, "converted");
-        assert!(run(&sealed, to_sealed).unwrap_err().contains("in clear"));
+        assert!(run(&sealed, to_sealed).unwrap_err().contains("unencrypted"));
     }
     let left = std::fs::read_dir(testbed.folder.path()).unwrap();
     let names: Vec<_> = left.map(|entry| entry.unwrap().file_name()).collect();

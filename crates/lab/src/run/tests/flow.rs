@@ -229,7 +229,7 @@ fn an_outlook_says_what_it_assumes_and_learns() {
     sim.0.borrow_mut().seconds_per_block = 100.0;
     place.run(&sim, TEXT).unwrap();
     let seen = forecast(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
-    assert!(seen.noise.from.contains("second copy"), "{:?}", seen.noise);
+    assert!(seen.noise.from.contains("second unencrypted copy"), "{:?}", seen.noise);
     assert!(seen.smallest_effect < blind.smallest_effect);
     assert!(
         seen.duration.as_secs() >= 2 * PER_SESSION as u64 * 99,
