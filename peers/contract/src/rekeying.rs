@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::fs;
 
-use selenite_worker::protocol::{Dataset, DatabaseSpec, PLAIN};
+use selenite_worker::protocol::{DatabaseSpec, Dataset, PLAIN};
 use selenite_worker::{Engine, dataset, digest};
 
 use crate::Fault;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use selenite_worker::protocol::{Dataset, Digest, Done, DatabaseSpec, PLAIN, Request, Work};
+use selenite_worker::protocol::{DatabaseSpec, Dataset, Digest, Done, PLAIN, Request, Work};
 
 use crate::Fault;
 use crate::folder::Folder;

@@ -4,7 +4,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use selenite_worker::protocol::{Dataset, Hello, Loaded, Opened, DatabaseSpec, PLAIN, PROTOCOL, Request, Response, Sample};
+use selenite_worker::protocol::{
+    DatabaseSpec, Dataset, Hello, Loaded, Opened, PLAIN, PROTOCOL, Request, Response, Sample,
+};
 use selenite_worker::protocol::{Share, Work};
 use serde::de::DeserializeOwned;
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use rusqlite::{Connection, OpenFlags};
 use selenite_peer::{flags, key, pragma};
 use selenite_worker::engine::{self, Engine, Status, check_absent};
-use selenite_worker::protocol::{Hello, DatabaseSpec, PLAIN};
+use selenite_worker::protocol::{DatabaseSpec, Hello, PLAIN};
 use selenite_worker::{WorkerError, layout};
 
 /// The SQLCipher that is linked in.

@@ -12,7 +12,7 @@ use std::path::Path;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_peer::{flags, key, pragma};
 use selenite_worker::engine::{self, Engine, Status, check_absent};
-use selenite_worker::protocol::{Hello, DatabaseSpec, PLAIN};
+use selenite_worker::protocol::{DatabaseSpec, Hello, PLAIN};
 use selenite_worker::{WorkerError, layout};
 
 /// The SQLite3 Multiple Ciphers that is linked in.
