@@ -12,7 +12,7 @@ pub enum Chosen<'a> {
     B(&'a [u8]),
     /// No superblock and no page: an empty file, or a creation that was cut off (FORMAT 2.6).
     Empty,
-    /// An SQLite unencrypted database.
+    /// An unencrypted SQLite database.
     Plain,
     /// Neither ours nor SQLite's.
     Foreign,

@@ -133,7 +133,7 @@ impl Listener {
             let (socket, peer) = match self.socket.accept() {
                 Ok(accepted) => accepted,
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(()),
-                // The login has left again.
+                // The client left before it was accepted.
                 Err(error) if [ErrorKind::Interrupted, ErrorKind::ConnectionAborted].contains(&error.kind()) => {
                     continue;
                 }

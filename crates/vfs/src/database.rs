@@ -186,7 +186,7 @@ impl Database {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes whenever [`Database::content`] would answer again.
+    /// Changes whenever the answer of [`Database::content`] does.
     pub fn view_no(&self) -> u64 {
         self.view_no.load(Ordering::Acquire)
     }

@@ -7,7 +7,7 @@
 //! M4. A place that SQLite leaves out becomes a sealed page of zeros before anything behind it is written (FORMAT 2.5).
 //! M5. Pages behind the end are buffered (`append.rs`).
 //! M6. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
-//!     (`passthrough.rs`).
+//!     (`frame_passthrough.rs`).
 //!
 //! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
 

@@ -46,7 +46,7 @@ impl Heads {
 pub enum Prefix {
     /// Nothing yet: no file, or a creation that was cut off.
     Empty,
-    /// An SQLite unencrypted database.
+    /// An unencrypted SQLite database.
     Plain,
     /// A superblock that counts, and the place it is in.
     Sealed {

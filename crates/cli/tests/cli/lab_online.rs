@@ -53,7 +53,7 @@ fn throughput_is_measured_before_while_and_after_pages_are_sealed_anew() {
     lab.done(&["run", "online.toml", "--progress", "none"]);
     let shown = lab.done(&["report", "online.lab.db", "--ascii"]);
     assert!(
-        shown.contains("loops a second") && shown.contains("all pages again in"),
+        shown.contains("loops a second") && shown.contains("all pages re-encrypted in"),
         "{shown}"
     );
     lab.done(&[

@@ -154,7 +154,7 @@ impl fmt::Display for Warning {
             Self::PlainCopy(path) => write!(f, "unencrypted copy: {}", name(path)),
             Self::Draft(path) => write!(f, "draft: {}", name(path)),
             Self::KeyReadable(path) => write!(f, "key file can be read by others: chmod go-r {}", path.display()),
-            Self::Unfinished => f.write_str("sealing again was cut off: selenite reencrypt DB --resume"),
+            Self::Unfinished => f.write_str("re-encryption was interrupted: selenite reencrypt DB --resume"),
         }
     }
 }

@@ -145,7 +145,7 @@ impl std::fmt::Display for Seen {
         write!(
             f,
             "{} kills of the follower, {} of one beside it, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
-             {} times re-encrypted again, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
+             {} times re-encrypted, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
             self.follower_kills,
             self.other_kills,
             self.early_kills,

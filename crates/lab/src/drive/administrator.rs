@@ -84,7 +84,7 @@ impl Administrator {
             status => Err(DriveError::Died {
                 at: Failure {
                     program: self.program.clone(),
-                    request: "seal again",
+                    request: "re-encrypt",
                     stderr: said.lines().map(str::to_owned).collect(),
                 },
                 status: status.map_or_else(|error| error.to_string(), |status| status.to_string()),

@@ -76,7 +76,7 @@ pub fn sentences(summary: &Summary, cell: &CellSummary) -> Vec<String> {
                 number::duration(sealing.seconds * 1e9),
                 number::count(sealing.pages_per_s),
             );
-            format!("; all pages again in {took}, {rate} a second")
+            format!("; all pages re-encrypted in {took}, {rate} a second")
         });
         format!(
             "{arm}: {a}, {b}, {c} loops a second, during {}; 99th percentile {d}, {e}, {f}{sealed}.",

@@ -70,7 +70,7 @@ pub trait Testbed {
     /// Seconds since 1970, UTC.
     fn now_s(&self) -> f64;
 
-    /// The machine, for people. DatabaseCopies will lie in `folder`.
+    /// The machine, for people. Copies will lie in `folder`.
     fn host(&mut self, folder: &Path) -> HostFacts;
 
     /// Begins to look at the machine, for the time of a block. `pids` are our workers.

@@ -131,7 +131,7 @@ fn all_reports_tell_before_during_and_after() {
     for part in [
         "within the limit of 11 %",
         "time of a loop while pages are re-encrypted",
-        "all pages again in 5.00 s, 4,000 a second",
+        "all pages re-encrypted in 5.00 s, 4,000 a second",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }

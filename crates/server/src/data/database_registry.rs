@@ -1,4 +1,4 @@
-//! The databases of a server, and a executor for each session.
+//! The databases of a server, and an executor for each session.
 //!
 //! H1. A database that is restored to is open to nobody: whoever asks for it meanwhile gets 927.
 

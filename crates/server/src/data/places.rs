@@ -2,7 +2,7 @@
 //!
 //! P1. A statement runs in one of them, its *home*: that which it writes to, or the only one whose tables it reads, else the one in use.
 //!     Tables of the others, and the session's temporary ones if home is not in use, are bound as copies in home's temporary
-//!     schema, which are made of their rows when the statement runs ([`super::borrowed_table`]). Only one database is written to.
+//!     schema, which are made of their rows when the statement runs ([`super::cross_database_table`]). Only one database is written to.
 //! P2. A view is bound by its text, whose names are its own database's; what they stand for is asked for as if the statement had named it.
 //! P3. What is read of a database is asked of the login's standing there: nothing is lent from one database to another.
 

@@ -67,7 +67,7 @@ pub struct SessionExecutor<'a> {
 }
 
 impl<'a> SessionExecutor<'a> {
-    /// A executor with the login's database in use.
+    /// An executor with the login's database in use.
     ///
     /// # Errors
     /// What keeps the database from being opened.

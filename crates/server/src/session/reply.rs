@@ -232,7 +232,7 @@ impl Reply {
             return Ok(());
         };
         if self.ended.is_none() {
-            // A pulled cancel handle looks like a peer that left.
+            // A cancelled connection looks like a peer that left.
             self.ended = Some(match self.interrupts.poll() {
                 Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
                 Some(Interrupt::Attention | Interrupt::TimedOut | Interrupt::Gone) | None => Ended::Broken,

@@ -121,7 +121,7 @@ impl MainFile {
         self.pool_handle.file.as_ref()?.share(|| Some(label))
     }
 
-    /// Takes the seat at the file's pages, again where the keys have changed.
+    /// Attaches to the file's pages in the pool, again where the keys have changed.
     fn attach_pool(&mut self) -> Option<()> {
         if !self.database.host.pool.is_on() {
             return None;

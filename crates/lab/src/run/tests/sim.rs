@@ -58,7 +58,7 @@ impl Reencryption for SimReencryption {
             Some(ReencryptionFault::Fails) => Err(DriveError::Died {
                 at: Failure {
                     program: "sim".into(),
-                    request: "seal again",
+                    request: "re-encrypt",
                     stderr: vec!["no room".into()],
                 },
                 status: "exit status: 1".into(),
