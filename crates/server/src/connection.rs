@@ -10,9 +10,9 @@ use selenite_tds::{Limits, Login, MessageReader, PacketSize};
 use crate::audit::Event;
 use crate::config::TlsOffload;
 use crate::instance::LANGUAGE;
-use crate::lobby::{Arrival, LobbyPlace, greet};
 use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
 use crate::master::{DatabaseRecord, LoginRecord};
+use crate::pending_logins::{Arrival, PendingLogin, greet};
 use crate::registry::{NoPlace, Presence, SessionFacts};
 use crate::transport::{CancelHandle, Encryptor, Line, LineError, Traffic};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
@@ -29,7 +29,7 @@ pub struct Connection {
 
 impl Connection {
     /// Serves it to its end.
-    pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: LobbyPlace) {
+    pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: PendingLogin) {
         let mut afterwards = Afterwards::default();
         let outcome = self.try_serve(instance, front, place, &mut afterwards);
         // What is on its way still arrives.
@@ -50,7 +50,7 @@ impl Connection {
         &self,
         instance: &Arc<Instance>,
         front: &dyn Front,
-        place: LobbyPlace,
+        place: PendingLogin,
         afterwards: &mut Afterwards,
     ) -> Result<Ended, LineError> {
         self.set_options()?;
@@ -89,7 +89,7 @@ impl Connection {
         let accepted = accept(&mut line, &acceptance);
         std::mem::take(afterwards).write(instance);
         accepted?;
-        instance.lobby().note_login(self.peer.ip());
+        instance.pending_logins().note_login(self.peer.ip());
         drop(place);
         line.logged_in()?;
         reader.set_limits(Limits::LoggedIn {

@@ -76,11 +76,14 @@ fn wanted(limits: &ServerLimits) -> u64 {
 
 /// How many connections before the login, and how many sessions, so many descriptors are enough for.
 fn affordable(limits: &ServerLimits, limit: u64) -> (usize, usize) {
-    let lobby = as_u64(limits.lobby_max).min(limit / 8).max(1);
-    let left = limit.saturating_sub(OWN + lobby + reserve(limit));
+    let pending_logins = as_u64(limits.lobby_max).min(limit / 8).max(1);
+    let left = limit.saturating_sub(OWN + pending_logins + reserve(limit));
     let sessions = (left / PER_SESSION).saturating_sub(as_u64(limits.sessions.administrators));
     let sessions = usize::try_from(sessions).unwrap_or(usize::MAX);
-    (usize::try_from(lobby).unwrap_or(1), sessions.min(limits.sessions.max))
+    (
+        usize::try_from(pending_logins).unwrap_or(1),
+        sessions.min(limits.sessions.max),
+    )
 }
 
 fn reserve(limit: u64) -> u64 {
@@ -135,9 +138,9 @@ mod tests {
     fn fewer_sessions_are_promised_where_descriptors_are_few() {
         let limits = ServerLimits::default();
         for limit in [128, 256, 1024, 20_000] {
-            let (lobby, sessions) = affordable(&limits, limit);
-            let taken = as_u64(sessions + limits.sessions.administrators) * PER_SESSION + as_u64(lobby);
-            assert!(sessions > 0 && lobby > 0, "{limit}");
+            let (pending_logins, sessions) = affordable(&limits, limit);
+            let taken = as_u64(sessions + limits.sessions.administrators) * PER_SESSION + as_u64(pending_logins);
+            assert!(sessions > 0 && pending_logins > 0, "{limit}");
             assert!(taken + OWN + reserve(limit) <= limit, "{limit}");
         }
         assert_eq!(affordable(&limits, 64).1, 0);

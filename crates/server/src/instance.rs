@@ -9,11 +9,11 @@ use selenite_tds::ProductVersion;
 
 use crate::audit::AuditLog;
 use crate::descriptors::Descriptors;
-use crate::lobby::Lobby;
 use crate::log::Log;
 use crate::login::Lockout;
 use crate::master::{LoginRecord, Master, MasterError};
 use crate::password::{PasswordCost, PasswordFault, PasswordGate, PasswordHash, random_password};
+use crate::pending_logins::PendingLogins;
 use crate::transport::TlsSetup;
 use crate::{Config, DataFolder, Registry};
 
@@ -30,7 +30,7 @@ pub struct Instance {
     statement_gate: PasswordGate,
     nobodys_password: PasswordHash,
     tls: TlsSetup,
-    lobby: Arc<Lobby>,
+    pending_logins: Arc<PendingLogins>,
     descriptors: Descriptors,
     audit: AuditLog,
 }
@@ -55,7 +55,7 @@ impl Instance {
             statement_gate: PasswordGate::new(1),
             nobodys_password: PasswordHash::new(&random_password(), config.password_cost)?,
             tls,
-            lobby: Arc::new(Lobby::new(limits.lobby_max)),
+            pending_logins: Arc::new(PendingLogins::new(limits.lobby_max)),
             descriptors,
             audit,
             config,
@@ -170,8 +170,8 @@ impl Instance {
         &self.tls
     }
 
-    pub(crate) fn lobby(&self) -> &Arc<Lobby> {
-        &self.lobby
+    pub(crate) fn pending_logins(&self) -> &Arc<PendingLogins> {
+        &self.pending_logins
     }
 }
 

@@ -5,7 +5,7 @@
 //! N3. No password is in a log, an error or an answer; the bytes of a login are wiped.
 //! N4. What a peer sends never panics.
 //!
-//! The order of a connection: [`Server`] listens; the lobby agrees on encryption and reads the login; [`master::Master`] knows who may
+//! The order of a connection: [`Server`] listens; the handshake agrees on encryption and reads the login; [`master::Master`] knows who may
 //! come in; the [`Registry`] knows who is there; a [`Front`] serves them through a [`Wire`].
 //!
 //! Left to others: what bytes mean (`selenite-tds`), what requests do (the [`Front`]).
@@ -24,7 +24,6 @@ mod front;
 mod identity;
 mod instance;
 mod listener;
-mod lobby;
 mod log;
 mod login;
 #[cfg(test)]
@@ -32,6 +31,7 @@ mod loopback;
 pub mod master;
 mod memory;
 pub mod password;
+mod pending_logins;
 pub mod process;
 mod registry;
 mod rpc;

@@ -15,7 +15,7 @@ use rustix::io::Errno;
 
 use crate::connection::Connection;
 use crate::event_fd::EventFd;
-use crate::lobby::{Entered, LobbyPlace};
+use crate::pending_logins::{Entered, PendingLogin};
 use crate::transport::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
 
@@ -140,7 +140,7 @@ impl Listener {
                 Err(error) => return Err(error),
             };
             let socket = Arc::new(socket);
-            let Some(Entered { place, was_taken }) = instance.lobby().enter(&socket, peer.ip()) else {
+            let Some(Entered { place, was_taken }) = instance.pending_logins().enter(&socket, peer.ip()) else {
                 instance
                     .log()
                     .line(&format!("{peer}: sent away: too many logins at a time"));
@@ -161,7 +161,7 @@ impl Listener {
         front: &Arc<dyn Front>,
         socket: Arc<TcpStream>,
         peer: SocketAddr,
-        place: LobbyPlace,
+        place: PendingLogin,
     ) -> std::io::Result<Served> {
         socket.set_nonblocking(false)?;
         let cancel_handle = Arc::new(CancelHandle::new(&socket));

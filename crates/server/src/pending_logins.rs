@@ -19,7 +19,7 @@ pub use greeting::{Arrival, greet};
 use crate::login::{RecentMap, network};
 
 /// The places before the login.
-pub struct Lobby {
+pub struct PendingLogins {
     guests: Mutex<Guests>,
     max: usize,
 }
@@ -42,20 +42,20 @@ struct Guest {
 }
 
 /// A place, given back when it is dropped.
-pub struct LobbyPlace {
-    lobby: Arc<Lobby>,
+pub struct PendingLogin {
+    pending_logins: Arc<PendingLogins>,
     number: u64,
 }
 
 /// A place was found.
 pub struct Entered {
     /// The place.
-    pub place: LobbyPlace,
+    pub place: PendingLogin,
     /// Whether somebody was sent away for it.
     pub was_taken: bool,
 }
 
-impl Lobby {
+impl PendingLogins {
     /// A lobby with so many places.
     pub fn new(max: usize) -> Self {
         Self {
@@ -100,8 +100,8 @@ impl Lobby {
             has_sent: false,
         };
         guests.here.insert(number, guest);
-        let place = LobbyPlace {
-            lobby: self.clone(),
+        let place = PendingLogin {
+            pending_logins: self.clone(),
             number,
         };
         Some(Entered { place, was_taken })
@@ -148,18 +148,18 @@ impl Guests {
     }
 }
 
-impl LobbyPlace {
+impl PendingLogin {
     /// Its login has come: it keeps the place until that is answered. False if the place is somebody else's by now.
     pub fn keep(&self) -> bool {
-        let mut guests = self.lobby.guests();
+        let mut guests = self.pending_logins.guests();
         let guest = guests.here.get_mut(&self.number);
         guest.map(|guest| guest.has_sent = true).is_some()
     }
 }
 
-impl Drop for LobbyPlace {
+impl Drop for PendingLogin {
     fn drop(&mut self) {
-        self.lobby.guests().here.remove(&self.number);
+        self.pending_logins.guests().here.remove(&self.number);
     }
 }
 
@@ -186,9 +186,9 @@ mod tests {
     }
 
     /// Takes places from an address until none is free; those of whom has sent a login.
-    fn fill(lobby: &Arc<Lobby>, socket: &Arc<TcpStream>, address: IpAddr) -> Vec<LobbyPlace> {
+    fn fill(pending_logins: &Arc<PendingLogins>, socket: &Arc<TcpStream>, address: IpAddr) -> Vec<PendingLogin> {
         let mut places = Vec::new();
-        while let Some(entered) = lobby.enter(socket, address) {
+        while let Some(entered) = pending_logins.enter(socket, address) {
             assert!(!entered.was_taken && entered.place.keep());
             places.push(entered.place);
         }
@@ -199,32 +199,36 @@ mod tests {
     fn an_address_has_a_quarter_and_strangers_leave_an_eighth() {
         let listener = crate::loopback::listener();
         let (socket, _far) = connection(&listener);
-        let lobby = Arc::new(Lobby::new(16));
-        lobby.note_login(address(7));
+        let pending_logins = Arc::new(PendingLogins::new(16));
+        pending_logins.note_login(address(7));
         let mut taken = Vec::new();
         for number in 1..=3 {
-            let places = fill(&lobby, &socket, address(number));
+            let places = fill(&pending_logins, &socket, address(number));
             assert_eq!(places.len(), 4);
             taken.extend(places);
         }
         // Strangers have 14 of the 16.
-        assert_eq!(fill(&lobby, &socket, address(4)).len(), 2);
-        let rest = fill(&lobby, &socket, address(4));
-        assert!(lobby.enter(&socket, address(5)).is_none());
-        let known = lobby.enter(&socket, address(7)).unwrap();
+        assert_eq!(fill(&pending_logins, &socket, address(4)).len(), 2);
+        let rest = fill(&pending_logins, &socket, address(4));
+        assert!(pending_logins.enter(&socket, address(5)).is_none());
+        let known = pending_logins.enter(&socket, address(7)).unwrap();
         assert!(known.place.keep());
-        assert!(lobby.enter(&socket, LOOPBACK).is_some_and(|entered| !entered.was_taken));
+        assert!(
+            pending_logins
+                .enter(&socket, LOOPBACK)
+                .is_some_and(|entered| !entered.was_taken)
+        );
         // Loopback alone may have all.
         drop((taken, rest, known));
-        assert_eq!(fill(&lobby, &socket, LOOPBACK).len(), 16);
+        assert_eq!(fill(&pending_logins, &socket, LOOPBACK).len(), 16);
     }
 
     #[test]
     fn who_waits_makes_room_for_its_own_address_and_for_known_ones() {
         let listener = crate::loopback::listener();
         let (socket, _far) = connection(&listener);
-        let lobby = Arc::new(Lobby::new(16));
-        let enter = |address| lobby.enter(&socket, address).unwrap();
+        let pending_logins = Arc::new(PendingLogins::new(16));
+        let enter = |address| pending_logins.enter(&socket, address).unwrap();
         let own: Vec<Entered> = (0..4).map(|_| enter(address(1))).collect();
         let other = enter(address(2));
         // Its own, even though there are places.
@@ -241,7 +245,7 @@ mod tests {
         assert!(enter(LOOPBACK).was_taken && !stranger.place.keep() && local[0].place.keep());
         let places: Vec<Entered> = local.into_iter().chain([enter(LOOPBACK)]).collect();
         // And loopback never for a stranger.
-        assert!(lobby.enter(&socket, address(3)).is_none());
+        assert!(pending_logins.enter(&socket, address(3)).is_none());
         assert!(enter(LOOPBACK).was_taken && !places[1].place.keep());
     }
 
@@ -249,32 +253,36 @@ mod tests {
     fn places_are_given_back() {
         let listener = crate::loopback::listener();
         let (socket, _far) = connection(&listener);
-        let lobby = Arc::new(Lobby::new(2));
+        let pending_logins = Arc::new(PendingLogins::new(2));
         let (one, two) = (
-            lobby.enter(&socket, LOOPBACK).unwrap(),
-            lobby.enter(&socket, LOOPBACK).unwrap(),
+            pending_logins.enter(&socket, LOOPBACK).unwrap(),
+            pending_logins.enter(&socket, LOOPBACK).unwrap(),
         );
         assert!(one.place.keep() && two.place.keep());
-        assert!(lobby.enter(&socket, LOOPBACK).is_none());
+        assert!(pending_logins.enter(&socket, LOOPBACK).is_none());
         drop(one);
-        assert!(lobby.enter(&socket, LOOPBACK).is_some_and(|entered| !entered.was_taken));
+        assert!(
+            pending_logins
+                .enter(&socket, LOOPBACK)
+                .is_some_and(|entered| !entered.was_taken)
+        );
     }
 
     #[test]
     fn who_has_waited_longest_without_a_login_makes_room() {
         let listener = crate::loopback::listener();
         let pairs: Vec<_> = (0..3).map(|_| connection(&listener)).collect();
-        let lobby = Arc::new(Lobby::new(2));
-        let first = lobby.enter(&pairs[0].0, LOOPBACK).unwrap();
-        let second = lobby.enter(&pairs[1].0, LOOPBACK).unwrap();
+        let pending_logins = Arc::new(PendingLogins::new(2));
+        let first = pending_logins.enter(&pairs[0].0, LOOPBACK).unwrap();
+        let second = pending_logins.enter(&pairs[1].0, LOOPBACK).unwrap();
         assert!(first.place.keep());
-        let third = lobby.enter(&pairs[2].0, LOOPBACK).unwrap();
+        let third = pending_logins.enter(&pairs[2].0, LOOPBACK).unwrap();
         assert!(third.was_taken);
         assert!(!second.place.keep());
         assert_eq!((&pairs[1].1).read(&mut [0]).unwrap(), 0);
         // Who has gone already takes no place with it.
         drop(second);
         assert!(third.place.keep());
-        assert!(lobby.enter(&pairs[1].0, LOOPBACK).is_none());
+        assert!(pending_logins.enter(&pairs[1].0, LOOPBACK).is_none());
     }
 }
