@@ -56,7 +56,7 @@ pub struct Entered {
 }
 
 impl PendingLogins {
-    /// A lobby with so many places.
+    /// Room for so many connections.
     pub fn new(max: usize) -> Self {
         Self {
             guests: Mutex::new(Guests {

@@ -109,7 +109,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("server::session", "host set_option"),
     (
         "server",
-        "audit config data data_folder descriptors front instance lobby login master memory registry rpc server_error session transport wire workbench",
+        "audit config data data_folder descriptors front instance login master memory pending_logins registry rpc server_error session transport wire workbench",
     ),
     ("tsql::ast", "change condition execute expression query setting source"),
     ("tsql::ast", "control definition statement"),

@@ -42,6 +42,7 @@ const RETIRED: &[(&str, &str)] = &[
     ("Ground", "the noun of what it is"),
     ("Hall", "`DatabaseRegistry`"),
     ("Leash", "`CancelHandle`"),
+    ("Lobby", "`PendingLogins`"),
     ("LockPatience", "`LockTimeout`"),
     ("Mouth", "`OutputReader`"),
     ("Outlook", "`StudyForecast`"),
