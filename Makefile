@@ -28,7 +28,7 @@ test-clients: ## run SQL Server's clients of every language against the server
 
 sqlite-suite: ## run SQLite's own tests on encrypted databases: half an hour (SUITE=--all-permutations: a day)
 	@scripts/need.sh rust suite
-	@cargo build --locked --release --package selenite-ext
+	@cargo build --locked --release --package selenite-extension
 	@scripts/sqlite/suite.sh $(or $(CARGO_TARGET_DIR),target)/release/libselenite.so $(SUITE)
 
 serve-demo: need-tsql build ## run two articles' scripts on the server, and print their figures beside ours
@@ -41,7 +41,7 @@ serve-figures: need-tsql build ## count what a loop sends; measure what a cancel
 	@SELENITE_TEST_COMMAND=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/selenite tests/clients/tds/figures/run.sh
 
 build: need-rust ## build the extension and the command, optimised
-	cargo build --release -p selenite-ext -p selenite-cli
+	cargo build --release -p selenite-extension -p selenite-cli
 
 lint: lint-fmt lint-clippy lint-tidy lint-shell ## format, clippy, tidy, shellcheck
 

@@ -14,7 +14,7 @@ for name in one another-name; do
       scripts/release.sh "$place/$name.files" >/dev/null
   )
 done
-for file in selenite libselenite.so selenite-cli.cdx.json selenite-ext.cdx.json SHA256SUMS; do
+for file in selenite libselenite.so selenite-cli.cdx.json selenite-extension.cdx.json SHA256SUMS; do
   cmp "$place/one.files/$file" "$place/another-name.files/$file"
   # Nothing of where it was built is left.
   if grep -aF -m 1 -e "$place" -e "${CARGO_HOME:-$HOME/.cargo}" "$place/one.files/$file" >/dev/null; then

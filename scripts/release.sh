@@ -30,19 +30,19 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 export CARGO_INCREMENTAL=0
 
-CARGO_TARGET_DIR=$target cargo build --locked --release -p selenite-ext -p selenite-cli
+CARGO_TARGET_DIR=$target cargo build --locked --release -p selenite-extension -p selenite-cli
 
 mkdir -p "$folder"
 cp "$target/release/selenite" "$target/release/libselenite.so" "$folder"
-for package in cli ext; do
-  cargo cyclonedx --quiet --manifest-path "crates/$package/Cargo.toml" --format json \
-    --override-filename "selenite-$package.cdx"
+for crate in crates/cli crates/storage/extension; do
+  name=selenite-${crate##*/}.cdx
+  cargo cyclonedx --quiet --manifest-path "$crate/Cargo.toml" --format json --override-filename "$name"
   # It names our crates by their folders.
-  bill=$(<"crates/$package/selenite-$package.cdx.json")
-  printf '%s\n' "${bill//"file://$PWD"/file:///selenite}" >"$folder/selenite-$package.cdx.json"
+  bill=$(<"$crate/$name.json")
+  printf '%s\n' "${bill//"file://$PWD"/file:///selenite}" >"$folder/$name.json"
 done
 # Each package of the workspace gets one; these are the two that are wanted.
 find crates xtask -name 'selenite-*.cdx.json' -delete
 
-(cd "$folder" && sha256sum selenite libselenite.so selenite-cli.cdx.json selenite-ext.cdx.json >SHA256SUMS)
+(cd "$folder" && sha256sum selenite libselenite.so selenite-cli.cdx.json selenite-extension.cdx.json >SHA256SUMS)
 cat "$folder/SHA256SUMS"

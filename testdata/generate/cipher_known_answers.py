@@ -1,4 +1,4 @@
-"""Computes what crates/cipher must compute, from docs/FORMAT.md sections 4 to 7 alone.
+"""Computes what crates/storage/cipher must compute, from docs/FORMAT.md sections 4 to 7 alone.
 
 Usage: python3 testdata/generate/cipher_known_answers.py > testdata/vectors/cipher/known_answers.txt
 

@@ -1,4 +1,4 @@
-"""Writes golden.json beside this file: what SciPy and brute force say about samples, for crates/stats/tests/stats/golden.rs.
+"""Writes golden.json beside this file: what SciPy and brute force say about samples, for crates/lab/stats/tests/stats/golden.rs.
 
 Run: python3 testdata/stats/make.py (needs numpy and scipy; the versions used are recorded in the file).
 """

@@ -7,7 +7,7 @@ cd "$(dirname "$0")/../.."
 
 scripts/need.sh rust tests
 scripts/sqlite/build-shell.sh
-cargo build --quiet -p selenite-ext -p selenite-cli
+cargo build --quiet -p selenite-extension -p selenite-cli
 target=${CARGO_TARGET_DIR:-$PWD/target}
 export SELENITE_TEST_EXTENSION=${SELENITE_TEST_EXTENSION:-$target/debug/libselenite.so}
 export SELENITE_TEST_COMMAND=${SELENITE_TEST_COMMAND:-$target/debug/selenite}

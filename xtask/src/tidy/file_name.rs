@@ -37,18 +37,18 @@ mod tests {
     #[test]
     fn names_that_say_nothing_are_refused() {
         let tree = fixture(&[
-            ("crates/page/src/util.rs", ""),
-            ("crates/vfs/tests/common/mod.rs", ""),
+            ("crates/storage/page/src/util.rs", ""),
+            ("crates/storage/vfs/tests/common/mod.rs", ""),
             ("scripts/helpers.sh", ""),
-            ("crates/page/src/utility_bill.rs", ""),
+            ("crates/storage/page/src/utility_bill.rs", ""),
             ("docs/misc.md", ""),
         ]);
         let found: Vec<_> = check(&tree).into_iter().map(|f| f.path).collect();
         assert_eq!(
             found,
             [
-                "crates/page/src/util.rs",
-                "crates/vfs/tests/common/mod.rs",
+                "crates/storage/page/src/util.rs",
+                "crates/storage/vfs/tests/common/mod.rs",
                 "scripts/helpers.sh"
             ]
         );

@@ -45,7 +45,7 @@ fn is_conversion(rust: &RustSource, end: usize) -> bool {
     after.starts_with("::from_be_bytes") || after.starts_with("::from_le_bytes")
 }
 
-const CRATES: &[&str] = &["crates/format/src/", "crates/tds/src/"];
+const CRATES: &[&str] = &["crates/storage/format/src/", "crates/server/tds/src/"];
 
 #[cfg(test)]
 mod tests {
@@ -60,13 +60,13 @@ mod tests {
     #[test]
     fn a_machine_sized_field_is_refused_in_a_format() {
         let text = "pub struct A {\n    pub size: usize,\n    at: usize,\n    pub id: u32,\n}\nfn b() { usize::from_be_bytes(x); 1_u32.to_ne_bytes(); }\n";
-        assert_eq!(lines("crates/format/src/a.rs", text), [2, 6, 6]);
-        assert!(lines("crates/page/src/a.rs", text).is_empty());
+        assert_eq!(lines("crates/storage/format/src/a.rs", text), [2, 6, 6]);
+        assert!(lines("crates/storage/page/src/a.rs", text).is_empty());
     }
 
     #[test]
     fn sizes_in_memory_are_fine() {
         let text = "pub const SIZE: usize = 48;\npub fn size(count: usize) -> usize { count }\n";
-        assert!(lines("crates/format/src/a.rs", text).is_empty());
+        assert!(lines("crates/storage/format/src/a.rs", text).is_empty());
     }
 }

@@ -84,24 +84,24 @@ enum Standing {
 }
 
 const RANKS: &[(&str, Standing)] = &[
-    ("crates/cipher", Standing::Rank(0)),
-    ("crates/format", Standing::Rank(0)),
-    ("crates/stats", Standing::Rank(0)),
-    ("crates/worker", Standing::Rank(0)),
-    ("crates/types", Standing::Rank(0)),
-    ("crates/tsql", Standing::Rank(0)),
-    ("crates/keyring", Standing::Rank(1)),
-    ("crates/archive", Standing::Rank(1)),
-    ("crates/page", Standing::Rank(1)),
-    ("crates/tds", Standing::Rank(1)),
-    ("crates/backup", Standing::Rank(2)),
-    ("crates/plan", Standing::Rank(2)),
-    ("crates/vfs", Standing::Rank(2)),
-    ("crates/ext", Standing::Rank(3)),
-    ("crates/engine", Standing::Rank(3)),
-    ("crates/store", Standing::Rank(3)),
-    ("crates/server", Standing::Rank(4)),
-    ("crates/lab", Standing::Rank(4)),
+    ("crates/storage/cipher", Standing::Rank(0)),
+    ("crates/storage/format", Standing::Rank(0)),
+    ("crates/lab/stats", Standing::Rank(0)),
+    ("crates/lab/worker", Standing::Rank(0)),
+    ("crates/server/types", Standing::Rank(0)),
+    ("crates/server/tsql", Standing::Rank(0)),
+    ("crates/storage/keyring", Standing::Rank(1)),
+    ("crates/storage/archive", Standing::Rank(1)),
+    ("crates/storage/page", Standing::Rank(1)),
+    ("crates/server/tds", Standing::Rank(1)),
+    ("crates/storage/backup", Standing::Rank(2)),
+    ("crates/server/plan", Standing::Rank(2)),
+    ("crates/storage/vfs", Standing::Rank(2)),
+    ("crates/storage/extension", Standing::Rank(3)),
+    ("crates/storage/engine", Standing::Rank(3)),
+    ("crates/storage/store", Standing::Rank(3)),
+    ("crates/server/server", Standing::Rank(4)),
+    ("crates/lab/lab", Standing::Rank(4)),
     ("python", Standing::Rank(4)),
     ("crates/cli", Standing::Rank(5)),
     ("peers/peer", Standing::Rank(4)),
@@ -119,7 +119,7 @@ const RANKS: &[(&str, Standing)] = &[
 const SAME_RANK: &[(&str, &str)] = &[
     // A superblock names suites, epochs and ids, which are cipher's types. Cipher knows nothing of
     // a file's bytes, so no circle can arise.
-    ("crates/format", "crates/cipher"),
+    ("crates/storage/format", "crates/storage/cipher"),
 ];
 
 #[cfg(test)]
@@ -144,9 +144,12 @@ mod tests {
     fn a_dependency_leads_downwards() {
         let upwards = "[dependencies]\nvfs.workspace = true\n";
         let downwards = "[dependencies]\npage.workspace = true\nserde = \"1\"\n";
-        let fault = "crates/page/Cargo.toml:4: `crates/page` depends on `crates/vfs`";
+        let fault = "crates/storage/page/Cargo.toml:4: `crates/storage/page` depends on `crates/storage/vfs`";
         assert_eq!(
-            found(&[("crates/page", "page", upwards), ("crates/vfs", "vfs", downwards)]),
+            found(&[
+                ("crates/storage/page", "page", upwards),
+                ("crates/storage/vfs", "vfs", downwards)
+            ]),
             [fault]
         );
     }
@@ -155,21 +158,28 @@ mod tests {
     fn dependencies_of_tests_lead_downwards_too() {
         let upwards = "[dev-dependencies]\next = { path = \"../ext\" }\n";
         assert_eq!(
-            found(&[("crates/vfs", "vfs", upwards), ("crates/ext", "ext", "")]).len(),
+            found(&[
+                ("crates/storage/vfs", "vfs", upwards),
+                ("crates/storage/extension", "ext", "")
+            ])
+            .len(),
             1
         );
     }
 
     #[test]
     fn equals_do_not_know_each_other_but_for_the_exception() {
-        let cipher = ("crates/cipher", "cipher", "");
+        let cipher = ("crates/storage/cipher", "cipher", "");
         let uses_cipher = "[dependencies]\ncipher.workspace = true\n";
-        assert!(found(&[cipher, ("crates/format", "format", uses_cipher)]).is_empty());
-        assert_eq!(found(&[cipher, ("crates/types", "types", uses_cipher)]).len(), 1);
+        assert!(found(&[cipher, ("crates/storage/format", "format", uses_cipher)]).is_empty());
+        assert_eq!(found(&[cipher, ("crates/server/types", "types", uses_cipher)]).len(), 1);
 
         let uses_format = "[dependencies]\nformat.workspace = true\n";
-        let format = ("crates/format", "format", "");
-        assert_eq!(found(&[format, ("crates/cipher", "cipher", uses_format)]).len(), 1);
+        let format = ("crates/storage/format", "format", "");
+        assert_eq!(
+            found(&[format, ("crates/storage/cipher", "cipher", uses_format)]).len(),
+            1
+        );
     }
 
     #[test]
@@ -177,9 +187,9 @@ mod tests {
         let fuzz = ("fuzz", "fuzz", "[dependencies]\nvfs = \"0\"\n");
         let uses = |table: &str| format!("[{table}]\nfuzz = \"0\"\n");
         let in_tests = uses("dev-dependencies");
-        assert!(found(&[fuzz, ("crates/vfs", "vfs", &in_tests)]).is_empty());
+        assert!(found(&[fuzz, ("crates/storage/vfs", "vfs", &in_tests)]).is_empty());
         let in_code = uses("dependencies");
-        assert_eq!(found(&[fuzz, ("crates/vfs", "vfs", &in_code)]).len(), 1);
+        assert_eq!(found(&[fuzz, ("crates/storage/vfs", "vfs", &in_code)]).len(), 1);
     }
 
     #[test]

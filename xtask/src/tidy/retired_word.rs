@@ -65,7 +65,10 @@ mod tests {
     #[test]
     fn a_retired_word_is_refused_wherever_it_stands() {
         let tree = fixture(&[
-            ("crates/lab/src/a.rs", "struct Mouth;\n// Mouthful, mouth, A_Mouth\n"),
+            (
+                "crates/lab/lab/src/a.rs",
+                "struct Mouth;\n// Mouthful, mouth, A_Mouth\n",
+            ),
             ("docs/LAB.md", "a\nthe `Mouth` of a process\n"),
             ("docs/studies/quick.json", "Mouth"),
             ("CHANGELOG.md", "Mouth"),
@@ -74,6 +77,6 @@ mod tests {
             .into_iter()
             .map(|f| format!("{}:{}", f.path, f.line))
             .collect();
-        assert_eq!(found, ["crates/lab/src/a.rs:1", "docs/LAB.md:2"]);
+        assert_eq!(found, ["crates/lab/lab/src/a.rs:1", "docs/LAB.md:2"]);
     }
 }

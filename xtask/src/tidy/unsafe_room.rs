@@ -17,7 +17,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
                     &file.path,
                     rust.line(at),
                     "`unsafe` is used here",
-                    "it lives in crates/vfs/src/ffi and crates/ext alone",
+                    "it lives in crates/storage/vfs/src/ffi and crates/storage/extension alone",
                 ));
             }
         }
@@ -43,14 +43,18 @@ fn owed_attribute(path: &str) -> Option<&'static str> {
         matches!(file, "lib.rs" | "main.rs") || file.strip_prefix("bin/").is_some_and(|rest| !rest.contains('/'));
     match folder {
         _ if !is_root => None,
-        "crates/ext" => None,
+        "crates/storage/extension" => None,
         // `forbid` could not be lifted for the room inside.
-        "crates/vfs" => Some("deny(unsafe_code)"),
+        "crates/storage/vfs" => Some("deny(unsafe_code)"),
         _ => Some("forbid(unsafe_code)"),
     }
 }
 
-const ROOMS: &[&str] = &["crates/vfs/src/ffi/", "crates/vfs/src/ffi.rs", "crates/ext/"];
+const ROOMS: &[&str] = &[
+    "crates/storage/vfs/src/ffi/",
+    "crates/storage/vfs/src/ffi.rs",
+    "crates/storage/extension/",
+];
 
 #[cfg(test)]
 mod tests {
@@ -65,27 +69,27 @@ mod tests {
     #[test]
     fn unsafe_is_refused_outside_its_rooms() {
         let text = "// unsafe\nfn a() {\n    unsafe { b() }\n}\n";
-        assert_eq!(found("crates/vfs/src/main_file.rs", text), [3]);
-        assert_eq!(found("crates/vfs/tests/crash.rs", text), [3]);
-        assert!(found("crates/vfs/src/ffi/vtable.rs", text).is_empty());
-        assert!(found("crates/vfs/src/ffi.rs", text).is_empty());
-        assert!(found("crates/ext/src/entry.rs", text).is_empty());
+        assert_eq!(found("crates/storage/vfs/src/main_file.rs", text), [3]);
+        assert_eq!(found("crates/storage/vfs/tests/crash.rs", text), [3]);
+        assert!(found("crates/storage/vfs/src/ffi/vtable.rs", text).is_empty());
+        assert!(found("crates/storage/vfs/src/ffi.rs", text).is_empty());
+        assert!(found("crates/storage/extension/src/entry.rs", text).is_empty());
     }
 
     #[test]
     fn a_crate_root_forbids_unsafe() {
-        assert_eq!(found("crates/page/src/lib.rs", "//! Pages.\n"), [1]);
+        assert_eq!(found("crates/storage/page/src/lib.rs", "//! Pages.\n"), [1]);
         assert_eq!(found("xtask/src/main.rs", "#![deny(unsafe_code)]\n"), [1]);
         assert_eq!(found("crates/cli/src/bin/other.rs", ""), [1]);
-        assert!(found("crates/page/src/lib.rs", "#![forbid(unsafe_code)]\n").is_empty());
-        assert!(found("crates/page/src/bin/other/part.rs", "").is_empty());
+        assert!(found("crates/storage/page/src/lib.rs", "#![forbid(unsafe_code)]\n").is_empty());
+        assert!(found("crates/storage/page/src/bin/other/part.rs", "").is_empty());
         assert!(found("fuzz/fuzz_targets/superblock.rs", "").is_empty());
     }
 
     #[test]
     fn the_crate_with_a_room_denies_unsafe() {
-        assert_eq!(found("crates/vfs/src/lib.rs", ""), [1]);
-        assert!(found("crates/vfs/src/lib.rs", "#![deny(unsafe_code)]\n").is_empty());
-        assert!(found("crates/ext/src/lib.rs", "").is_empty());
+        assert_eq!(found("crates/storage/vfs/src/lib.rs", ""), [1]);
+        assert!(found("crates/storage/vfs/src/lib.rs", "#![deny(unsafe_code)]\n").is_empty());
+        assert!(found("crates/storage/extension/src/lib.rs", "").is_empty());
     }
 }

@@ -1,0 +1,162 @@
+//! Studies that are there to be copied.
+
+use crate::config::ConfigError;
+
+/// A study's configuration, ready to be copied and changed.
+#[derive(Clone, Copy, Debug)]
+pub struct Preset {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is for, in a line.
+    pub about: &'static str,
+    /// The TOML.
+    pub text: &'static str,
+}
+
+/// All of them.
+pub const PRESETS: [Preset; 11] = [
+    Preset {
+        name: "quick",
+        about: "a little of everything in under three minutes",
+        text: include_str!("presets/quick.toml"),
+    },
+    Preset {
+        name: "scan-like-eq",
+        about: "two queries that read every page, cold and warm",
+        text: include_str!("presets/scan-like-eq.toml"),
+    },
+    Preset {
+        name: "dml-before-after",
+        about: "insert, update, select and backup of a small table",
+        text: include_str!("presets/dml-before-after.toml"),
+    },
+    Preset {
+        name: "hummer",
+        about: "ten processes, sixteen mixes of reads, updates and inserts",
+        text: include_str!("presets/hummer.toml"),
+    },
+    Preset {
+        name: "convert-scan",
+        about: "encrypting, decrypting and giving a new key to a whole database, by suite",
+        text: include_str!("presets/convert-scan.toml"),
+    },
+    Preset {
+        name: "integrity-check",
+        about: "three ways to check a whole database, by suite",
+        text: include_str!("presets/integrity-check.toml"),
+    },
+    Preset {
+        name: "connections",
+        about: "many connections of one process, and opening a database",
+        text: include_str!("presets/connections.toml"),
+    },
+    Preset {
+        name: "growth",
+        about: "the cost of a page by size, and of a commit by connections",
+        text: include_str!("presets/growth.toml"),
+    },
+    Preset {
+        name: "online",
+        about: "a workload before, while and after every page is re-encrypted",
+        text: include_str!("presets/online.toml"),
+    },
+    Preset {
+        name: "backup",
+        about: "a full and an incremental backup, beside zstd and age",
+        text: include_str!("presets/backup.toml"),
+    },
+    Preset {
+        name: "tds-messages",
+        about: "a server's answers in clear and encrypted, in packets of three sizes",
+        text: include_str!("presets/tds-messages.toml"),
+    },
+];
+
+/// The preset of that name.
+///
+/// Errors: there is none; which there are, and which is most like it.
+pub fn preset(name: &str) -> Result<Preset, ConfigError> {
+    let found = PRESETS.into_iter().find(|preset| preset.name == name);
+    found.ok_or_else(|| ConfigError::unknown("preset", name, &PRESETS.map(|preset| preset.name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn every_preset_parses_under_its_own_name() {
+        for preset in PRESETS {
+            let config = Config::parse(preset.text).unwrap_or_else(|error| panic!("{}: {error}", preset.name));
+            assert_eq!(config.study.name, preset.name);
+            assert_eq!(config.notes(), Vec::<String>::new(), "{}", preset.name);
+            assert!(preset.text.is_ascii());
+        }
+    }
+
+    #[test]
+    fn every_published_study_parses_under_its_own_name() {
+        let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs/studies");
+        let mut seen = 0;
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_some_and(|extension| extension == "toml") {
+                let text = std::fs::read_to_string(&path).unwrap();
+                let config = Config::parse(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+                assert_eq!(
+                    Some(config.study.name.as_str()),
+                    path.file_stem().and_then(|name| name.to_str())
+                );
+                assert_eq!(config.notes(), Vec::<String>::new(), "{}", path.display());
+                seen += 1;
+            }
+        }
+        assert!(seen >= 12, "{seen}");
+    }
+
+    /// A goal for what no study measures would never be missed.
+    #[test]
+    fn every_goal_names_a_cell_and_an_arm_of_a_published_study() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../docs");
+        let goals: toml::Table = toml::from_str(&std::fs::read_to_string(docs.join("goals.toml")).unwrap()).unwrap();
+        let mut seen = 0;
+        for goal in ["rows", "whole", "backup", "transit"]
+            .iter()
+            .flat_map(|kind| goals[*kind].as_array().unwrap())
+        {
+            let text = |key: &str| goal[key].as_str().unwrap();
+            let study = docs.join("studies").join(format!("{}.toml", text("study")));
+            let config = Config::parse(&std::fs::read_to_string(study).unwrap()).unwrap();
+            assert!(config.cells.iter().any(|cell| cell.name == text("cell")), "{goal}");
+            let suites = match goal.get("suites") {
+                Some(suites) => suites
+                    .as_array()
+                    .unwrap()
+                    .iter()
+                    .map(|suite| suite.as_str().unwrap())
+                    .collect(),
+                None => vec!["AES_256", "AEGIS_256X4"],
+            };
+            for suite in suites {
+                assert!(config.arms.iter().any(|arm| arm.name == suite), "{suite}: {goal}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 50, "{seen}");
+    }
+
+    #[test]
+    fn hummer_has_sixteen_different_mixes() {
+        let config = Config::parse(preset("hummer").unwrap().text).unwrap();
+        assert_eq!(config.cells.len(), 16);
+        assert_eq!(config.cells[8].name, "hummer/4-3-3");
+        assert_eq!(config.cells[8].label, "mix 4/3/3, 10 processes, cold");
+    }
+
+    #[test]
+    fn an_unknown_preset_is_told_the_nearest() {
+        let error = preset("humer").unwrap_err().to_string();
+        assert!(error.contains("did you mean `hummer`?"), "{error}");
+    }
+}

@@ -1,0 +1,163 @@
+//! The vectors of `testdata/tds`, for tests: every one is parsed, whole, cut at every length and with every byte flipped.
+
+use std::path::{Path, PathBuf};
+
+use crate::{Complaint, Incoming, Limits, Login, MessageKind, MessageReader, Prelogin, Request, TdsError, client};
+
+/// Lines `name: value`, an empty line, then bytes as hexadecimal digits.
+pub(crate) struct Vector {
+    pub name: String,
+    pub read: String,
+    pub expect: String,
+    pub bytes: Vec<u8>,
+}
+
+impl Vector {
+    pub fn load(name: &str) -> Self {
+        Self::parse(&folder().join(name).with_extension("hex"))
+    }
+
+    fn parse(path: &Path) -> Self {
+        let text = std::fs::read_to_string(path).unwrap();
+        let (head, body) = text.split_once("\n\n").unwrap();
+        let value = |name: &str| {
+            let lines = head.lines().filter_map(|line| line.split_once(": "));
+            let mut values = lines.filter(|line| line.0 == name).map(|line| line.1);
+            values
+                .next()
+                .unwrap_or_else(|| panic!("{path:?} has no {name}"))
+                .to_owned()
+        };
+        let digits = body.split_whitespace();
+        Self {
+            name: path.file_stem().unwrap().to_str().unwrap().to_owned(),
+            read: value("read"),
+            expect: value("expect"),
+            bytes: digits.map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect(),
+        }
+    }
+
+    /// The data of the one message.
+    pub fn data(&self) -> Vec<u8> {
+        self.bytes[8..].to_vec()
+    }
+}
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../testdata/tds")
+}
+
+fn all() -> Vec<Vector> {
+    let entries = std::fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut vectors: Vec<_> = entries.map(|path| Vector::parse(&path)).collect();
+    vectors.sort_by(|a, b| a.name.cmp(&b.name));
+    vectors
+}
+
+/// Every beginning of `bytes`, and `bytes` with each byte altered in four ways.
+pub(crate) fn mangled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+    let cut = (0..bytes.len()).map(|size| bytes[..size].to_vec());
+    let places = (0..bytes.len()).flat_map(|at| [0x01, 0x10, 0x80, 0xFF].map(|mask| (at, mask)));
+    cut.chain(places.map(|(at, mask)| {
+        let mut flipped = bytes.to_vec();
+        flipped[at] ^= mask;
+        flipped
+    }))
+}
+
+/// What a vector is read as: `ok`, `more` if the message is not whole, or what else happens.
+fn read(read: &str, bytes: &[u8]) -> String {
+    match attempt(read, bytes) {
+        Ok(what) => what.to_owned(),
+        Err(error) => error
+            .complaint()
+            .map_or("silent".to_owned(), |complaint| complaint.number.to_string()),
+    }
+}
+
+fn attempt(read: &str, bytes: &[u8]) -> Result<&'static str, TdsError> {
+    let mut bytes = bytes;
+    if read == "answer" {
+        return match client::split_message(&mut bytes)? {
+            Some(data) => client::tokens(&data).map(|_| "ok"),
+            None => Ok("more"),
+        };
+    }
+    let mut reader = MessageReader::new();
+    if read == "request" {
+        reader.set_limits(Limits::LoggedIn {
+            message_size_max: 1 << 20,
+        });
+    }
+    match reader.push(&mut bytes)? {
+        None => Ok("more"),
+        Some(Incoming::Attention) => Ok("attention"),
+        Some(Incoming::Ignored(_)) => Ok("ignored"),
+        Some(Incoming::Message(message)) if message.kind() == MessageKind::Prelogin => {
+            Prelogin::parse(message.data()).map(|_| "ok")
+        }
+        Some(Incoming::Message(message)) if message.kind() == MessageKind::Login => {
+            Login::parse(message.data()).map(|_| "ok")
+        }
+        Some(Incoming::Message(message)) => Request::parse(&message).map(|_| "ok"),
+    }
+}
+
+#[test]
+fn every_vector_is_read_as_it_says() {
+    let vectors = all();
+    assert!(vectors.len() >= 40, "{} vectors", vectors.len());
+    for vector in vectors {
+        assert_eq!(read(&vector.read, &vector.bytes), vector.expect, "{}", vector.name);
+    }
+}
+
+#[test]
+fn a_vector_cut_anywhere_waits_for_more() {
+    for vector in all().into_iter().filter(|vector| vector.expect == "ok") {
+        for size in 0..vector.bytes.len() {
+            let outcome = read(&vector.read, &vector.bytes[..size]);
+            assert_eq!(outcome, "more", "{} at {size}", vector.name);
+        }
+    }
+}
+
+#[test]
+fn a_message_cut_anywhere_under_a_right_header_is_no_panic() {
+    let mut refused = 0;
+    for vector in all().into_iter().filter(|vector| vector.expect == "ok") {
+        for size in 8..vector.bytes.len() {
+            let mut bytes = vector.bytes[..size].to_vec();
+            bytes[2..4].copy_from_slice(&u16::try_from(size).unwrap().to_be_bytes());
+            refused += usize::from(read(&vector.read, &bytes) != "ok");
+        }
+    }
+    assert!(refused > 500, "only {refused} were refused");
+}
+
+#[test]
+fn a_vector_flipped_anywhere_is_an_error_or_a_value() {
+    let numbers = [
+        4002, 4009, 4014, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 17828, 17832, 40510,
+    ];
+    let mut known: Vec<_> = numbers.iter().map(i32::to_string).collect();
+    known.extend(["ok", "more", "attention", "ignored", "silent"].map(str::to_owned));
+    for vector in all() {
+        for bytes in mangled(&vector.bytes) {
+            let outcome = read(&vector.read, &bytes);
+            assert!(known.contains(&outcome), "{}: {outcome} of {bytes:02x?}", vector.name);
+        }
+    }
+}
+
+#[test]
+fn a_complaint_of_each_vector_names_no_byte_of_it() {
+    for vector in all().into_iter().filter(|vector| vector.name.starts_with("login")) {
+        if let Err(error) = attempt(&vector.read, &vector.bytes) {
+            let Some(Complaint { text, .. }) = error.complaint() else {
+                continue;
+            };
+            assert!(!text.contains("skostov1"), "{text}");
+        }
+    }
+}
