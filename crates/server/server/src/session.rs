@@ -7,14 +7,12 @@
 //!
 //! Left to others: what statements on tables do (the executor), order and DONEs (the machine).
 
-mod capture;
 mod command;
 mod compiler;
 mod facts;
 mod host;
 mod local_clock;
 mod program_cache;
-mod reply;
 mod session_loop;
 mod set_option;
 mod statistics;
@@ -33,14 +31,14 @@ use program_cache::ProgramCache;
 pub(crate) use program_cache::ProgramKey;
 use session_loop::SessionLoop;
 
+use crate::data::DatabaseRegistry;
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::memory;
-use crate::workbench::Workshop;
 use crate::{Ended, Front, Instance, Session};
 
 /// Serves sessions in T-SQL.
 pub struct SqlFront {
-    workshop: Arc<dyn Workshop>,
+    databases: Arc<DatabaseRegistry>,
     stock: Stock,
 }
 
@@ -52,11 +50,11 @@ pub(crate) struct Stock {
 }
 
 impl SqlFront {
-    /// A front whose sessions reach data through `workshop`.
+    /// A front whose sessions reach data through `databases`.
     #[must_use]
-    pub fn new(workshop: Arc<dyn Workshop>) -> Self {
+    pub fn new(databases: Arc<DatabaseRegistry>) -> Self {
         Self {
-            workshop,
+            databases,
             stock: Stock {
                 programs: ProgramCache::default(),
                 clock: LocalClock::new(),
@@ -68,19 +66,19 @@ impl SqlFront {
 
 impl Front for SqlFront {
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
-        self.workshop.admits(instance, login, database)
+        self.databases.admits(instance, login, database)
     }
 
     fn begin(&self, instance: &Arc<Instance>) {
-        self.workshop.begin(instance);
+        self.databases.begin(instance);
     }
 
     fn serve(&self, session: Session<'_>) -> Ended {
-        SessionLoop::serve(session, self.workshop.as_ref(), &self.stock)
+        SessionLoop::serve(session, self.databases.as_ref(), &self.stock)
     }
 
     fn close(&self) {
-        self.workshop.close();
+        self.databases.close();
     }
 }
 

@@ -13,8 +13,8 @@ use super::new_database::{NewDatabase, NotMade};
 use super::session_executor::SessionExecutor;
 use super::table_statement::words;
 use super::unfinished::Settlement;
+use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseName;
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Carries out a statement that is about no rows and no objects.
@@ -170,7 +170,7 @@ impl SessionExecutor<'_> {
                     kept.display(),
                     record.name
                 );
-                Ok(execution.receiver.message(&info(50_826, &text, line))?)
+                Ok(execution.reply.message(&info(50_826, &text, line))?)
             }
             Err(NotDropped::Master(fault)) => Err(of_master(&fault).into()),
             Err(NotDropped::InUse) => Err(in_use().into()),
@@ -198,7 +198,7 @@ impl SessionExecutor<'_> {
 /// 1802, before the reason.
 fn tell_not_created(line: u32, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
     let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
-    Ok(execution.receiver.message(&Message {
+    Ok(execution.reply.message(&Message {
         severity: 16,
         state: 4,
         ..info(1802, text, line)

@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use super::session_executor::SessionExecutor;
 use crate::audit::{Audited, Event};
-use crate::workbench::SessionInfo;
+use crate::execution_context::SessionInfo;
 
 impl SessionExecutor<'_> {
     /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only the first are told

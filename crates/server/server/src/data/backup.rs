@@ -20,7 +20,7 @@ use selenite_tsql::ast::{self, BackupKind, ExprKind, Literal, NameOrVariable, Re
 use selenite_types::Value;
 
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// What constants and variables of the statement are.
 #[derive(Clone, Copy)]
@@ -219,7 +219,7 @@ fn conclude(
         (Some(why), false) => Err(why.with_ends(Ends::Statement).into()),
         (why, _) => {
             if let Some(why) = why {
-                execution.receiver.message(&Message {
+                execution.reply.message(&Message {
                     number: why.number(),
                     severity: why.severity(),
                     state: why.state(),
@@ -236,7 +236,7 @@ fn conclude(
 
 /// Tells an information.
 fn tell(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
-    let told = execution.receiver.message(&Message {
+    let told = execution.reply.message(&Message {
         number,
         severity: 10,
         state: 1,

@@ -7,7 +7,7 @@ use selenite_plan::machine::Failure;
 use super::database::OpenDatabase;
 use super::refusal::trouble;
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
@@ -26,7 +26,7 @@ impl SessionExecutor<'_> {
             copy_log(&other.connection)
         };
         // An interrupted statement of SQLite's is no error of its own.
-        execution.receiver.poll()?;
+        execution.reply.poll()?;
         Ok(done?)
     }
 }

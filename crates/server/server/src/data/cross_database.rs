@@ -9,7 +9,7 @@ use selenite_plan::{Ends, PlanError};
 
 use super::session_executor::SessionExecutor;
 use super::used_database::Used;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Commits in all databases of the transaction, and waits for the disk. `said` is the COMMIT's DELAYED_DURABILITY.
@@ -89,7 +89,7 @@ impl SessionExecutor<'_> {
             names.join("' and '")
         );
         self.is_warned = true;
-        Ok(execution.receiver.message(&Message {
+        Ok(execution.reply.message(&Message {
             number: 50_825,
             severity: 10,
             state: 1,

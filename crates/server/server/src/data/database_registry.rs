@@ -14,12 +14,10 @@ use super::encryption::Scans;
 use super::log_sync::{LogSync, SyncFigures};
 use super::permission::has_guests;
 use super::security::Principals;
-use super::session_executor::SessionExecutor;
 use super::unfinished::Settlement;
 use super::write_queue::Waits;
 use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
-use crate::workbench::{SessionInfo, Workbench, Workshop};
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]
@@ -153,8 +151,9 @@ fn in_restore(name: &str) -> PlanError {
         .with_state(2)
 }
 
-impl Workshop for DatabaseRegistry {
-    fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
+impl DatabaseRegistry {
+    /// Whether a login may use a database that exists.
+    pub(crate) fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
         match self.lets_in(instance, &login.sid, database) {
             Ok(is_let_in) => is_let_in,
             Err(error) => {
@@ -167,11 +166,8 @@ impl Workshop for DatabaseRegistry {
         }
     }
 
-    fn open<'a>(&'a self, session_info: SessionInfo<'a>) -> Result<Box<dyn Workbench + 'a>, PlanError> {
-        Ok(Box::new(SessionExecutor::open(self, session_info)?))
-    }
-
-    fn begin(&self, instance: &Arc<Instance>) {
+    /// The server has started: what was under way in the background goes on. Called once, before the first session.
+    pub(crate) fn begin(&self, instance: &Arc<Instance>) {
         let settlement = Settlement {
             master: instance.master(),
             folder: instance.data_folder(),
@@ -182,7 +178,8 @@ impl Workshop for DatabaseRegistry {
         self.scans.open(instance);
     }
 
-    fn close(&self) {
+    /// Ends what runs in the background. Called once, when no session is left.
+    pub(crate) fn close(&self) {
         self.scans.close();
     }
 }

@@ -28,7 +28,7 @@ use options::Options;
 pub(super) use user_options::date_format;
 
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// A command with its arguments.
 struct Request {
@@ -126,7 +126,7 @@ impl Request {
             text,
             to_log: false,
         };
-        Ok(execution.receiver.message(&message)?)
+        Ok(execution.reply.message(&message)?)
     }
 
     /// 2526: the command, or what stands behind it, is none.
@@ -168,9 +168,9 @@ fn tell_rows(
             is_computed: false,
         })
         .collect();
-    execution.receiver.columns(&columns)?;
+    execution.reply.columns(&columns)?;
     for row in rows {
-        execution.receiver.row(row)?;
+        execution.reply.row(row)?;
     }
     Ok(Affected::Rows(u64::try_from(rows.len()).unwrap_or(u64::MAX)))
 }

@@ -19,7 +19,7 @@ use super::objects::SessionObjects;
 use super::refusal::trouble;
 use super::schema::{Schema, SchemaTable};
 use super::session_catalog::SessionCatalog;
-use crate::workbench::SessionState;
+use crate::session_state::SessionState;
 
 mod alter;
 mod duplicate;

@@ -7,7 +7,7 @@ use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
 use super::refusal::trouble;
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -26,7 +26,7 @@ use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::database_registry::MASTER;
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 pub use certificate::held_certificates;
 pub use file_state::{FileState, Phase};
@@ -48,7 +48,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<bool, Failure> {
         let scans = self.database_registry.scans();
-        let order = |execution: &mut ExecutionContext<'_>| scans.order(|| execution.receiver.poll());
+        let order = |execution: &mut ExecutionContext<'_>| scans.order(|| execution.reply.poll());
         match &statement.statement.kind {
             StatementKind::CreateMasterKey { password } => {
                 self.admit_in_master("CREATE MASTER KEY")?;
@@ -134,7 +134,7 @@ impl SessionExecutor<'_> {
         self.check_no_transaction("ALTER DATABASE")?;
         let change = switch::Change::of(options, termination.is_some())?;
         let database_registry = self.database_registry;
-        let _order = database_registry.scans().order(|| execution.receiver.poll())?;
+        let _order = database_registry.scans().order(|| execution.reply.poll())?;
         self.switch_encryption(alter.name.as_ref(), change, execution)?;
         Ok(true)
     }

@@ -17,8 +17,8 @@ use super::places::{Place, Places, PlacesCatalog};
 use super::row_limit::limited;
 use super::session_executor::SessionExecutor;
 use super::transaction::execute;
+use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.
@@ -207,7 +207,7 @@ impl SessionExecutor<'_> {
             Ok(()) => self.run(bound, slots, execution),
             Err(failure) => {
                 // What was interrupted is no error of its own.
-                execution.receiver.poll()?;
+                execution.reply.poll()?;
                 Err(failure)
             }
         };

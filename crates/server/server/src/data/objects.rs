@@ -23,7 +23,6 @@ use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
 use super::views;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
-use crate::workbench::Objects;
 use crate::{Instance, Interrupts};
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
@@ -47,12 +46,17 @@ pub struct SessionObjects {
     pub places: Arc<HashMap<i32, Self>>,
 }
 
-impl Objects for SessionObjects {
-    fn is_interrupted(&self) -> bool {
+impl SessionObjects {
+    /// Whether the request is to stop.
+    pub fn is_interrupted(&self) -> bool {
         self.interrupts.poll().is_some()
     }
 
-    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    /// A database.
+    ///
+    /// # Errors
+    /// What ends the statement. An unknown database is `None`; so of all that follow.
+    pub fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
         let found = self.directory.databases.iter().find(|record| match key {
             Key::Current => record.id == self.database_id,
             Key::Name(name) => same_name(&record.name, name),
@@ -71,7 +75,11 @@ impl Objects for SessionObjects {
         }))
     }
 
-    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    /// A schema.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
         let found = views::SCHEMAS.iter().find(|(name, id)| match key {
             Key::Current => *id == 1,
             Key::Name(wanted) => same_name(name, wanted),
@@ -84,7 +92,11 @@ impl Objects for SessionObjects {
         }))
     }
 
-    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    /// An object.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
         match key {
             ObjectKey::Name {
                 database,
@@ -102,7 +114,11 @@ impl Objects for SessionObjects {
         }
     }
 
-    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    /// A column.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
         let columns = self.columns_of(table_id);
         Ok(columns.into_iter().find(|column| match key {
             ColumnKey::Name(name) => same_name(&column.name, name),
@@ -110,7 +126,11 @@ impl Objects for SessionObjects {
         }))
     }
 
-    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    /// A table's identity.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
         let Some(table) = self.table_of_id(table_id) else {
             return Ok(None);
         };
@@ -130,16 +150,28 @@ impl Objects for SessionObjects {
         }))
     }
 
-    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    /// A user or role of the current database.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
         let principals = self.catalog.schema.principals();
         Ok(user_facts(key, &self.permissions(), principals))
     }
 
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    /// A login or role of the server.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
         Ok(login_facts(key, self.login_id, &self.directory))
     }
 
-    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    /// An alias type of the current database.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
         Ok(None)
     }
 }
@@ -241,7 +273,7 @@ impl SessionObjects {
 
     /// An object of another database that there is can't be looked up.
     fn elsewhere(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
-        match Objects::database(self, key)? {
+        match self.database(key)? {
             Some(database) => Err(PlanError::unsupported(&format!(
                 "An object in another database ({})",
                 database.name

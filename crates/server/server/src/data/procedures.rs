@@ -13,7 +13,6 @@ use selenite_types::Value;
 
 use super::objects::SessionObjects;
 use super::schema::parsed;
-use crate::workbench::Objects;
 
 /// A procedure.
 struct ProcedureSpec {

@@ -8,7 +8,8 @@ use selenite_types::storage::StoredRef;
 
 use super::objects::SessionObjects;
 use super::views::{self, Sight};
-use crate::workbench::{SessionEnvironment, SessionState};
+use crate::data::session_environment::SessionEnvironment;
+use crate::session_state::SessionState;
 
 /// Shared by a connection's functions and whoever runs statements on it; both are on the session's thread.
 #[derive(Clone, Default)]

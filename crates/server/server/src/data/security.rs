@@ -22,7 +22,7 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Carries out a statement on logins, users and roles; none if it is no such statement.

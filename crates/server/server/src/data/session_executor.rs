@@ -29,11 +29,12 @@ use super::table_statement::words;
 use super::transaction::Transaction;
 use super::used_database::Used;
 use crate::audit::{self, Audited, RefusedCalls};
+use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
-use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, SessionInfo, Workbench};
+use crate::session_state::CurrentDatabase;
 
-/// What a session works with.
-pub struct SessionExecutor<'a> {
+/// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
+pub(crate) struct SessionExecutor<'a> {
     pub(super) database_registry: &'a DatabaseRegistry,
     pub(super) session_info: SessionInfo<'a>,
     /// Databases that the session has used, with its transaction in each.
@@ -182,7 +183,7 @@ impl<'a> SessionExecutor<'a> {
         loop {
             match self.used() {
                 Ok((_, of)) => return Ok(of),
-                Err(error) if error.number() == 1222 && !timeout.is_over() => execution.receiver.poll()?,
+                Err(error) if error.number() == 1222 && !timeout.is_over() => execution.reply.poll()?,
                 Err(error) => return Err(error.into()),
             }
         }
@@ -348,7 +349,7 @@ impl<'a> SessionExecutor<'a> {
                 let done = self.on_tables(statement, slots, execution);
                 if let Err(Failure::Error(_)) = done {
                     // Binding that was stopped is no error of the statement's.
-                    execution.receiver.poll()?;
+                    execution.reply.poll()?;
                 }
                 done
             }
@@ -393,20 +394,30 @@ impl<'a> SessionExecutor<'a> {
     }
 }
 
-impl Workbench for SessionExecutor<'_> {
-    fn kept_memory(&self) -> u64 {
+impl SessionExecutor<'_> {
+    /// Bytes of memory that are kept from one request to the next, besides SQLite's.
+    pub fn kept_memory(&self) -> u64 {
         self.bound.size().saturating_add(self.procedures.size())
     }
 
-    fn objects(&self) -> &dyn Objects {
+    /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh_names`].
+    pub fn objects(&self) -> &SessionObjects {
         &self.objects
     }
 
-    fn look_at_names(&mut self) -> Result<(), PlanError> {
+    /// Looks at what names mean now: other sessions may have defined something.
+    ///
+    /// # Errors
+    /// What keeps the database in use from being read.
+    pub fn refresh_names(&mut self) -> Result<(), PlanError> {
         self.used().map(drop)
     }
 
-    fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+    /// USE: the database of that name is in use from now on.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    pub fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
         let directory = self.database_registry.directory(self.session_info.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let Some(record) = found else {
@@ -434,7 +445,11 @@ impl Workbench for SessionExecutor<'_> {
         Ok(self.current_database())
     }
 
-    fn bind_insert(
+    /// Binds an INSERT .. EXECUTE before what it calls is run.
+    ///
+    /// # Errors
+    /// What is wrong with the INSERT.
+    pub fn bind_insert(
         &mut self,
         statement: &TableStatement<'_>,
         mut execution: ExecutionContext<'_>,
@@ -442,7 +457,12 @@ impl Workbench for SessionExecutor<'_> {
         self.bind_given(statement, &mut execution)
     }
 
-    fn statement(
+    /// Runs a statement on tables, of definitions or of administration. `slots` are all variables of the program; those that the
+    /// statement assigns are written.
+    ///
+    /// # Errors
+    /// The statement's. It leaves no change in the data.
+    pub fn statement(
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
@@ -458,11 +478,20 @@ impl Workbench for SessionExecutor<'_> {
         done
     }
 
-    fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
+    /// A text is about to run as sp_executesql of a database: if that is not the one in use, its frame begins there.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
         self.text_in(database, program)
     }
 
-    fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
+    /// Finds a procedure, or runs it if it is the server's own; `None` if there is none of that name. The session's own
+    /// (sp_executesql and related ones) do not come here.
+    ///
+    /// # Errors
+    /// The procedure's own, if it was run.
+    pub fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
         self.refresh_permissions()?;
         let may = (self.permissions.owns(), self.permissions.is_administrator);
         let done = match self.call_security(call, may, &mut execution) {
@@ -485,7 +514,11 @@ impl Workbench for SessionExecutor<'_> {
         }
     }
 
-    fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+    /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.
+    ///
+    /// # Errors
+    /// Whatever keeps it from running.
+    pub fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // What keeps it from being known is told by the first statement that needs it.
         let _ = self.refresh_permissions();
         let before = self.go_elsewhere(program, kind)?;
@@ -496,12 +529,18 @@ impl Workbench for SessionExecutor<'_> {
         started
     }
 
-    fn leave(&mut self) {
+    /// The frame that began last ends.
+    pub fn leave(&mut self) {
         let before = self.end_frame();
         self.come_back(before);
     }
 
-    fn transaction(&mut self, step: TransactionStep<'_>, _errand: ExecutionContext<'_>) -> Result<(), Failure> {
+    /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may change between two
+    /// statements.
+    ///
+    /// # Errors
+    /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
+    pub fn transaction(&mut self, step: TransactionStep<'_>, _errand: ExecutionContext<'_>) -> Result<(), Failure> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
@@ -533,7 +572,11 @@ impl Workbench for SessionExecutor<'_> {
         Ok(())
     }
 
-    fn identity_insert(
+    /// SET IDENTITY_INSERT.
+    ///
+    /// # Errors
+    /// 8106 and related ones.
+    pub fn identity_insert(
         &mut self,
         table: &ast::ObjectName,
         on: bool,
@@ -542,7 +585,11 @@ impl Workbench for SessionExecutor<'_> {
         self.set_identity_insert(table, on)
     }
 
-    fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+    /// RESETCONNECTION: temporary tables go, and the login's database is in use again. No transaction is open.
+    ///
+    /// # Errors
+    /// Whatever keeps the session from going on.
+    pub fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
         // Connections go, and temporary tables with them.
         self.open.clear();
         self.known = None;

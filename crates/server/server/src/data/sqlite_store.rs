@@ -21,7 +21,7 @@ use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::refusal::{is_busy, refusal, trouble};
 use super::running::{Running, RunningCall, Scene};
-use crate::workbench::SessionState;
+use crate::session_state::SessionState;
 use crate::{Interrupts, memory};
 
 /// A connection while a statement of T-SQL's runs.

@@ -19,7 +19,7 @@ use selenite_tsql::ast::ObjectName;
 use super::refusal::trouble;
 use super::session_catalog::SessionCatalog;
 use super::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -84,7 +84,7 @@ impl SessionExecutor<'_> {
             "Table '{}'. logical reads {logical}, physical reads {physical}, read-ahead reads {ahead}.",
             names.join(", ")
         );
-        execution.receiver.message(&Message {
+        execution.reply.message(&Message {
             number: 3615,
             severity: 10,
             state: 1,

@@ -25,7 +25,7 @@ use super::row_limit::limited;
 use super::session_executor::SessionExecutor;
 use super::sqlite_store::{LateScene, SqliteStore};
 use super::transaction::execute;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.
@@ -227,7 +227,7 @@ impl SessionExecutor<'_> {
         used.transaction.check()?;
         let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
         used.transaction
-            .ensure_write(&used.database, waits, || execution.receiver.poll())
+            .ensure_write(&used.database, waits, || execution.reply.poll())
     }
 
     /// B4. What a statement needs around it; see [`StatementScope`].
@@ -266,7 +266,7 @@ impl SessionExecutor<'_> {
         let was_writing = used.transaction.writes();
         let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
         used.transaction
-            .ensure_write(&used.database, waits, || execution.receiver.poll())?;
+            .ensure_write(&used.database, waits, || execution.reply.poll())?;
         if !changes {
             return Ok(StatementScope::Nothing);
         }
@@ -330,9 +330,7 @@ impl SessionExecutor<'_> {
         };
         let columns = bound.columns();
         if !columns.is_empty() {
-            execution
-                .receiver
-                .columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+            execution.reply.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
         let sight = self.sight.as_ref().unwrap_or(&self.objects);
@@ -348,18 +346,18 @@ impl SessionExecutor<'_> {
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
-        let environment = crate::workbench::SessionEnvironment {
+        let environment = crate::data::session_environment::SessionEnvironment {
             state: execution.state,
             objects: sight,
         };
         let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, execution.state.row_count_max);
-        let receiver = &mut *execution.receiver;
+        let reply = &mut *execution.reply;
         let given = match is_execute(bound) {
-            true => receiver.take_captured(),
+            true => reply.take_captured(),
             false => Vec::new(),
         };
-        let mut sink = |row: &[Value]| match receiver.row(row) {
+        let mut sink = |row: &[Value]| match reply.row(row) {
             Ok(()) => {
                 count += 1;
                 Ok(if count == most {
@@ -407,7 +405,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
-        execution.receiver.poll()?;
+        execution.reply.poll()?;
         // A number counts as given last also where its statement fails.
         if let Some(number) = identity {
             let number = Decimal {
@@ -421,7 +419,7 @@ impl SessionExecutor<'_> {
         slots.clone_from_slice(&values);
         let used = self.open.get(&self.current);
         if used.is_some_and(|used| used.database.running.take_left_out_null()) {
-            execution.receiver.message(&LEFT_OUT_NULL)?;
+            execution.reply.message(&LEFT_OUT_NULL)?;
         }
         Ok(Affected::Rows(count))
     }

@@ -41,7 +41,7 @@ use selenite_types::{DataType, Width};
 pub use cell::Cell;
 
 use super::objects::SessionObjects;
-use crate::workbench::SessionState;
+use crate::session_state::SessionState;
 
 /// What a view is made of.
 pub struct Sight<'a> {

@@ -9,7 +9,7 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::Moment;
 
 use crate::instance::VERSION;
-use crate::workbench::{CurrentDatabase, SessionState};
+use crate::session_state::{CurrentDatabase, SessionState};
 use crate::{Instance, LoginInfo, SessionEntry};
 
 /// The state of a session that has just logged in.

@@ -17,25 +17,28 @@ use selenite_tds::EnvChange;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Guid, Moment, Value};
 
-use super::capture::Capture;
 use super::command::{Command, frees_programs};
 use super::program_cache::ProgramKey;
-use super::reply::Reply;
 use super::statistics::Stopwatch;
 use super::{Stock, set_option};
 use crate::ServerLimits;
+use crate::data::session_environment::SessionEnvironment;
+use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::ExecutionContext;
 use crate::memory;
 use crate::registry::{SessionSight, WaitType, own};
+use crate::reply::Reply;
+use crate::reply::capture::Capture;
 use crate::rpc::in_batch;
+use crate::session_state::SessionState;
 use crate::wire::LOOK_EVERY_NS;
-use crate::workbench::{ExecutionContext, Receiver, SessionEnvironment, SessionState, Workbench};
 
 /// What a machine asks of its session.
 pub(crate) struct SessionHost<'a> {
     pub stock: &'a Stock,
     pub state: SessionState,
     pub reply: Reply,
-    pub executor: Box<dyn Workbench + 'a>,
+    pub executor: SessionExecutor<'a>,
     /// How much a request may use.
     pub limits: ServerLimits,
     /// SET STATISTICS TIME; none while it is off.
@@ -57,7 +60,7 @@ pub(crate) struct Handle {
     pub number: i32,
 }
 
-impl SessionHost<'_> {
+impl<'a> SessionHost<'a> {
     pub fn environment(&self) -> SessionEnvironment<'_> {
         SessionEnvironment {
             state: &self.state,
@@ -66,12 +69,12 @@ impl SessionHost<'_> {
     }
 
     /// Parts that are borrowed at the same time.
-    pub fn execution(&mut self) -> (&mut dyn Workbench, ExecutionContext<'_>) {
+    pub fn execution(&mut self) -> (&mut SessionExecutor<'a>, ExecutionContext<'_>) {
         let execution = ExecutionContext {
             state: &mut self.state,
-            receiver: &mut self.reply,
+            reply: &mut self.reply,
         };
-        (self.executor.as_mut(), execution)
+        (&mut self.executor, execution)
     }
 
     /// The session as others see it.
@@ -163,7 +166,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn look_at_names(&mut self) -> Result<(), PlanError> {
-        self.executor.look_at_names()
+        self.executor.refresh_names()
     }
 
     fn poll(&mut self) -> Result<(), Stop> {

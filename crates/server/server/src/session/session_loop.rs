@@ -11,12 +11,15 @@ use selenite_tsql::ast::IsolationLevel;
 use super::Stock;
 use super::facts::new_state;
 use super::host::SessionHost;
-use super::reply::Reply;
 use super::statistics::Stopwatch;
+use crate::data::DatabaseRegistry;
+use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::registry::own;
+use crate::reply::Reply;
 use crate::rpc::{Prepared, answer_call};
-use crate::workbench::{ExecutionContext, Receiver, SessionInfo, SessionState, Workshop};
+use crate::session_state::SessionState;
 use crate::{Ended, Session, Wire, WireError};
 
 /// A session that runs.
@@ -34,7 +37,7 @@ type Served = Result<(), Ended>;
 
 impl<'a> SessionLoop<'a> {
     /// Serves a session to its end.
-    pub fn serve(session: Session<'_>, workshop: &dyn Workshop, stock: &Stock) -> Ended {
+    pub fn serve(session: Session<'_>, databases: &DatabaseRegistry, stock: &Stock) -> Ended {
         let Session {
             instance,
             login_info,
@@ -45,12 +48,15 @@ impl<'a> SessionLoop<'a> {
         let mut reply = Reply::new(wire.answers(), interrupts.clone(), instance.name(), instance.log());
         let state = new_state(instance, &login_info, &entry, stock.clock.now());
         reply.set_text_size(state.session.text_size);
-        let opened = workshop.open(SessionInfo {
-            instance,
-            login_info: &login_info,
-            entry: &entry,
-            interrupts,
-        });
+        let opened = SessionExecutor::open(
+            databases,
+            SessionInfo {
+                instance,
+                login_info: &login_info,
+                entry: &entry,
+                interrupts,
+            },
+        );
         let executor = match opened {
             Ok(executor) => executor,
             Err(error) => {
@@ -319,7 +325,7 @@ pub(crate) fn reset_session(
     prepared.clear();
     let execution = ExecutionContext {
         state: &mut host.state,
-        receiver: &mut host.reply,
+        reply: &mut host.reply,
     };
     match host.executor.reset(execution) {
         Ok(database) => {

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::time::{ClockId, clock_gettime};
 use selenite_plan::machine::{Done, DoneKind, Stop};
 
-use super::reply::Reply;
+use crate::reply::Reply;
 
 /// Measures what each statement takes: the processor's time of the session's own thread, and the time that passes.
 pub(crate) struct Stopwatch {

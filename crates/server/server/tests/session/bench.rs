@@ -164,8 +164,8 @@ fn launch_with(place: &Path, password: &mut String, change: &dyn Fn(&mut Config)
         Ok(())
     };
     let database_registry = Arc::new(DatabaseRegistry::default());
-    let workshop = database_registry.clone();
-    let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(workshop)) as Arc<dyn selenite_server::Front>);
+    let databases = database_registry.clone();
+    let open = move |_: &Arc<_>| Ok(Arc::new(SqlFront::new(databases)) as Arc<dyn selenite_server::Front>);
     let running = Server::start(config, &mut announce, open).unwrap();
     (running, database_registry)
 }

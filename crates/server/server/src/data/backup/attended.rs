@@ -9,7 +9,7 @@ use selenite_engine::{EngineError, Observer, Progress, Watch};
 use selenite_plan::machine::Stop;
 
 use super::{Ended, tell};
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// What the engine answered, or that nobody waits for it any more.
 pub(super) enum Answer<R> {
@@ -74,7 +74,7 @@ pub(super) fn attend<R: Send>(
             }
             let percent = onlooker.percent.load(Ordering::Relaxed);
             let told = steps.reach(percent, (line, &mut *execution));
-            let told = told.and_then(|()| Ok(execution.receiver.poll()?));
+            let told = told.and_then(|()| Ok(execution.reply.poll()?));
             if let Err(why) = told {
                 onlooker.is_stopped.store(true, Ordering::Relaxed);
                 stopped = Some(why);

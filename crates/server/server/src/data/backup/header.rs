@@ -18,9 +18,9 @@ use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
 use crate::data::database_registry::of_master;
 use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::ExecutionContext;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
-use crate::workbench::ExecutionContext;
 
 /// A backup set.
 struct Set {
@@ -257,10 +257,10 @@ fn rows(
             is_computed: false,
         })
         .collect();
-    execution.receiver.columns(&columns)?;
+    execution.reply.columns(&columns)?;
     let mut count = 0;
     for row in rows {
-        execution.receiver.row(&row)?;
+        execution.reply.row(&row)?;
         count += 1;
     }
     Ok(Affected::Rows(count))

@@ -21,8 +21,8 @@ use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
 use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::ExecutionContext;
 use crate::master::{BackupRecord, DatabaseRecord};
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn back_up_database(

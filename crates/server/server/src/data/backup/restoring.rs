@@ -25,8 +25,8 @@ use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
 use crate::data::new_database::in_the_way;
 use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::ExecutionContext;
 use crate::master::{DatabaseName, DatabaseRecord};
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn restore_database(

@@ -4,7 +4,7 @@ use selenite_plan::{Ends, PlanError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};
 use selenite_types::Value;
 
-use crate::workbench::SessionState;
+use crate::session_state::SessionState;
 
 /// An argument's value.
 #[derive(Clone, PartialEq, Eq, Debug)]

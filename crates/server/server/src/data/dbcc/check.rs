@@ -26,8 +26,8 @@ use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::trouble;
 use crate::data::session_executor::SessionExecutor;
+use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn checkdb(
@@ -45,7 +45,7 @@ impl SessionExecutor<'_> {
         findings.info(2536, format!("DBCC results for '{name}'."));
         let done = self.look_at(&record, depth.filter(|_| !request.options.physical_only), &mut findings);
         // An interrupted statement of SQLite's is no error of its own.
-        execution.receiver.poll()?;
+        execution.reply.poll()?;
         done?;
         let (allocation, consistency) = (findings.allocation_errors, findings.consistency_errors);
         let summary = format!(
@@ -142,7 +142,7 @@ impl SessionExecutor<'_> {
             })
             .map_err(|error| trouble(&error))
         });
-        execution.receiver.poll()?;
+        execution.reply.poll()?;
         done?;
         if !findings.is_good() {
             let (allocation, consistency) = (findings.allocation_errors, findings.consistency_errors);

@@ -7,7 +7,7 @@ use selenite_types::{DataType, Value, Width, utf16_prefix};
 use super::argument::Argument;
 use super::{Request, tell_rows};
 use crate::data::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn input_buffer(

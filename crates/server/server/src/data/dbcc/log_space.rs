@@ -10,7 +10,7 @@ use super::{Request, tell_rows};
 use crate::data::database::OpenDatabase;
 use crate::data::refusal::trouble;
 use crate::data::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn performance(
@@ -55,7 +55,7 @@ impl SessionExecutor<'_> {
         let directory = self.database_registry.directory(instance)?;
         let mut rows = Vec::new();
         for record in &directory.databases {
-            execution.receiver.poll()?;
+            execution.reply.poll()?;
             let shared = self.database_registry.database(instance, record)?;
             let Some(path) = shared.path.clone() else { continue };
             if !path.exists() {

@@ -11,7 +11,7 @@ use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 use super::{Request, tell_rows};
 use crate::SessionEntry;
 use crate::data::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
     pub(super) fn open_transactions(

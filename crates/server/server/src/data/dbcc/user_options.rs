@@ -5,7 +5,7 @@ use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{DataType, DateFormat, Value, Width};
 
 use super::{Request, tell_rows};
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 pub(super) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
     if !request.arguments.is_empty() {

@@ -13,7 +13,7 @@ use super::super::lock_timeout::LockTimeout;
 use super::super::schema::parsed;
 use super::super::sqlite_store::{LateScene, SqliteStore};
 use super::Work;
-use crate::workbench::SessionEnvironment;
+use crate::data::session_environment::SessionEnvironment;
 
 /// A catalog of a few tables.
 pub struct Few(pub Vec<Arc<Table>>);

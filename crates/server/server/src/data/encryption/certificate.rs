@@ -13,8 +13,8 @@ use super::x509::{Issued, issue, thumbprint};
 use super::{SessionExecutor, error, info, missing, unsupported};
 use crate::Instance;
 use crate::data::database_registry::of_master;
+use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
-use crate::workbench::ExecutionContext;
 
 impl SessionExecutor<'_> {
     /// CREATE CERTIFICATE.
@@ -47,7 +47,7 @@ impl SessionExecutor<'_> {
                 let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
                 let wanted = Wanted::of(options, now)?;
                 if let Some((number, text)) = wanted.warning(now) {
-                    execution.receiver.message(&info(number, text))?;
+                    execution.reply.message(&info(number, text))?;
                 }
                 issue(wanted.subject, wanted.not_before, wanted.not_after).map_err(|why| {
                     let text = format!("An error occurred during the generation of the certificate ({why}).");

@@ -18,9 +18,9 @@ use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::write_queue::{NoPermit, WritePermit};
+use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
-use crate::workbench::ExecutionContext;
 use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.
@@ -70,11 +70,7 @@ impl Subject {
         let timeout = execution.state.lock_timeout();
         let session = own::spid();
         let waits = (session, self.shared.waits.as_ref());
-        match self
-            .shared
-            .write_queue
-            .enter(waits, timeout, || execution.receiver.poll())
-        {
+        match self.shared.write_queue.enter(waits, timeout, || execution.reply.poll()) {
             Ok(permit) => Ok(permit),
             Err(NoPermit::Deadlock) => Err(deadlock(session).into()),
             Err(NoPermit::TimedOut) => Err(lock_timeout().into()),
@@ -242,7 +238,7 @@ impl SessionExecutor<'_> {
         if state.phase.is_moving() || !scans.is_running(subject.record.id) {
             return Ok(state);
         }
-        scans.settle(subject.record.id, || execution.receiver.poll())?;
+        scans.settle(subject.record.id, || execution.reply.poll())?;
         Ok(subject.state()?)
     }
 
@@ -272,7 +268,7 @@ fn algorithm(name: &Name) -> Result<Suite, PlanError> {
 
 fn warn_without_backup(certificate: &CertificateRecord, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
     if certificate.backed_up == 0 {
-        execution.receiver.message(&info(33091, NO_BACKUP))?;
+        execution.reply.message(&info(33091, NO_BACKUP))?;
     }
     Ok(())
 }

@@ -11,8 +11,8 @@ use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
 use super::{SessionExecutor, error, of_engine, unsupported};
 use crate::data::database_registry::of_master;
+use crate::execution_context::ExecutionContext;
 use crate::master::{EncryptionKeyRecord, Tde};
-use crate::workbench::ExecutionContext;
 
 /// What is to become of a database's encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -238,7 +238,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
         let scans = self.database_registry.scans();
-        let started = scans.begin(&subject.record, &subject.path, goal, || execution.receiver.poll())?;
+        let started = scans.begin(&subject.record, &subject.path, goal, || execution.reply.poll())?;
         if let Err(why) = started {
             let text = format!("The database '{}' says: {why}.", subject.record.name);
             return Err(error(50823, text).into());

@@ -7,7 +7,7 @@ use selenite_types::Value;
 use super::role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
 use super::{FixedRole, error, refused};
 use crate::data::session_executor::SessionExecutor;
-use crate::workbench::ExecutionContext;
+use crate::execution_context::ExecutionContext;
 
 /// The procedures.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,15 +1,16 @@
 //! What a session answers: tokens, as they come.
 
+pub(crate) mod capture;
+
 use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{self, Failure, Message, Output, ResultColumn, Stop};
 use selenite_plan::{Ends, PlanError};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
-use super::capture::Capture;
 use crate::memory;
-use crate::workbench::Receiver;
 use crate::{Ended, Interrupt, Interrupts, Log, Outlet};
+use capture::Capture;
 
 /// Writes the session's answers.
 pub(crate) struct Reply {
@@ -33,7 +34,7 @@ struct RowSet {
     long: Vec<(usize, usize)>,
     row_count: u64,
     /// Whether the executor began them: their end is not the machine's to tell.
-    is_of_workbench: bool,
+    is_of_executor: bool,
 }
 
 impl Reply {
@@ -185,7 +186,7 @@ impl Reply {
 
     /// The rows of a procedure that the host is end: of them the machine does not know.
     pub fn end_rows(&mut self) -> Result<(), Stop> {
-        let Some(rows) = self.rows.take().filter(|rows| rows.is_of_workbench) else {
+        let Some(rows) = self.rows.take().filter(|rows| rows.is_of_executor) else {
             return Ok(());
         };
         if self.capture.is_some() {
@@ -200,7 +201,7 @@ impl Reply {
         self.written(written)
     }
 
-    fn begin_rows(&mut self, columns: &[Column], is_of_workbench: bool) -> Result<(), Failure> {
+    fn begin_rows(&mut self, columns: &[Column], is_of_executor: bool) -> Result<(), Failure> {
         if columns.len() > COLUMN_COUNT_MAX {
             return Err(too_many_columns().into());
         }
@@ -217,7 +218,7 @@ impl Reply {
             shape,
             long,
             row_count: 0,
-            is_of_workbench,
+            is_of_executor,
         });
         Ok(self.written(written)?)
     }
@@ -267,14 +268,22 @@ impl Reply {
     }
 }
 
-impl Receiver for Reply {
-    fn columns(&mut self, columns: &[Column]) -> Result<(), Failure> {
+impl Reply {
+    /// Rows of this shape follow.
+    ///
+    /// # Errors
+    /// 1056 for too many columns; the client is gone.
+    pub fn columns(&mut self, columns: &[Column]) -> Result<(), Failure> {
         // A procedure of the system's may have several results.
         self.end_rows()?;
         self.begin_rows(columns, true)
     }
 
-    fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
+    /// A row of the last columns, each value of its column's type.
+    ///
+    /// # Errors
+    /// 8624 for a value of another type; the client is gone.
+    pub fn row(&mut self, values: &[Value]) -> Result<(), Failure> {
         if let Some(capture) = &mut self.capture {
             capture.row(values)?;
             return Ok(());
@@ -301,11 +310,16 @@ impl Receiver for Reply {
         }
     }
 
-    fn take_captured(&mut self) -> Vec<GivenRow> {
+    /// The rows that were kept for the INSERT .. EXECUTE that runs now.
+    pub fn take_captured(&mut self) -> Vec<GivenRow> {
         self.capture.as_mut().map(Capture::take).unwrap_or_default()
     }
 
-    fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
+    /// An information or error, such as 8153 or the output of DBCC.
+    ///
+    /// # Errors
+    /// The client is gone.
+    pub fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
         if message.to_log {
             let Message {
                 number,
@@ -334,7 +348,11 @@ impl Receiver for Reply {
         self.written(written)
     }
 
-    fn poll(&mut self) -> Result<(), Stop> {
+    /// Whether to go on: called at least every 50 milliseconds.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn poll(&mut self) -> Result<(), Stop> {
         let ended = match self.interrupts.poll() {
             None => return Ok(()),
             Some(Interrupt::Attention | Interrupt::TimedOut) => return Err(Stop::Attention),

@@ -8,8 +8,9 @@ use selenite_plan::{
 };
 use selenite_types::{DataType, Guid, Moment};
 
-use super::{Objects, SessionState};
+use super::objects::SessionObjects;
 use crate::memory;
+use crate::session_state::SessionState;
 
 /// An [`Environment`] of borrowed parts.
 #[derive(Clone, Copy)]
@@ -17,7 +18,7 @@ pub struct SessionEnvironment<'a> {
     /// The session's.
     pub state: &'a SessionState,
     /// The executor's.
-    pub objects: &'a dyn Objects,
+    pub objects: &'a SessionObjects,
 }
 
 impl Environment for SessionEnvironment<'_> {

@@ -1,0 +1,30 @@
+//! What a statement runs with.
+
+use std::sync::Arc;
+
+use crate::reply::Reply;
+use crate::session_state::SessionState;
+use crate::{Instance, Interrupts, LoginInfo, SessionEntry};
+
+/// The session that an executor belongs to.
+pub(crate) struct SessionInfo<'a> {
+    /// The server.
+    pub instance: &'a Arc<Instance>,
+    /// The login.
+    pub login_info: &'a LoginInfo,
+    /// What others see of the session.
+    pub entry: &'a Arc<SessionEntry>,
+    /// To be polled by whatever takes long.
+    pub interrupts: Interrupts,
+}
+
+/// The session's state and its answer, lent to the executor for one statement.
+///
+/// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of the state.
+/// It writes rows and messages, but no DONE and no error: those are the machine's.
+pub(crate) struct ExecutionContext<'a> {
+    /// What expressions see. The executor writes `identity`, `scope_identity` and `context_info` of its session.
+    pub state: &'a mut SessionState,
+    /// Where rows and messages go.
+    pub reply: &'a mut Reply,
+}
