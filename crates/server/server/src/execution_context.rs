@@ -7,6 +7,7 @@ use crate::session_state::SessionState;
 use crate::{Instance, Interrupts, LoginInfo, SessionEntry};
 
 /// The session that an executor belongs to.
+#[derive(Clone)]
 pub(crate) struct SessionInfo<'a> {
     /// The server.
     pub instance: &'a Arc<Instance>,

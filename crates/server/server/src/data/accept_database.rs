@@ -5,14 +5,14 @@ use selenite_plan::machine::{Call, Callee, Failure};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::Value;
 
+use super::administration::Administration;
 use super::commitment::load_commitment;
 use super::database_registry::of_master;
 use super::expectation::plain_access;
 use super::security::argument;
-use super::session_executor::SessionExecutor;
 use crate::master::DatabaseName;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the
     /// server's identity, under whatever master key.
     ///
@@ -42,8 +42,8 @@ impl SessionExecutor<'_> {
     }
 
     fn accept_database(&mut self, name: &str) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
-        let directory = self.database_registry.directory(instance)?;
+        let instance = self.session.instance;
+        let directory = self.registry.directory(instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.filter(|record| !record.is_reserved()).cloned();
         let record = record.ok_or_else(|| {
@@ -57,12 +57,12 @@ impl SessionExecutor<'_> {
             );
             PlanError::new(3702, Ends::Statement, text).with_state(4)
         };
-        if self.current == record.id || self.is_being_scanned(record.id) {
+        if self.transactions.current == record.id || self.is_being_scanned(record.id) {
             return Err(in_use());
         }
-        self.close_database(record.id);
+        self.transactions.close(record.id);
         // Nobody opens it meanwhile.
-        let _closure = self.database_registry.close_for_restore(record.id).ok_or_else(in_use)?;
+        let _closure = self.registry.close_for_restore(record.id).ok_or_else(in_use)?;
         let master = instance.master();
         let file = master.file(record.id).map_err(|fault| of_master(&fault))?;
         let expected_id = file.and_then(|file| file.file_id);

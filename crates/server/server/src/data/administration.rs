@@ -1,4 +1,4 @@
-//! Statements about databases as a whole: CREATE and DROP DATABASE, CHECKPOINT.
+//! Statements about the server and whole databases: CREATE and DROP DATABASE, keys, logins, backups, DBCC.
 
 use std::path::Path;
 
@@ -7,16 +7,29 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::database_registry::of_master;
+use super::database_registry::{DatabaseRegistry, of_master};
 use super::dropped_database::{NotDropped, drop_database};
 use super::new_database::{NewDatabase, NotMade};
-use super::session_executor::SessionExecutor;
-use super::table_statement::words;
+use super::permission::Permissions;
+use super::refusal::unsupported_statement;
+use super::transactions::Transactions;
 use super::unfinished::Settlement;
-use crate::execution_context::ExecutionContext;
+use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::DatabaseName;
 
-impl SessionExecutor<'_> {
+/// What these statements work with.
+pub(crate) struct Administration<'e, 'a> {
+    /// The server's databases.
+    pub registry: &'a DatabaseRegistry,
+    /// The session.
+    pub session: &'e SessionInfo<'a>,
+    /// The session's databases.
+    pub transactions: &'e mut Transactions<'a>,
+    /// What its login may do in the database in use.
+    pub permissions: &'e Permissions,
+}
+
+impl Administration<'_, '_> {
     /// Carries out a statement that is about no rows and no objects.
     pub(super) fn administer(
         &mut self,
@@ -54,9 +67,7 @@ impl SessionExecutor<'_> {
             }
             return Ok(Affected::Nothing);
         }
-        Err(PlanError::unsupported(&words(statement))
-            .with_ends(Ends::Statement)
-            .into())
+        Err(unsupported_statement(statement).into())
     }
 
     fn create_database(
@@ -65,9 +76,9 @@ impl SessionExecutor<'_> {
         line: u32,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        self.check_no_transaction("CREATE DATABASE")?;
+        self.transactions.check_none("CREATE DATABASE")?;
         let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let how = (instance.access(), instance.config().new_databases);
         let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
         let made = new.and_then(|new| {
@@ -79,7 +90,7 @@ impl SessionExecutor<'_> {
             }
             made
         });
-        self.database_registry.reload();
+        self.registry.reload();
         let why = match made {
             Ok(_) => return Ok(()),
             Err(why) => why,
@@ -102,7 +113,7 @@ impl SessionExecutor<'_> {
 
     /// Puts right what was begun with a database and failed.
     pub(super) fn settle(&self, database_id: i32) {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let settlement = Settlement {
             master: instance.master(),
             folder: instance.data_folder(),
@@ -122,9 +133,9 @@ impl SessionExecutor<'_> {
         if_exists: bool,
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Failure> {
-        self.check_no_transaction("DROP DATABASE")?;
-        let instance = self.session_info.instance;
-        let found = self.database_registry.directory(instance)?;
+        self.transactions.check_none("DROP DATABASE")?;
+        let instance = self.session.instance;
+        let found = self.registry.directory(instance)?;
         let found = found
             .databases
             .iter()
@@ -146,22 +157,22 @@ impl SessionExecutor<'_> {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
             PlanError::new(3702, Ends::Statement, text).with_state(4)
         };
-        if self.current == record.id || self.is_being_scanned(record.id) {
+        if self.transactions.current == record.id || self.is_being_scanned(record.id) {
             return Err(in_use().into());
         }
-        self.close_database(record.id);
-        let shared = self.database_registry.database(instance, &record)?;
+        self.transactions.close(record.id);
+        let shared = self.registry.database(instance, &record)?;
         // Whoever else has it open has the value, too: the registry's, and this one.
         if std::sync::Arc::strong_count(&shared) > 2 {
             return Err(in_use().into());
         }
         drop(shared);
-        self.database_registry.forget(record.id);
+        self.registry.forget(record.id);
         let master = instance.master();
         let file = master.file(record.id).map_err(|error| of_master(&error))?;
         let file = file.ok_or_else(|| PlanError::internal("a database that is gone"))?;
         let dropped = drop_database(master, instance.data_folder(), &file);
-        self.database_registry.reload();
+        self.registry.reload();
         match dropped {
             Ok(None) => Ok(()),
             Ok(Some(kept)) => {
@@ -183,15 +194,6 @@ impl SessionExecutor<'_> {
                 Err(PlanError::new(5009, Ends::Statement, text).into())
             }
         }
-    }
-
-    /// 226 in a transaction of the client's.
-    pub(super) fn check_no_transaction(&self, statement: &str) -> Result<(), PlanError> {
-        if self.is_in_transaction() {
-            let text = format!("{statement} statement not allowed within multi-statement transaction.");
-            return Err(PlanError::new(226, Ends::Batch, text).with_state(6));
-        }
-        Ok(())
     }
 }
 

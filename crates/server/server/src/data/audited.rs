@@ -53,7 +53,7 @@ impl SessionExecutor<'_> {
             login_info,
             entry,
             ..
-        } = &self.session_info;
+        } = &self.session;
         instance.audit().write(&Event {
             login: Some(&login_info.login),
             address: Some(entry.facts().peer.ip()),

@@ -19,7 +19,7 @@ use selenite_plan::{Ends, PlanError, Variables};
 use selenite_tsql::ast::{self, BackupKind, ExprKind, Literal, NameOrVariable, RestoreKind};
 use selenite_types::Value;
 
-use super::session_executor::SessionExecutor;
+use super::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
 /// What constants and variables of the statement are.
@@ -45,7 +45,7 @@ pub(super) enum Ended {
     Stopped(Failure),
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// BACKUP DATABASE and BACKUP LOG.
     pub(super) fn back_up(
         &mut self,

@@ -4,17 +4,17 @@ use rusqlite::Connection;
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 
+use super::administration::Administration;
 use super::database::OpenDatabase;
 use super::refusal::trouble;
-use super::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
     /// older state. How long it should take is not heeded: it is done at once.
     pub(super) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        let (interrupts, instance) = (self.session_info.interrupts.clone(), self.session_info.instance);
-        let (used, _) = self.used()?;
+        let (interrupts, instance) = (self.session.interrupts.clone(), self.session.instance);
+        let used = self.transactions.connect()?;
         if used.database.shared.path.is_none() {
             return Ok(());
         }

@@ -6,20 +6,11 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::session_executor::SessionExecutor;
-
 /// How often each was said, by any session.
 #[derive(Default)]
 pub struct Cleanups {
     pages: AtomicU64,
     plans: AtomicU64,
-}
-
-/// The same at a moment.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub struct CleanupCounts {
-    pages: u64,
-    plans: u64,
 }
 
 impl Cleanups {
@@ -33,28 +24,13 @@ impl Cleanups {
         self.plans.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How often by now.
-    pub fn counts(&self) -> CleanupCounts {
-        CleanupCounts {
-            pages: self.pages.load(Ordering::Acquire),
-            plans: self.plans.load(Ordering::Acquire),
-        }
+    /// How often page caches were to be emptied.
+    pub fn pages(&self) -> u64 {
+        self.pages.load(Ordering::Acquire)
     }
-}
 
-impl SessionExecutor<'_> {
-    /// Drops what it was told to since the last time.
-    pub(super) fn heed_cleanups(&mut self) {
-        let counts = self.database_registry.cleanups.counts();
-        let before = std::mem::replace(&mut self.heeded, counts);
-        if counts.pages != before.pages {
-            for used in self.open.values() {
-                // SQLite frees what it can, and has no other answer (sqlite.org/c3ref/db_release_memory.html).
-                let _ = used.database.connection.release_memory();
-            }
-        }
-        if counts.plans != before.plans {
-            self.bound.clear();
-        }
+    /// How often bound statements were to be forgotten.
+    pub fn plans(&self) -> u64 {
+        self.plans.load(Ordering::Acquire)
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selenite_plan::machine::{Call, Callee, Failure, FrameKind};
 use selenite_plan::program::{Body, Program};
 use selenite_plan::{PlanError, same_name};
-use selenite_tsql::ast::{Name, ObjectName, StatementKind};
+use selenite_tsql::ast::{Name, StatementKind};
 
 use super::catalog_rows::CatalogRow;
 use super::permission::check_call;
@@ -27,20 +27,12 @@ pub struct CrossDatabaseCall {
 }
 
 impl SessionExecutor<'_> {
-    /// The id of the other database that a name says; nothing if it says none that there is.
-    pub(super) fn place_of(&self, name: &ObjectName) -> Option<i32> {
-        let database = name.database.as_ref()?;
-        let mut known = self.objects.directory.databases.iter();
-        let found = known.find(|record| same_name(&record.name, &database.text))?;
-        (found.id != self.current).then_some(found.id)
-    }
-
     /// The procedure of a name in another database.
     ///
     /// # Errors
     /// 916, 229; what is wrong with it.
     pub(super) fn call_elsewhere(&mut self, id: i32, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
-        self.elsewhere = None;
+        self.pending_call = None;
         self.admitted(id)?;
         let before = self.move_to(id)?;
         let found = match self.refresh_permissions() {
@@ -50,12 +42,12 @@ impl SessionExecutor<'_> {
         self.move_to(before)?;
         self.refresh_permissions()?;
         if let Ok(Some(Callee::Program(program))) = &found {
-            self.elsewhere = Some(CrossDatabaseCall {
+            self.pending_call = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,
             });
         } else {
-            self.let_go(id);
+            self.transactions.close_if_idle(id);
         }
         found
     }
@@ -65,17 +57,17 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 911, 916.
     pub(super) fn text_in(&mut self, database: Option<&Name>, program: &Arc<Program>) -> Result<(), Failure> {
-        self.elsewhere = None;
+        self.pending_call = None;
         let Some(database) = database else {
             return Ok(());
         };
-        self.used()?;
-        let known = &self.objects.directory.databases;
+        self.refresh()?;
+        let known = &self.scope.objects.directory.databases;
         let found = known.iter().find(|record| same_name(&record.name, &database.text));
         let id = found.ok_or_else(|| unknown_database(&database.text))?.id;
-        if id != self.current {
+        if id != self.transactions.current {
             self.admitted(id)?;
-            self.elsewhere = Some(CrossDatabaseCall {
+            self.pending_call = Some(CrossDatabaseCall {
                 program: program.clone(),
                 database_id: id,
             });
@@ -88,7 +80,7 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 40510 for E2; what keeps the database from being opened.
     pub(super) fn go_elsewhere(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<Option<i32>, Failure> {
-        let found = self.elsewhere.take();
+        let found = self.pending_call.take();
         let is_it = |found: &CrossDatabaseCall| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
         let Some(found) = found.filter(is_it) else {
             return Ok(None);
@@ -97,7 +89,7 @@ impl SessionExecutor<'_> {
             Body::Procedure { object_id, .. } => *object_id < 0,
             Body::Batch => false,
         };
-        let temporary = &self.objects.catalog.temporary;
+        let temporary = &self.scope.objects.catalog.temporary;
         let has_none = temporary.is_empty() && self.frames.variables().is_empty();
         if !(is_servers || has_none) {
             let refused = "A procedure of another database while there are temporary tables or table variables";
@@ -112,38 +104,38 @@ impl SessionExecutor<'_> {
     pub(super) fn come_back(&mut self, before: Option<i32>) {
         let Some(before) = before else { return };
         if let Ok(left) = self.move_to(before) {
-            self.let_go(left);
+            self.transactions.close_if_idle(left);
         }
         let _ = self.refresh_permissions();
     }
 
     /// The procedure of a name, as the database in use has it.
     pub(super) fn called_here(&mut self, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
-        if let Some(program) = procedures::find(call, &self.objects)? {
+        if let Some(program) = procedures::find(call, &self.scope.objects)? {
             return Ok(Some(Callee::Program(program)));
         }
-        self.objects.catalog.check_place(call.procedure)?;
+        self.scope.objects.catalog.check_place(call.procedure)?;
         if !SessionCatalog::is_users(call.procedure) {
             return Ok(None);
         }
-        let Some(row) = self.objects.catalog.schema.procedure(&call.procedure.name.text) else {
+        let Some(row) = self.scope.objects.catalog.schema.procedure(&call.procedure.name.text) else {
             return Ok(None);
         };
-        check_call(&row.name, &self.permissions, &self.objects.catalog.database)?;
-        if let Some(program) = self.procedures.find(self.current, row) {
+        check_call(&row.name, &self.permissions, &self.scope.objects.catalog.database)?;
+        if let Some(program) = self.plans.procedures.find(self.transactions.current, row) {
             return Ok(Some(Callee::Program(program)));
         }
         let program = Arc::new(memory::measured_program(|| program_of(row))?);
-        self.procedures.keep(self.current, row, &program);
+        self.plans.procedures.keep(self.transactions.current, row, &program);
         Ok(Some(Callee::Program(program)))
     }
 
     /// Another database is in use, without a word to the client; answers which was.
     fn move_to(&mut self, id: i32) -> Result<i32, PlanError> {
-        let before = std::mem::replace(&mut self.current, id);
-        self.objects.database_id = id;
-        self.known = None;
-        self.used()?;
+        let before = std::mem::replace(&mut self.transactions.current, id);
+        self.scope.objects.database_id = id;
+        self.scope.invalidate();
+        self.refresh()?;
         Ok(before)
     }
 }

@@ -27,7 +27,7 @@ pub(super) use log_space::real;
 use options::Options;
 pub(super) use user_options::date_format;
 
-use super::session_executor::SessionExecutor;
+use super::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
 /// A command with its arguments.
@@ -39,7 +39,7 @@ struct Request {
     line: u32,
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Carries out a DBCC.
     pub(super) fn dbcc(
         &mut self,

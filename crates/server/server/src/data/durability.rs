@@ -5,8 +5,8 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
+use super::administration::Administration;
 use super::refusal::trouble;
-use super::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 
 /// The setting of a database, which lies in its catalog.
@@ -83,7 +83,7 @@ impl DelayedDurability {
     }
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// `ALTER DATABASE .. SET DELAYED_DURABILITY = ..`; `None` if it is another statement.
     pub(super) fn set_durability(
         &mut self,
@@ -100,12 +100,12 @@ impl SessionExecutor<'_> {
             return Ok(None);
         }
         let wanted = wanted(option)?;
-        let before = self.current;
+        let before = self.transactions.current;
         if let Some(name) = &alter.name {
-            self.current = self.id_of_database(&name.text)?;
+            self.transactions.current = self.id_of_database(&name.text)?;
         }
         let done = self.store_durability(wanted, execution);
-        self.current = before;
+        self.transactions.current = before;
         done.map(Some)
     }
 
@@ -114,17 +114,20 @@ impl SessionExecutor<'_> {
         wanted: DelayedDurability,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        self.used()?;
-        let scope = self.begin_statement(true, false, execution)?;
-        let done = self.in_use().and_then(|used| wanted.store(&used.database.connection));
-        self.end_statement(scope, done.map_err(Failure::from))?;
-        self.in_use()?.database.shared.set_durability(wanted);
+        self.transactions.connect()?;
+        let scope = self.transactions.begin_statement(true, false, execution)?;
+        let done = self
+            .transactions
+            .connected()
+            .and_then(|used| wanted.store(&used.database.connection));
+        self.transactions.end_statement(scope, done.map_err(Failure::from))?;
+        self.transactions.connected()?.database.shared.set_durability(wanted);
         Ok(())
     }
 
     /// The id of a database by name.
     fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
-        let directory = self.database_registry.directory(self.session_info.instance)?;
+        let directory = self.registry.directory(self.session.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         found.map(|record| record.id).ok_or_else(|| {
             let text = format!(

@@ -24,8 +24,8 @@ use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
+use super::administration::Administration;
 use super::database_registry::MASTER;
-use super::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 
 pub use certificate::held_certificates;
@@ -33,7 +33,7 @@ pub use file_state::{FileState, Phase};
 pub use restored::note_key;
 pub use scans::Scans;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Carries out a statement about keys or encryption. Answers whether it was one.
     ///
     /// # Errors
@@ -47,7 +47,7 @@ impl SessionExecutor<'_> {
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<bool, Failure> {
-        let scans = self.database_registry.scans();
+        let scans = self.registry.scans();
         let order = |execution: &mut ExecutionContext<'_>| scans.order(|| execution.reply.poll());
         match &statement.statement.kind {
             StatementKind::CreateMasterKey { password } => {
@@ -131,9 +131,9 @@ impl SessionExecutor<'_> {
         if !options.iter().any(|option| option.name.is("ENCRYPTION")) {
             return Ok(false);
         }
-        self.check_no_transaction("ALTER DATABASE")?;
+        self.transactions.check_none("ALTER DATABASE")?;
         let change = switch::Change::of(options, termination.is_some())?;
-        let database_registry = self.database_registry;
+        let database_registry = self.registry;
         let _order = database_registry.scans().order(|| execution.reply.poll())?;
         self.switch_encryption(alter.name.as_ref(), change, execution)?;
         Ok(true)
@@ -144,7 +144,7 @@ impl SessionExecutor<'_> {
         if !self.permissions.is_administrator {
             return Err(not_permitted());
         }
-        if self.is_in_transaction() {
+        if self.transactions.is_in_transaction() {
             return Err(unsupported(&format!("{statement} in a transaction")));
         }
         Ok(())
@@ -152,7 +152,7 @@ impl SessionExecutor<'_> {
 
     /// Whether the pages of a database are being re-encrypted. A scan that is over is waited for.
     pub(super) fn is_being_scanned(&self, database_id: i32) -> bool {
-        let scans = self.database_registry.scans();
+        let scans = self.registry.scans();
         if !scans.is_running(database_id) {
             return false;
         }
@@ -165,7 +165,7 @@ impl SessionExecutor<'_> {
 
     fn admit_in_master(&self, statement: &str) -> Result<(), PlanError> {
         self.admit(statement)?;
-        if self.current == MASTER {
+        if self.transactions.current == MASTER {
             return Ok(());
         }
         Err(unsupported(&format!("{statement} in another database than master")))

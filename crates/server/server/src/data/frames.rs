@@ -15,6 +15,7 @@ use super::identity_insert::IdentityInsert;
 use super::session_executor::SessionExecutor;
 use super::table_variables::{KeptRows, TableVariable};
 use super::temporary_tables;
+use super::transaction::Transaction;
 
 /// The frames that run, outermost first.
 #[derive(Default)]
@@ -56,6 +57,19 @@ impl Frames {
         }
     }
 
+    /// The rows of all table variables, if a rollback would undo what was done to them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
+        let connection = &used.database.connection;
+        // One that SQLite has undone together with its own transaction has no rows to keep.
+        if !used.writes() || connection.is_autocommit() {
+            return Ok(Vec::new());
+        }
+        self.all_variables().map(|variable| variable.keep(connection)).collect()
+    }
+
     fn all_variables(&self) -> impl Iterator<Item = &Arc<TableVariable>> {
         self.0.iter().flat_map(|frame| frame.variables.values())
     }
@@ -75,9 +89,9 @@ impl SessionExecutor<'_> {
         let declared = declared(program);
         let mut variables = Variables::new();
         if !declared.is_empty() {
-            self.used()?;
+            self.refresh()?;
             let depth = self.frames.0.len() + 1;
-            let connection = &self.in_use()?.database.connection;
+            let connection = &self.transactions.connected()?.database.connection;
             for (name, elements, line) in declared {
                 match TableVariable::make(connection, (name, elements), depth) {
                     Ok(made) => variables.insert(NameKey::new(name), Arc::new(made)),
@@ -109,7 +123,9 @@ impl SessionExecutor<'_> {
         if frame.kind != FrameKind::Batch {
             self.identity_insert = frame.identity_insert;
         }
-        let Ok(used) = self.in_use() else { return before };
+        let Ok(used) = self.transactions.connected() else {
+            return before;
+        };
         for variable in frame.variables.values() {
             let _ = variable.drop_in(&used.database.connection);
             used.database.shared.identities.discard(variable.table.object_id);
@@ -122,32 +138,6 @@ impl SessionExecutor<'_> {
         }
         let _ = self.note_definitions();
         before
-    }
-
-    /// The rows of all table variables, if a rollback would undo what was done to them.
-    pub(super) fn keep_variables(&self) -> Result<Vec<KeptRows>, PlanError> {
-        let Ok(used) = self.in_use() else {
-            return Ok(Vec::new());
-        };
-        if !used.transaction.writes() {
-            return Ok(Vec::new());
-        }
-        let connection = &used.database.connection;
-        // One that SQLite has undone together with its own transaction has no rows to keep.
-        if connection.is_autocommit() {
-            return Ok(Vec::new());
-        }
-        self.frames
-            .all_variables()
-            .map(|variable| variable.keep(connection))
-            .collect()
-    }
-
-    /// Puts rows back behind a rollback.
-    pub(super) fn put_back(&self, kept: &[KeptRows]) -> Result<(), PlanError> {
-        let Ok(used) = self.in_use() else { return Ok(()) };
-        kept.iter()
-            .try_for_each(|rows| rows.put_back(&used.database.connection))
     }
 }
 

@@ -23,16 +23,16 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 1088, 8106, 8107.
     pub(super) fn set_identity_insert(&mut self, table: &ObjectName, on: bool) -> Result<(), Failure> {
-        self.used()?;
-        self.objects.catalog.check_place(table)?;
+        self.refresh()?;
+        self.scope.objects.catalog.check_place(table)?;
         let name = &table.name.text;
         self.refresh_permissions()?;
         if !name.starts_with('#') && !self.permissions.defines() {
             return Err(no_object(name, 11).into());
         }
         let found = match name.strip_prefix('#') {
-            Some(_) => self.objects.catalog.temporary.table(name).cloned(),
-            None => self.objects.catalog.schema.table(name).cloned(),
+            Some(_) => self.scope.objects.catalog.temporary.table(name).cloned(),
+            None => self.scope.objects.catalog.schema.table(name).cloned(),
         };
         let Some(found) = found else {
             let text =
@@ -44,7 +44,7 @@ impl SessionExecutor<'_> {
             return Err(PlanError::new(8106, Ends::Statement, text).into());
         }
         let known = IdentityInsert {
-            database_id: (!name.starts_with('#')).then_some(self.current),
+            database_id: (!name.starts_with('#')).then_some(self.transactions.current),
             object_id: found.table.object_id,
             name: found.table.full_name(),
         };
@@ -66,7 +66,9 @@ impl SessionExecutor<'_> {
     /// The number of the table in the database in use that numbers may be given for.
     pub(super) fn numbered_by_hand(&self) -> Option<i32> {
         let on = self.identity_insert.as_ref()?;
-        let is_here = on.database_id.is_none_or(|database| database == self.current);
+        let is_here = on
+            .database_id
+            .is_none_or(|database| database == self.transactions.current);
         is_here.then_some(on.object_id)
     }
 
@@ -75,7 +77,7 @@ impl SessionExecutor<'_> {
         let Some(object_id) = self.numbered_by_hand() else {
             return;
         };
-        let catalog = &self.objects.catalog;
+        let catalog = &self.scope.objects.catalog;
         let mut tables = catalog.schema.tables().chain(catalog.temporary.tables());
         if !tables.any(|table| table.table.object_id == object_id) {
             self.identity_insert = None;

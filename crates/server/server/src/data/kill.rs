@@ -3,9 +3,9 @@
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 
-use super::session_executor::SessionExecutor;
+use super::administration::Administration;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its transaction is rolled
     /// back, and its connection closed.
     pub(super) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {
@@ -20,11 +20,11 @@ impl SessionExecutor<'_> {
         if spid == 0 || spid > SPID_MAX {
             return Err(invalid());
         }
-        if self.is_in_transaction() && !kill.status_only {
+        if self.transactions.is_in_transaction() && !kill.status_only {
             let text = "KILL command cannot be used inside user transactions.";
             return Err(PlanError::new(6115, Ends::Statement, text));
         }
-        let registry = self.session_info.instance.registry();
+        let registry = self.session.instance.registry();
         if kill.status_only {
             // How far a rollback is SQLite does not say.
             let text = format!(
@@ -32,7 +32,7 @@ impl SessionExecutor<'_> {
             );
             return Err(PlanError::new(6120, Ends::Statement, text));
         }
-        if spid == self.session_info.entry.spid() {
+        if spid == self.session.entry.spid() {
             let text = "Cannot use KILL to kill your own process.";
             return Err(PlanError::new(6104, Ends::Statement, text));
         }

@@ -28,17 +28,17 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let current = self.current;
+        let current = self.transactions.current;
         let mut places = Places::of(Place {
             id: current,
-            objects: self.objects.clone(),
+            objects: self.scope.objects.clone(),
             permissions: self.permissions.clone(),
         });
         let done = self.among(&mut places, statement, slots, execution);
-        self.sight = None;
+        self.scope.substitute = None;
         self.back_to(current)?;
         for place in &places.known {
-            self.let_go(place.id);
+            self.transactions.close_if_idle(place.id);
         }
         done
     }
@@ -53,17 +53,21 @@ impl SessionExecutor<'_> {
         let (bound, borrowed) = self.bound_among(places, statement, execution)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         self.look_from(places)?;
-        self.current = places.home;
-        self.used_in(timeout, execution)?;
+        self.transactions.current = places.home;
+        self.refresh_within(timeout, execution)?;
         if bound.holds() {
-            self.hold(execution)?;
+            self.transactions.hold(execution)?;
         }
         let scope = match self.is_own(&bound) {
-            true => self.begin_own(execution)?,
-            false => self.begin_statement(bound.changes(), bound.is_single() && borrowed.is_empty(), execution)?,
+            true => self.transactions.begin_own(execution)?,
+            false => self.transactions.begin_statement(
+                bound.changes(),
+                bound.is_single() && borrowed.is_empty(),
+                execution,
+            )?,
         };
         let done = self.with(&borrowed, &bound, slots, execution);
-        let done = self.end_statement(scope, done);
+        let done = self.transactions.end_statement(scope, done);
         self.note_into(&bound, done.is_ok())?;
         done
     }
@@ -118,22 +122,22 @@ impl SessionExecutor<'_> {
     /// 916; what keeps it from being opened.
     fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<Place, Failure> {
         let record = self.admitted(id)?;
-        let current = self.current;
+        let current = self.transactions.current;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let temporary = self.objects.catalog.temporary.clone();
-        self.current = id;
-        let found = self.used_in(timeout, execution);
-        let mut objects = self.objects.clone();
-        self.current = current;
-        self.known = None;
+        let temporary = self.scope.objects.catalog.temporary.clone();
+        self.transactions.current = id;
+        let found = self.refresh_within(timeout, execution);
+        let mut objects = self.scope.objects.clone();
+        self.transactions.current = current;
+        self.scope.invalidate();
         found?;
-        self.used_in(timeout, execution)?;
+        self.refresh_within(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
             objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
             objects.catalog.temporary = temporary;
         }
-        let sid = &self.session_info.login_info.sid;
+        let sid = &self.session.login_info.sid;
         let permissions = Permissions::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
         Ok(Place {
             id,
@@ -147,14 +151,11 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 916.
     pub(super) fn admitted(&self, id: i32) -> Result<DatabaseRecord, PlanError> {
-        let mut known = self.objects.directory.databases.iter();
+        let mut known = self.scope.objects.directory.databases.iter();
         let record = known.find(|record| record.id == id).cloned();
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-        let login_info = self.session_info.login_info;
-        match self
-            .database_registry
-            .lets_in(self.session_info.instance, &login_info.sid, &record)?
-        {
+        let login_info = self.session.login_info;
+        match self.registry.lets_in(self.session.instance, &login_info.sid, &record)? {
             true => Ok(record),
             false => Err(no_access(&login_info.login, &record.name)),
         }
@@ -174,12 +175,12 @@ impl SessionExecutor<'_> {
     /// The same, of one database and others.
     pub(super) fn see(&mut self, mut from: SessionObjects, others: HashMap<i32, SessionObjects>) {
         from.places = Arc::new(others);
-        self.sight = Some(from);
+        self.scope.substitute = Some(from);
     }
 
     /// How another database looks from the one in use, whose temporary tables are tempdb's.
     pub(super) fn seen_from(&self, id: i32, from: &SessionObjects) -> SessionObjects {
-        let mut objects = self.objects.clone();
+        let mut objects = self.scope.objects.clone();
         objects.database_id = id;
         // Its views are bound by their own names.
         objects.catalog.is_away = false;
@@ -211,7 +212,7 @@ impl SessionExecutor<'_> {
                 Err(failure)
             }
         };
-        let back = give_back(&self.in_use()?.database, borrowed);
+        let back = give_back(&self.transactions.connected()?.database, borrowed);
         let done = done?;
         back?;
         Ok(done)
@@ -226,21 +227,21 @@ impl SessionExecutor<'_> {
         let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
         ids.sort_unstable();
         ids.dedup();
-        let home = self.current;
+        let home = self.transactions.current;
         for id in &ids {
             // REPEATABLE READ and above hold what they read.
-            self.current = *id;
-            let mut held = self.begin_statement(false, false, execution).map(drop);
+            self.transactions.current = *id;
+            let mut held = self.transactions.begin_statement(false, false, execution).map(drop);
             if holds && held.is_ok() {
-                held = self.hold(execution);
+                held = self.transactions.hold(execution);
             }
-            self.current = home;
+            self.transactions.current = home;
             held?;
         }
-        let home = &self.in_use()?.database;
+        let home = &self.transactions.connected()?.database;
         execute(home, "SAVEPOINT borrowed")?;
         let lent = ids.iter().try_for_each(|id| {
-            let source = self.open.get(id);
+            let source = self.transactions.get(*id);
             let source = source.ok_or_else(|| PlanError::internal("a database that is not open"))?;
             let of: Vec<&Borrowed> = borrowed.iter().filter(|one| one.database_id == *id).collect();
             lend(&source.database, home, &of)
@@ -256,8 +257,8 @@ impl SessionExecutor<'_> {
 
     /// The database in use is this one again.
     pub(super) fn back_to(&mut self, current: i32) -> Result<(), PlanError> {
-        self.current = current;
-        self.known = None;
-        self.used().map(drop)
+        self.transactions.current = current;
+        self.scope.invalidate();
+        self.refresh().map(drop)
     }
 }

@@ -1,10 +1,18 @@
 //! What SQLite says, as a T-SQL error.
 
 use rusqlite::ErrorCode;
+use selenite_plan::machine::TableStatement;
 use selenite_plan::statement::StoreError;
 use selenite_plan::{Ends, PlanError};
 
 use super::damaged_page::damaged_page;
+
+/// 40510, of a statement that is not supported as a whole.
+pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
+    let text = statement.statement.position.text(statement.program.source());
+    let words: Vec<&str> = text.split_whitespace().take(3).collect();
+    PlanError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
+}
 
 /// Whether another process has what the statement needs.
 pub fn is_busy(error: &rusqlite::Error) -> bool {

@@ -21,10 +21,10 @@ use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
-use super::session_executor::SessionExecutor;
+use super::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Carries out a statement on logins, users and roles; none if it is no such statement.
     #[expect(clippy::wildcard_enum_match_arm, reason = "all other statements are somebody else's")]
     pub(super) fn secure(
@@ -80,8 +80,8 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
         change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
-        let directory = self.database_registry.directory(self.session_info.instance)?;
-        self.change_database(execution, |database| {
+        let directory = self.registry.directory(self.session.instance)?;
+        self.transactions.change_database(execution, |database| {
             let schema = database.schema(database.version()?)?;
             change(&user::UserWork {
                 connection: &database.connection,

@@ -97,7 +97,7 @@ impl SessionExecutor<'_> {
     }
 
     fn page_reads(&self) -> Result<Option<PageReads>, PlanError> {
-        let Some(used) = self.open.get(&self.current) else {
+        let Some(used) = self.transactions.connected().ok() else {
             return Ok(None);
         };
         let connection = &used.database.connection;
@@ -111,7 +111,7 @@ impl SessionExecutor<'_> {
     /// The tables that a statement names, itself or through views: those that are asked for when it is bound.
     fn tables_of(&self, statement: &TableStatement<'_>) -> Vec<String> {
         let catalog = Asked {
-            catalog: &self.objects.catalog,
+            catalog: &self.scope.objects.catalog,
             names: RefCell::default(),
         };
         let binding = Binding {

@@ -12,19 +12,17 @@ use selenite_plan::change::GivenRow;
 use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
 use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_tds::Column;
-use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
 
-use super::bound_cache::Of;
 use super::damaged_page::log_damage;
 use super::definition::Work;
 use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Asked, check, check_rows};
+use super::plan_cache::PlanVersion;
 use super::row_limit::limited;
 use super::session_executor::SessionExecutor;
 use super::sqlite_store::{LateScene, SqliteStore};
-use super::transaction::execute;
 use crate::execution_context::ExecutionContext;
 
 impl SessionExecutor<'_> {
@@ -36,11 +34,11 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let of = self.used_in(timeout, execution)?;
+        let of = self.refresh_within(timeout, execution)?;
         match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, execution),
             Ok(bound) => self.carry(&bound, statement, slots, execution),
-            Err(error) => match self.objects.catalog.take_elsewhere() {
+            Err(error) => match self.scope.objects.catalog.take_elsewhere() {
                 Some(id) => self.on_tables_of(id, statement, slots, execution),
                 None => Err(error.into()),
             },
@@ -57,14 +55,16 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         let reads = self.begin_reads(execution)?;
         if bound.holds() {
-            self.hold(execution)?;
+            self.transactions.hold(execution)?;
         }
         let scope = match self.is_own(bound) {
-            true => self.begin_own(execution)?,
-            false => self.begin_statement(bound.changes(), bound.is_single(), execution)?,
+            true => self.transactions.begin_own(execution)?,
+            false => self
+                .transactions
+                .begin_statement(bound.changes(), bound.is_single(), execution)?,
         };
         let done = self.run(bound, slots, execution);
-        let done = self.end_statement(scope, done);
+        let done = self.transactions.end_statement(scope, done);
         self.tell_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done
@@ -72,7 +72,7 @@ impl SessionExecutor<'_> {
 
     /// Whether it is a SELECT INTO that makes a table in another database.
     fn makes_elsewhere(&self, bound: &Statement) -> bool {
-        matches!(bound, Statement::Into(into) if self.place_of(&into.name).is_some())
+        matches!(bound, Statement::Into(into) if self.scope.other_database(&into.name, self.transactions.current).is_some())
     }
 
     /// SELECT INTO may have made a table.
@@ -88,8 +88,8 @@ impl SessionExecutor<'_> {
     pub(super) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
         self.refresh_permissions()?;
         let session = (
-            self.session_info.login_info.login.as_str(),
-            self.objects.catalog.database.as_ref(),
+            self.session.login_info.login.as_str(),
+            self.scope.objects.catalog.database.as_ref(),
         );
         check(&statement.statement.kind, &self.permissions, session)
     }
@@ -102,9 +102,9 @@ impl SessionExecutor<'_> {
     ) -> Result<Arc<Statement>, Failure> {
         self.permit(statement)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let of = self.used_in(timeout, execution)?;
+        let of = self.refresh_within(timeout, execution)?;
         let bound = self.bound(statement, of, execution.state.row_count_max);
-        if bound.is_err() && self.objects.catalog.take_elsewhere().is_some() {
+        if bound.is_err() && self.scope.objects.catalog.take_elsewhere().is_some() {
             return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
         }
         Ok(bound?)
@@ -119,14 +119,14 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         self.admitted(id)?;
-        let (before, from) = (self.current, self.objects.clone());
-        self.current = id;
-        self.is_away = true;
+        let (before, from) = (self.transactions.current, self.scope.objects.clone());
+        self.transactions.current = id;
+        self.scope.is_away = true;
         let done = self.away(statement, slots, execution, &from);
-        self.is_away = false;
-        self.sight = None;
+        self.scope.is_away = false;
+        self.scope.substitute = None;
         self.back_to(before)?;
-        self.let_go(id);
+        self.transactions.close_if_idle(id);
         self.refresh_permissions()?;
         match done {
             Err(failure) => Err(failure),
@@ -145,11 +145,11 @@ impl SessionExecutor<'_> {
     ) -> Result<Option<Affected>, Failure> {
         self.refresh_permissions()?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let of = self.used_in(timeout, execution)?;
+        let of = self.refresh_within(timeout, execution)?;
         let bound = match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) => bound,
             Err(error) => {
-                return match self.objects.catalog.take_elsewhere() {
+                return match self.scope.objects.catalog.take_elsewhere() {
                     Some(_) => Ok(None),
                     None => Err(error.into()),
                 };
@@ -159,7 +159,7 @@ impl SessionExecutor<'_> {
         if is_unnamed || self.makes_elsewhere(&bound) {
             return Ok(None);
         }
-        let id = self.current;
+        let id = self.transactions.current;
         let there = self.seen_from(id, from);
         self.see(from.clone(), HashMap::from([(id, there)]));
         self.carry(&bound, statement, slots, execution).map(Some)
@@ -168,11 +168,11 @@ impl SessionExecutor<'_> {
     fn bound(
         &mut self,
         statement: &TableStatement<'_>,
-        of: Of,
+        of: PlanVersion,
         row_count_max: u64,
     ) -> Result<Arc<Statement>, PlanError> {
         let is_limited = row_count_max > 0;
-        if !is_limited && let Some(bound) = self.bound.find(statement, of) {
+        if !is_limited && let Some(bound) = self.plans.statements.find(statement, of) {
             return Ok(bound);
         }
         let limited = match is_limited {
@@ -180,8 +180,8 @@ impl SessionExecutor<'_> {
             false => None,
         };
         // What another statement was refused for is no matter of this one.
-        self.objects.catalog.take_elsewhere();
-        let asked = Asked::of(&self.objects.catalog);
+        self.scope.objects.catalog.take_elsewhere();
+        let asked = Asked::of(&self.scope.objects.catalog);
         let binding = Binding {
             catalog: &asked,
             variables: statement.program.variables(),
@@ -190,10 +190,10 @@ impl SessionExecutor<'_> {
         let before = thread_memory::used();
         let bound = Arc::new(binding.statement(tree)?);
         let size = thread_memory::used().saturating_sub(before);
-        let who = (&self.permissions, self.objects.catalog.database.as_ref());
+        let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
         check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
         if !is_limited {
-            self.bound.keep(statement, of, bound.clone(), size);
+            self.plans.statements.keep(statement, of, bound.clone(), size);
         }
         Ok(bound)
     }
@@ -202,121 +202,9 @@ impl SessionExecutor<'_> {
     /// transaction temporary tables.
     pub(super) fn is_own(&self, bound: &Statement) -> bool {
         let written = bound.written();
-        let is_own = |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.is_in_transaction();
+        let is_own =
+            |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.transactions.is_in_transaction();
         !written.is_empty() && written.iter().all(is_own)
-    }
-
-    /// B4, of a statement that changes what is the session's own: nobody is waited for.
-    pub(super) fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<StatementScope, Failure> {
-        self.begin_statement(false, true, execution)?;
-        let database = &self.in_use()?.database;
-        execute(database, "SAVEPOINT statement")?;
-        database.identity_journal.begin_statement();
-        Ok(StatementScope::Own)
-    }
-
-    /// Takes the turn to write, which a transaction keeps: what is read under UPDLOCK stays as it is until then.
-    pub(super) fn hold(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        let id = self.current;
-        let Some(used) = self.open.get_mut(&id) else {
-            return Err(PlanError::internal("a database that is not open").into());
-        };
-        if !used.transaction.is_open() {
-            return Ok(());
-        }
-        used.transaction.check()?;
-        let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
-        used.transaction
-            .ensure_write(&used.database, waits, || execution.reply.poll())
-    }
-
-    /// B4. What a statement needs around it; see [`StatementScope`].
-    pub(super) fn begin_statement(
-        &mut self,
-        changes: bool,
-        is_single: bool,
-        execution: &mut ExecutionContext<'_>,
-    ) -> Result<StatementScope, Failure> {
-        let scope = self.begin_write(changes, is_single, execution)?;
-        if changes && self.is_in_transaction() {
-            self.warn_of_several(execution)?;
-        }
-        Ok(scope)
-    }
-
-    fn begin_write(
-        &mut self,
-        changes: bool,
-        is_single: bool,
-        execution: &mut ExecutionContext<'_>,
-    ) -> Result<StatementScope, Failure> {
-        let id = self.current;
-        let Some(used) = self.open.get_mut(&id) else {
-            return Err(PlanError::internal("a database that is not open").into());
-        };
-        let holds = match execution.state.isolation {
-            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
-            IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
-        };
-        used.transaction.check()?;
-        let is_open = used.transaction.is_open();
-        if !(changes || is_open && holds) {
-            return Ok(StatementScope::Nothing);
-        }
-        let was_writing = used.transaction.writes();
-        let waits = (self.session_info.entry.spid(), execution.state.lock_timeout());
-        used.transaction
-            .ensure_write(&used.database, waits, || execution.reply.poll())?;
-        if !changes {
-            return Ok(StatementScope::Nothing);
-        }
-        used.transaction.note_change();
-        if !is_open {
-            return Ok(StatementScope::Transaction);
-        }
-        // The first write of a transaction has nothing before it that could be lost but what it does itself.
-        if was_writing && is_single {
-            return Ok(StatementScope::Nothing);
-        }
-        execute(&used.database, "SAVEPOINT statement")?;
-        used.database.identity_journal.begin_statement();
-        Ok(StatementScope::Savepoint)
-    }
-
-    pub(super) fn end_statement<R>(&mut self, scope: StatementScope, done: Result<R, Failure>) -> Result<R, Failure> {
-        let id = self.current;
-        let Some(used) = self.open.get_mut(&id) else {
-            return done;
-        };
-        if done.is_err() {
-            used.transaction.note_failure(&used.database);
-        }
-        // What SQLite has ended has no savepoint.
-        let is_gone = used.database.connection.is_autocommit();
-        match (scope, &done) {
-            (StatementScope::Nothing, _) => {}
-            (StatementScope::Transaction, Ok(_)) => used.transaction.commit(&used.database)?,
-            (StatementScope::Transaction, Err(_)) => used.transaction.rollback(&used.database),
-            (StatementScope::Savepoint | StatementScope::Own, Ok(_)) => {
-                execute(&used.database, "RELEASE statement")?;
-                if !used.transaction.is_open() {
-                    used.database.identity_journal.clear();
-                }
-            }
-            (StatementScope::Savepoint | StatementScope::Own, Err(_)) if is_gone => {}
-            (StatementScope::Own, Err(_)) => {
-                execute(&used.database, "ROLLBACK TO statement")?;
-                execute(&used.database, "RELEASE statement")?;
-                used.database.undo_numbers(used.database.identity_journal.statement());
-            }
-            (StatementScope::Savepoint, Err(_)) => {
-                execute(&used.database, "ROLLBACK TO statement")?;
-                execute(&used.database, "RELEASE statement")?;
-                used.database.note_change();
-                used.database.undo_numbers(used.database.identity_journal.statement());
-            }
-        }
-        done
     }
 
     pub(super) fn run(
@@ -325,7 +213,7 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let Some(used) = self.open.get(&self.current) else {
+        let Some(used) = self.transactions.connected().ok() else {
             return Err(PlanError::internal("a database that is not open").into());
         };
         let columns = bound.columns();
@@ -333,11 +221,11 @@ impl SessionExecutor<'_> {
             execution.reply.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
-        let sight = self.sight.as_ref().unwrap_or(&self.objects);
+        let objects = self.scope.seen_by_functions();
         let store = SqliteStore {
             connection: &used.database.connection,
             running: &used.database.running,
-            scene: LateScene::new(execution.state, sight),
+            scene: LateScene::new(execution.state, objects),
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
@@ -348,7 +236,7 @@ impl SessionExecutor<'_> {
         };
         let environment = crate::data::session_environment::SessionEnvironment {
             state: execution.state,
-            objects: sight,
+            objects,
         };
         let (mut values, mut stop) = (slots.to_vec(), None);
         let (mut count, most) = (0_u64, execution.state.row_count_max);
@@ -380,10 +268,10 @@ impl SessionExecutor<'_> {
         };
         let work = Work {
             database: &used.database,
-            catalog: &self.objects.catalog,
+            catalog: &self.scope.objects.catalog,
             source: "",
             state: execution.state,
-            objects: &self.objects,
+            objects: &self.scope.objects,
         };
         let done = on_rows(bound, (&store, &work), given, &mut run);
         if let Some(stop) = stop {
@@ -415,9 +303,9 @@ impl SessionExecutor<'_> {
             execution.state.session.identity = Some(number);
             execution.state.session.scope_identity = Some(number);
         }
-        let count = done.inspect_err(|error| log_damage(self.session_info.instance, error))?;
+        let count = done.inspect_err(|error| log_damage(self.session.instance, error))?;
         slots.clone_from_slice(&values);
-        let used = self.open.get(&self.current);
+        let used = self.transactions.connected().ok();
         if used.is_some_and(|used| used.database.running.take_left_out_null()) {
             execution.reply.message(&LEFT_OUT_NULL)?;
         }
@@ -452,26 +340,6 @@ fn on_rows(
         Statement::Truncate(truncate) => store.truncate(truncate),
         Statement::Into(into) => work.fill_into(into, run),
     }
-}
-
-/// What a statement that changes something has around it.
-#[derive(Clone, Copy)]
-pub(super) enum StatementScope {
-    /// Nothing: it reads, or fails as a whole.
-    Nothing,
-    /// A transaction of its own.
-    Transaction,
-    /// A savepoint in the client's.
-    Savepoint,
-    /// A savepoint around what is the session's own, within a transaction or not.
-    Own,
-}
-
-/// The first words of a statement, for error 40510.
-pub(super) fn words(statement: &TableStatement<'_>) -> String {
-    let text = statement.statement.position.text(statement.program.source());
-    let words: Vec<&str> = text.split_whitespace().take(3).collect();
-    format!("The statement '{} ..'", words.join(" "))
 }
 
 pub(super) fn told(column: &OutputColumn) -> Column {

@@ -7,31 +7,12 @@ use selenite_plan::definition::quoted;
 
 use super::database::OpenDatabase;
 use super::refusal::trouble;
-use super::session_executor::SessionExecutor;
-
-impl SessionExecutor<'_> {
-    /// Temporary tables come along from the database that was in use before.
-    ///
-    /// # Errors
-    /// 40510 within a transaction that has written; what SQLite says.
-    pub(super) fn move_temporary(&mut self, before: i32) -> Result<(), PlanError> {
-        let (Some(from), Some(to)) = (self.open.get(&before), self.open.get(&self.current)) else {
-            return Ok(());
-        };
-        if before != self.current {
-            let is_writing = from.transaction.writes() || to.transaction.writes();
-            move_all(&from.database, &to.database, is_writing)?;
-            self.temporary_version += 1;
-        }
-        Ok(())
-    }
-}
 
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
 /// 40510 within a transaction that has written; what SQLite says: then they stay where they are.
-fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<(), PlanError> {
+pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<(), PlanError> {
     let made = definitions(&from.connection).map_err(|error| trouble(&error))?;
     if made.is_empty() {
         return Ok(());

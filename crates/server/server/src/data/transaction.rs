@@ -22,9 +22,16 @@ use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
 use super::write_queue::{NoPermit, WritePermit, WriteQueue};
 
-/// The state of one.
-#[derive(Default)]
+/// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {
+    /// The session's connection.
+    pub database: OpenDatabase,
+    state: State,
+}
+
+/// What ends with the transaction.
+#[derive(Default)]
+struct State {
     /// Whether BEGIN TRANSACTION was said, and no end of it.
     is_open: bool,
     /// The right to write, with SQLite's transaction.
@@ -48,22 +55,30 @@ struct Savepoint {
 }
 
 impl Transaction {
+    /// A database in which no transaction is open.
+    pub fn new(database: OpenDatabase) -> Self {
+        Self {
+            database,
+            state: State::default(),
+        }
+    }
+
     /// Whether one is open that the client began.
     pub fn is_open(&self) -> bool {
-        self.is_open
+        self.state.is_open
     }
 
     /// Whether SQLite's has begun.
     pub fn writes(&self) -> bool {
-        self.permit.is_some()
+        self.state.permit.is_some()
     }
 
     /// S4. A statement has failed: perhaps the transaction has ended with it.
-    pub fn note_failure(&mut self, database: &OpenDatabase) {
-        if self.permit.is_some() && database.connection.is_autocommit() {
-            self.permit = None;
-            self.is_lost = true;
-            database.settle(false);
+    pub fn note_failure(&mut self) {
+        if self.state.permit.is_some() && self.database.connection.is_autocommit() {
+            self.state.permit = None;
+            self.state.is_lost = true;
+            self.database.settle(false);
         }
     }
 
@@ -72,7 +87,7 @@ impl Transaction {
     /// # Errors
     /// 3998.
     pub fn check(&self) -> Result<(), PlanError> {
-        match self.is_lost {
+        match self.state.is_lost {
             true => Err(transaction_lost()),
             false => Ok(()),
         }
@@ -80,7 +95,7 @@ impl Transaction {
 
     /// BEGIN TRANSACTION.
     pub fn begin(&mut self) {
-        self.is_open = true;
+        self.state.is_open = true;
     }
 
     /// Sees to it that the session may write.
@@ -89,24 +104,23 @@ impl Transaction {
     /// 1222; what SQLite says.
     pub fn ensure_write(
         &mut self,
-        database: &OpenDatabase,
         (session, timeout): (u16, Duration),
         mut poll: impl FnMut() -> Result<(), Stop>,
     ) -> Result<(), Failure> {
-        if self.permit.is_some() {
+        if self.state.permit.is_some() {
             return Ok(());
         }
-        database.check_log()?;
+        self.database.check_log()?;
         let timeout = LockTimeout::of(timeout);
-        let waits = (session, database.shared.waits.as_ref());
+        let waits = (session, self.database.shared.waits.as_ref());
         // Everybody is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
         // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
-        let id = database.shared.record.id;
+        let id = self.database.shared.record.id;
         let is_everybodys = [MASTER, TEMPDB].contains(&id);
         let (write_queue, begin) = if is_everybodys {
             (WriteQueue::of(id), "BEGIN")
         } else {
-            (database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
+            (self.database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
         };
         let permit = match write_queue.enter(waits, timeout.left(), &mut poll) {
             Ok(permit) => permit,
@@ -115,30 +129,30 @@ impl Transaction {
             Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
         };
         timeout.ask(poll, || {
-            let begin = database.connection.prepare_cached(begin);
+            let begin = self.database.connection.prepare_cached(begin);
             begin.and_then(|mut begin| begin.raw_execute()).map(drop)
         })?;
-        self.permit = Some(permit);
+        self.state.permit = Some(permit);
         Ok(())
     }
 
     /// Notes that what runs now may change something: its commit is to be on the disk before it is acknowledged.
     pub fn note_change(&mut self) {
-        self.has_changed = true;
+        self.state.has_changed = true;
     }
 
     /// Whether it has, or may have, changed anything.
     pub fn has_changed(&self) -> bool {
-        self.has_changed
+        self.state.has_changed
     }
 
     /// Ends it for good, and waits for the disk.
     ///
     /// # Errors
     /// What SQLite says: then it is rolled back. 9001 if nobody knows whether it is on the disk.
-    pub fn commit(&mut self, database: &OpenDatabase) -> Result<(), PlanError> {
-        let commit = self.commit_unsynced(database, None)?;
-        database.wait_for_disk(commit)
+    pub fn commit(&mut self) -> Result<(), PlanError> {
+        let commit = self.commit_unsynced(None)?;
+        self.database.wait_for_disk(commit)
     }
 
     /// Ends it for good; others write from then on. What is answered is to be waited for before the client hears of it. `said` is
@@ -146,59 +160,55 @@ impl Transaction {
     ///
     /// # Errors
     /// What SQLite says: then it is rolled back.
-    pub fn commit_unsynced(
-        &mut self,
-        database: &OpenDatabase,
-        said: Option<bool>,
-    ) -> Result<Option<CommitNo>, PlanError> {
+    pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, PlanError> {
         if let Err(lost) = self.check() {
-            self.end(database, false);
+            self.end(false);
             return Err(lost);
         }
-        if self.permit.is_none() {
-            self.end(database, true);
+        if self.state.permit.is_none() {
+            self.end(true);
             return Ok(None);
         }
-        if let Err(error) = execute(database, "COMMIT") {
-            self.rollback(database);
+        if let Err(error) = execute(&self.database, "COMMIT") {
+            self.rollback();
             return Err(error);
         }
         // Before the turn goes: what is noted later may rest on this one.
-        let waits = self.has_changed && database.shared.durability().waits(said);
-        let commit = if waits { database.note_commit() } else { None };
-        self.end(database, true);
+        let waits = self.state.has_changed && self.database.shared.durability().waits(said);
+        let commit = if waits { self.database.note_commit() } else { None };
+        self.end(true);
         Ok(commit)
     }
 
     /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
-    pub fn rollback(&mut self, database: &OpenDatabase) {
-        if self.permit.is_some() && !database.connection.is_autocommit() {
+    pub fn rollback(&mut self) {
+        if self.state.permit.is_some() && !self.database.connection.is_autocommit() {
             // An error here means that SQLite has rolled back by itself (sqlite.org/lang_transaction.html).
-            let _ = execute(database, "ROLLBACK");
+            let _ = execute(&self.database, "ROLLBACK");
         }
-        self.end(database, false);
+        self.end(false);
     }
 
-    fn end(&mut self, database: &OpenDatabase, is_committed: bool) {
-        if self.permit.is_some() {
-            database.settle(is_committed);
+    fn end(&mut self, is_committed: bool) {
+        if self.state.permit.is_some() {
+            self.database.settle(is_committed);
         }
-        *self = Self::default();
+        self.state = State::default();
     }
 
     /// SAVE TRANSACTION.
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn save(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+    pub fn save(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
-        if self.permit.is_some() {
-            execute(database, &format!("SAVEPOINT s{}", self.savepoints.len()))?;
+        if self.state.permit.is_some() {
+            execute(&self.database, &format!("SAVEPOINT s{}", self.state.savepoints.len()))?;
         }
-        self.savepoints.push(Savepoint {
+        self.state.savepoints.push(Savepoint {
             name: name.to_owned(),
-            was_writing: self.permit.is_some(),
-            numbers: database.identity_journal.mark(),
+            was_writing: self.state.permit.is_some(),
+            numbers: self.database.identity_journal.mark(),
         });
         Ok(())
     }
@@ -207,32 +217,32 @@ impl Transaction {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn rollback_to(&mut self, database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+    pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
-        let Some(at) = self.savepoints.iter().rposition(|known| known.name == name) else {
+        let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
             // Of a database that was used later than the savepoint: all that was done in it.
-            self.undo(database);
+            self.undo();
             return Ok(());
         };
-        self.savepoints.truncate(at + 1);
-        if self.savepoints[at].was_writing {
-            execute(database, &format!("ROLLBACK TO s{at}"))?;
-            database.note_change();
-            database.undo_numbers(self.savepoints[at].numbers);
+        self.state.savepoints.truncate(at + 1);
+        if self.state.savepoints[at].was_writing {
+            execute(&self.database, &format!("ROLLBACK TO s{at}"))?;
+            self.database.note_change();
+            self.database.undo_numbers(self.state.savepoints[at].numbers);
         } else {
             // S3.
-            self.undo(database);
+            self.undo();
         }
         Ok(())
     }
 
     /// Ends SQLite's transaction without the client's.
-    fn undo(&mut self, database: &OpenDatabase) {
-        let savepoints = std::mem::take(&mut self.savepoints);
-        let is_open = self.is_open;
-        self.rollback(database);
-        self.is_open = is_open;
-        self.savepoints = savepoints;
+    fn undo(&mut self) {
+        let savepoints = std::mem::take(&mut self.state.savepoints);
+        let is_open = self.state.is_open;
+        self.rollback();
+        self.state.is_open = is_open;
+        self.state.savepoints = savepoints;
     }
 }
 

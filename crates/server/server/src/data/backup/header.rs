@@ -16,8 +16,8 @@ use super::device::Device;
 use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
-use crate::data::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
@@ -30,7 +30,7 @@ struct Set {
     noted: Option<BackupRecord>,
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn header_only(
         &mut self,
         restore: &ast::Restore,
@@ -56,7 +56,7 @@ impl SessionExecutor<'_> {
         let (options, device, sets) = self.sets(restore, words)?;
         let set = sets.into_iter().find(|set| set.position == options.file);
         let set = set.ok_or_else(|| Refused::because(trouble::no_such_set(options.file, &device.name)))?;
-        let folder = self.session_info.instance.data_folder().to_owned();
+        let folder = self.session.instance.data_folder().to_owned();
         let file = set
             .noted
             .as_ref()
@@ -102,7 +102,7 @@ impl SessionExecutor<'_> {
     /// All backup sets of the statement's device.
     fn sets(&self, restore: &ast::Restore, words: Words<'_>) -> Result<(RestoreOptions, Device, Vec<Set>), Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let (entries, _) = device.sets(false)?;
         if entries.is_empty() {

@@ -17,14 +17,14 @@ use super::device::Device;
 use super::option::BackupOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::Instance;
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
-use crate::data::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::master::{BackupRecord, DatabaseRecord};
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn back_up_database(
         &mut self,
         backup: &ast::Backup,
@@ -33,18 +33,15 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Ended> {
         let options = BackupOptions::read(&backup.options, words)?;
         let name = words.name(&backup.database)?;
-        if self.is_in_transaction() {
+        if self.transactions.is_in_transaction() {
             return Err(Refused::because(trouble::in_transaction()).into());
         }
         let (record, path) = self.backed_up(&name)?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let device = Device::of(&backup.devices, words, instance.data_folder())?;
         let (sets, others) = device.sets(true)?;
         // Nobody drops it meanwhile.
-        let held = self
-            .database_registry
-            .database(instance, &record)
-            .map_err(Refused::because)?;
+        let held = self.registry.database(instance, &record).map_err(Refused::because)?;
         let how = Backup {
             level: match options.in_full {
                 true => CompressionLevel::None,
@@ -101,18 +98,15 @@ impl SessionExecutor<'_> {
 
     /// The database of that name and its file, if it has one that can be backed up.
     fn backed_up(&self, name: &str) -> Result<(DatabaseRecord, PathBuf), Ended> {
-        let instance = self.session_info.instance;
-        let directory = self.database_registry.directory(instance).map_err(Refused::because)?;
+        let instance = self.session.instance;
+        let directory = self.registry.directory(instance).map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.ok_or_else(|| Refused::because(trouble::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
             return Err(Refused::because(PlanError::new(3147, selenite_plan::Ends::Statement, text)).into());
         }
-        let shared = self
-            .database_registry
-            .database(instance, record)
-            .map_err(Refused::because)?;
+        let shared = self.registry.database(instance, record).map_err(Refused::because)?;
         match &shared.path {
             Some(path) => Ok((record.clone(), path.clone())),
             None => Err(PlanError::unsupported(&format!("BACKUP DATABASE {}", record.name)).into()),
@@ -127,7 +121,7 @@ impl SessionExecutor<'_> {
         place: &Path,
     ) -> Result<(), PlanError> {
         let seconds = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
-        let noted = self.session_info.instance.master().add_backup(&BackupRecord {
+        let noted = self.session.instance.master().add_backup(&BackupRecord {
             archive: report.name.to_string(),
             database: record.name.clone(),
             database_created: record.created,
@@ -135,8 +129,8 @@ impl SessionExecutor<'_> {
             description: options.description.clone(),
             is_copy_only: options.copy_only,
             is_compressed: !options.in_full,
-            login: self.session_info.login_info.login.clone(),
-            server: self.session_info.instance.name().to_owned(),
+            login: self.session.login_info.login.clone(),
+            server: self.session.instance.name().to_owned(),
             place: place.display().to_string(),
             started: seconds(started),
             finished: seconds(selenite_engine::now()),

@@ -19,16 +19,16 @@ use super::making::{Processed, reading_access, tell_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::NewDatabases;
+use crate::data::administration::Administration;
 use crate::data::commitment::load_commitment;
 use crate::data::database_registry::of_master;
 use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
 use crate::data::new_database::in_the_way;
-use crate::data::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::master::{DatabaseName, DatabaseRecord};
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn restore_database(
         &mut self,
         restore: &ast::Restore,
@@ -38,12 +38,12 @@ impl SessionExecutor<'_> {
         let options = RestoreOptions::read(&restore.options, words)?;
         let name = restore.database.as_ref().map(|name| words.name(name)).transpose()?;
         let name = name.unwrap_or_default();
-        if self.is_in_transaction() {
+        if self.transactions.is_in_transaction() {
             return Err(Refused::because(trouble::in_transaction()).into());
         }
         let present = self.restored_over(&name, restore.devices.is_empty())?;
         let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let path = file_name.path(instance.data_folder());
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let set = device.set(options.file)?;
@@ -69,7 +69,7 @@ impl SessionExecutor<'_> {
             // Either it did not happen, and the name is free again; or its end was not noted.
             self.settle(record.id);
         }
-        self.database_registry.reload();
+        self.registry.reload();
         done.map(|()| Affected::Nothing)
     }
 
@@ -81,9 +81,9 @@ impl SessionExecutor<'_> {
         options: &RestoreOptions,
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<(), Ended> {
-        let instance = self.session_info.instance;
-        self.close_database(record.id);
-        let closure = self.database_registry.close_for_restore(record.id);
+        let instance = self.session.instance;
+        self.transactions.close(record.id);
+        let closure = self.registry.close_for_restore(record.id);
         let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
         let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
         let path = name.path(instance.data_folder());
@@ -146,8 +146,8 @@ impl SessionExecutor<'_> {
     /// The database that is there already, if it may be replaced.
     fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
         let directory = self
-            .database_registry
-            .directory(self.session_info.instance)
+            .registry
+            .directory(self.session.instance)
             .map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
@@ -171,7 +171,7 @@ impl SessionExecutor<'_> {
         if is_without_device {
             return Err(error(3153, "The database is already fully recovered.").into());
         }
-        if self.current == record.id {
+        if self.transactions.current == record.id {
             return Err(Refused::because(trouble::in_use_by_this_session(&record.name)).into());
         }
         Ok(Some(record.clone()))
@@ -179,7 +179,7 @@ impl SessionExecutor<'_> {
 
     /// A database is one file, in its own place: MOVE may say so.
     fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
-        let known = self.session_info.instance.master().backup(set.name.as_str());
+        let known = self.session.instance.master().backup(set.name.as_str());
         let known = known.map_err(|error| Refused::because(of_master(&error)))?;
         for (file, to) in &options.moves {
             if known.as_ref().is_some_and(|known| !same_name(&known.database, file)) {
@@ -204,7 +204,7 @@ impl SessionExecutor<'_> {
         (line, execution): (u32, &mut ExecutionContext<'_>),
     ) -> Result<Affected, Ended> {
         let options = RestoreOptions::read(&restore.options, words)?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let set = device.set(options.file)?;
         let what = Verify {

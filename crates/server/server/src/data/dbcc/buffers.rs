@@ -8,19 +8,19 @@ use selenite_plan::machine::{Affected, Failure};
 
 use super::Request;
 use super::argument::Argument;
+use crate::data::administration::Administration;
 use crate::data::refusal::trouble;
-use crate::data::session_executor::SessionExecutor;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn drop_clean_buffers(&mut self, request: &Request) -> Result<Affected, Failure> {
         match request.arguments.as_slice() {
             [] => {}
             [Argument::Text(_), ..] => return Err(request.unsupported("of one pool")),
             [Argument::Null | Argument::Number(_), ..] => return Err(request.incorrect()),
         }
-        self.database_registry.cleanups.drop_pages();
+        self.registry.cleanups.drop_pages();
         // Its own go before the pool: nothing comes back from there.
-        let (used, _) = self.used()?;
+        let used = self.transactions.connect()?;
         used.database
             .connection
             .query_row("SELECT selenite_drop_pages()", [], |_| Ok(()))
@@ -36,7 +36,7 @@ impl SessionExecutor<'_> {
             ("FREESYSTEMCACHE", []) => return Err(request.incorrect()),
             _ => return Err(request.unsupported("of a part")),
         }
-        self.database_registry.cleanups.drop_plans();
+        self.registry.cleanups.drop_plans();
         Ok(Affected::Nothing)
     }
 }

@@ -21,15 +21,15 @@ use super::integrity::{self, Depth};
 use super::purity;
 use super::{Request, tell_rows};
 use crate::Interrupts;
+use crate::data::administration::Administration;
 use crate::data::database::OpenDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
 use crate::data::refusal::trouble;
-use crate::data::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn checkdb(
         &mut self,
         request: &Request,
@@ -61,8 +61,8 @@ impl SessionExecutor<'_> {
         depth: Option<Depth>,
         found: &mut Findings,
     ) -> Result<(), PlanError> {
-        let access = access_to(self.session_info.instance, record.id)?;
-        let watch = Watch::new(Arc::new(Onlooker(self.session_info.interrupts.clone())));
+        let access = access_to(self.session.instance, record.id)?;
+        let watch = Watch::new(Arc::new(Onlooker(self.session.interrupts.clone())));
         self.with_connection(record, |database| {
             let connection = &database.connection;
             if let Some(path) = &database.shared.path
@@ -104,14 +104,15 @@ impl SessionExecutor<'_> {
             return Err(request.incorrect());
         };
         let depth = request.depth()?;
-        let (used, _) = self.used()?;
+        let used = self.transactions.connect()?;
         let record = used.database.shared.record.clone();
         let own = written
             .rsplit('.')
             .next()
             .unwrap_or_default()
             .trim_matches(['[', ']', '"']);
-        let Some(table) = self.objects.catalog.schema.table(own).cloned() else {
+        let schema = used.database.schema(used.database.version()?)?;
+        let Some(table) = schema.table(own).cloned() else {
             let text = format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
             return Err(PlanError::new(2501, Ends::Statement, text).with_state(45).into());
         };
@@ -160,8 +161,8 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 911.
     pub(super) fn database_of(&mut self, argument: Option<&Argument>) -> Result<DatabaseRecord, Failure> {
-        let current = self.current;
-        let directory = self.database_registry.directory(self.session_info.instance)?;
+        let current = self.transactions.current;
+        let directory = self.registry.directory(self.session.instance)?;
         let found = directory.databases.iter().find(|record| match argument {
             None | Some(Argument::Null | Argument::Number(0)) => record.id == current,
             Some(Argument::Number(id)) => i64::from(record.id) == *id,
@@ -187,18 +188,18 @@ impl SessionExecutor<'_> {
         record: &DatabaseRecord,
         body: impl FnOnce(&OpenDatabase) -> Result<R, PlanError>,
     ) -> Result<R, PlanError> {
-        if let Some(used) = self.open.get(&record.id) {
+        if let Some(used) = self.transactions.get(record.id) {
             return body(&used.database);
         }
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let known = instance
             .master()
             .database_of(record.id)
             .map_err(|error| of_master(&error))?;
         let shared = self
-            .database_registry
+            .registry
             .database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance, self.session_info.interrupts.clone())?;
+        let database = OpenDatabase::connect(shared, instance, self.session.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }

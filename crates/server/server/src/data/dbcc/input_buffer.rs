@@ -6,10 +6,10 @@ use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use super::argument::Argument;
 use super::{Request, tell_rows};
-use crate::data::session_executor::SessionExecutor;
+use crate::data::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn input_buffer(
         &mut self,
         request: &Request,
@@ -18,7 +18,7 @@ impl SessionExecutor<'_> {
         let Some(&Argument::Number(number)) = request.arguments.first() else {
             return Err(request.incorrect());
         };
-        let registry = self.session_info.instance.registry();
+        let registry = self.session.instance.registry();
         let session = u16::try_from(number).ok().and_then(|spid| registry.session(spid));
         let Some(session) = session else {
             let text = format!("Invalid SPID {number} specified.");

@@ -7,12 +7,12 @@ use selenite_plan::{Ends, PlanError};
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};
+use crate::data::administration::Administration;
 use crate::data::database::OpenDatabase;
 use crate::data::refusal::trouble;
-use crate::data::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn performance(
         &mut self,
         request: &Request,
@@ -28,7 +28,7 @@ impl SessionExecutor<'_> {
             if !is_waits {
                 return Err(request.unsupported("of what is not sys.dm_os_wait_stats"));
             }
-            self.session_info.instance.registry().waits().clear();
+            self.session.instance.registry().waits().clear();
             return Ok(Affected::Nothing);
         }
         if what.is("LOGSPACE") {
@@ -51,17 +51,17 @@ impl SessionExecutor<'_> {
 
     /// One row for each database that has a file. What is used of a log is what the database has not got yet.
     fn log_space(&mut self, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
-        let instance = self.session_info.instance;
-        let directory = self.database_registry.directory(instance)?;
+        let instance = self.session.instance;
+        let directory = self.registry.directory(instance)?;
         let mut rows = Vec::new();
         for record in &directory.databases {
             execution.reply.poll()?;
-            let shared = self.database_registry.database(instance, record)?;
+            let shared = self.registry.database(instance, record)?;
             let Some(path) = shared.path.clone() else { continue };
             if !path.exists() {
                 continue;
             }
-            let interrupts = self.session_info.interrupts.clone();
+            let interrupts = self.session.interrupts.clone();
             let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
                 // One that can't be opened has a log that nobody can look into.
                 rows.push(row(&record.name, log_size(&path), None));

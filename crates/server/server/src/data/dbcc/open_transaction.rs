@@ -10,10 +10,10 @@ use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 
 use super::{Request, tell_rows};
 use crate::SessionEntry;
-use crate::data::session_executor::SessionExecutor;
+use crate::data::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn open_transactions(
         &mut self,
         request: &Request,
@@ -23,7 +23,7 @@ impl SessionExecutor<'_> {
             return Err(request.incorrect());
         }
         let record = self.database_of(request.arguments.first())?;
-        let sessions = self.session_info.instance.registry().sessions();
+        let sessions = self.session.instance.registry().sessions();
         let writer = sessions.iter().find_map(|session| {
             let locks = session.activity().locks();
             let lock = locks

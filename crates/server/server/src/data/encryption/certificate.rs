@@ -10,20 +10,21 @@ use super::key_file::{KeyFile, not_valid};
 use super::master_key::{MasterKey, check_password, open_with_password, seal_with_password};
 use super::private_part::PrivatePart;
 use super::x509::{Issued, issue, thumbprint};
-use super::{SessionExecutor, error, info, missing, unsupported};
+use super::{error, info, missing, unsupported};
 use crate::Instance;
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// CREATE CERTIFICATE.
     pub(super) fn create_certificate(
         &self,
         create: &ast::CreateCertificate,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         if create.authorization.as_ref().is_some_and(|owner| !owner.is("dbo")) {
             return Err(unsupported("CREATE CERTIFICATE AUTHORIZATION").into());
         }
@@ -87,7 +88,7 @@ impl SessionExecutor<'_> {
             record: &record,
             sealed: &sealed,
         };
-        match self.session_info.instance.master().add_certificate(&new) {
+        match self.session.instance.master().add_certificate(&new) {
             Ok(()) => Ok(()),
             Err(MasterError::Taken(name)) => Err(taken(&name)),
             Err(fault) => Err(of_master(&fault)),
@@ -96,7 +97,7 @@ impl SessionExecutor<'_> {
 
     /// A certificate from its backup.
     fn take_in(&self, path: &str, private_key: &PrivateKey) -> Result<Issued, PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         if private_key.encryption_password.is_some() {
             return Err(unsupported("CREATE CERTIFICATE FROM FILE with ENCRYPTION BY PASSWORD"));
         }
@@ -132,7 +133,7 @@ impl SessionExecutor<'_> {
 
     /// BACKUP CERTIFICATE.
     pub(super) fn backup_certificate(&self, backup: &ast::BackupCertificate) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let folder = instance.data_folder();
         let name = &backup.name.text;
         let found = instance
@@ -174,7 +175,7 @@ impl SessionExecutor<'_> {
     pub(super) fn drop_certificates(&self, drop: &ast::Drop) -> Result<(), PlanError> {
         for name in &drop.names {
             let name = &name.name.text;
-            let removed = self.session_info.instance.master().remove_certificate(name);
+            let removed = self.session.instance.master().remove_certificate(name);
             match removed.map_err(|fault| of_master(&fault))? {
                 Removal::Missing if !drop.if_exists => return Err(missing("drop", "certificate", name)),
                 Removal::Done | Removal::Missing => {}

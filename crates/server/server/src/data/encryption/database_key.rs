@@ -12,7 +12,8 @@ use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{SessionExecutor, error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
+use super::{error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
+use crate::data::administration::Administration;
 use crate::data::database::SharedDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
@@ -79,15 +80,15 @@ impl Subject {
     }
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// CREATE DATABASE ENCRYPTION KEY.
     pub(super) fn create_encryption_key(
         &self,
         create: &ast::EncryptionKey,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.session_info.instance;
-        let subject = self.subject(self.current)?;
+        let instance = self.session.instance;
+        let subject = self.subject(self.transactions.current)?;
         let kept = instance.master().encryption_key(subject.record.id);
         if kept.map_err(|fault| of_master(&fault))?.is_some() {
             return Err(error(33103, "A database encryption key already exists for this database.").into());
@@ -122,8 +123,8 @@ impl SessionExecutor<'_> {
         alter: &ast::AlterEncryptionKey,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.session_info.instance;
-        let subject = self.subject(self.current)?;
+        let instance = self.session.instance;
+        let subject = self.subject(self.transactions.current)?;
         let key = self.key_of(&subject)?;
         let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
         let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
@@ -168,7 +169,7 @@ impl SessionExecutor<'_> {
 
     /// DROP DATABASE ENCRYPTION KEY.
     pub(super) fn drop_encryption_key(&self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        let subject = self.subject(self.current)?;
+        let subject = self.subject(self.transactions.current)?;
         let key = self.key_of(&subject)?;
         let state = self.settled(&subject, execution)?;
         if state.phase != Phase::Clear {
@@ -180,11 +181,7 @@ impl SessionExecutor<'_> {
             let _turn = subject.permit(execution)?;
             remove_slot(&subject, &key.slot)?;
         }
-        let removed = self
-            .session_info
-            .instance
-            .master()
-            .remove_encryption_key(subject.record.id);
+        let removed = self.session.instance.master().remove_encryption_key(subject.record.id);
         Ok(removed.map_err(|fault| of_master(&fault))?)
     }
 
@@ -193,11 +190,7 @@ impl SessionExecutor<'_> {
         if !suite.is_deprecated() {
             return Ok(());
         }
-        let noted = self
-            .session_info
-            .instance
-            .master()
-            .allow_deprecated(subject.record.id, true);
+        let noted = self.session.instance.master().allow_deprecated(subject.record.id, true);
         noted.map_err(|fault| of_master(&fault))
     }
 
@@ -206,10 +199,10 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 33102.
     pub(super) fn subject(&self, id: i32) -> Result<Subject, PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
         let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
-        let shared = self.database_registry.database(instance, &record)?;
+        let shared = self.registry.database(instance, &record)?;
         let Some(path) = shared.path.clone().filter(|_| !record.is_reserved()) else {
             let text = "Cannot encrypt a system database. Database encryption operations cannot be performed for 'master', \
                 'model', 'tempdb', 'msdb', or 'resource' databases.";
@@ -233,7 +226,7 @@ impl SessionExecutor<'_> {
         subject: &Subject,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<FileState, Failure> {
-        let scans = self.database_registry.scans();
+        let scans = self.registry.scans();
         let state = subject.state()?;
         if state.phase.is_moving() || !scans.is_running(subject.record.id) {
             return Ok(state);
@@ -243,7 +236,7 @@ impl SessionExecutor<'_> {
     }
 
     fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {
-        let kept = self.session_info.instance.master().encryption_key(subject.record.id);
+        let kept = self.session.instance.master().encryption_key(subject.record.id);
         let kept = kept.map_err(|fault| of_master(&fault))?;
         kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
     }
@@ -253,7 +246,7 @@ impl SessionExecutor<'_> {
             Encryptor::Certificate(name) => &name.text,
             Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
         };
-        let found = self.session_info.instance.master().certificate_named(name);
+        let found = self.session.instance.master().certificate_named(name);
         let found = found.map_err(|fault| of_master(&fault))?;
         found.ok_or_else(|| missing("find", "certificate", name))
     }

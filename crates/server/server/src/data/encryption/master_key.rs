@@ -11,8 +11,9 @@ use selenite_plan::PlanError;
 use zeroize::Zeroizing;
 
 use super::key_file::KeyFile;
-use super::{SessionExecutor, error, hexadecimal, missing, unsupported};
+use super::{error, hexadecimal, missing, unsupported};
 use crate::Instance;
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};
@@ -77,10 +78,10 @@ impl MasterKey {
     }
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// CREATE MASTER KEY.
     pub(super) fn create_master_key(&self, password: Option<&str>) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let password = password.ok_or_else(|| {
             let text = "Database master keys without password are not supported in this version of SQL Server.";
             error(33161, text).with_severity(15)
@@ -109,7 +110,7 @@ impl SessionExecutor<'_> {
         if force {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
         }
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let old = MasterKey::of(instance)?;
         check_password(password)?;
         let new = new_master_key(instance, password)?;
@@ -120,7 +121,7 @@ impl SessionExecutor<'_> {
     fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), PlanError> {
         let key = MasterKey::new(&new.secret).ok_or_else(|| PlanError::internal("a master key of another size"))?;
         let mut refused = None;
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         let replaced = master.replace_master_key(new, |thumbprint, sealed| {
             let again = old
                 .open(sealed, thumbprint)
@@ -139,7 +140,7 @@ impl SessionExecutor<'_> {
 
     /// OPEN MASTER KEY.
     pub(super) fn open_master_key(&self, password: &str) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let stored = instance
             .master()
             .stored_master_key()
@@ -156,7 +157,7 @@ impl SessionExecutor<'_> {
 
     /// BACKUP MASTER KEY.
     pub(super) fn backup_master_key(&self, path: &str, password: &str) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let stored = instance
             .master()
             .stored_master_key()
@@ -179,7 +180,7 @@ impl SessionExecutor<'_> {
         if force {
             return Err(unsupported("RESTORE MASTER KEY FORCE"));
         }
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let master = instance.master();
         check_password(password)?;
         let bad = || error(15317, "The master key file does not exist or has invalid format.");
@@ -201,7 +202,7 @@ impl SessionExecutor<'_> {
 
     /// DROP MASTER KEY.
     pub(super) fn drop_master_key(&self) -> Result<(), PlanError> {
-        let removed = self.session_info.instance.master().remove_master_key();
+        let removed = self.session.instance.master().remove_master_key();
         match removed.map_err(|fault| of_master(&fault))? {
             Removal::Done => Ok(()),
             Removal::Missing => Err(missing("drop", "symmetric key", "master key")),

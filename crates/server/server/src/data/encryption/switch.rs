@@ -9,7 +9,8 @@ use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
-use super::{SessionExecutor, error, of_engine, unsupported};
+use super::{error, of_engine, unsupported};
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{EncryptionKeyRecord, Tde};
@@ -56,7 +57,7 @@ impl Change {
     }
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Switches a database's encryption.
     pub(super) fn switch_encryption(
         &self,
@@ -64,9 +65,9 @@ impl SessionExecutor<'_> {
         change: Change,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let id = match name {
-            None => self.current,
+            None => self.transactions.current,
             Some(name) => {
                 let found = instance
                     .master()
@@ -75,7 +76,7 @@ impl SessionExecutor<'_> {
                 found.ok_or_else(|| not_alterable(&name.text))?.id
             }
         };
-        if !self.session_info.login_info.is_administrator {
+        if !self.session.login_info.is_administrator {
             let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
             return Err(not_alterable(record.as_ref().map_or("", |record| record.name.as_str())).into());
         }
@@ -112,8 +113,7 @@ impl SessionExecutor<'_> {
             Phase::Clear if state.pages.is_moving() => return Err(in_progress("enable").into()),
             Phase::Clear => {}
             // One that has stopped by an error goes on.
-            Phase::Encrypting if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) => {
-            }
+            Phase::Encrypting if !state.is_running && !self.registry.scans().is_running(subject.record.id) => {}
             Phase::Encrypted | Phase::Encrypting => {
                 let text = "Cannot enable database encryption because it is already enabled.";
                 return Err(error(33107, text).into());
@@ -142,13 +142,12 @@ impl SessionExecutor<'_> {
                 let text = "Cannot disable database encryption because it is already disabled.";
                 return Err(error(33108, text).into());
             }
-            Phase::Decrypting if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) => {
-            }
+            Phase::Decrypting if !state.is_running && !self.registry.scans().is_running(subject.record.id) => {}
             Phase::Encrypted => {}
             Phase::Encrypting | Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("disable").into()),
         }
         let goal = goal_of(Tde::TurningOff, key, &state, subject.keeps_encrypted()).unwrap_or(Goal::GoOn);
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         if goal == Goal::Off {
             // Before the first page is decrypted, since a kill may come between.
             let noted = master.require_encryption(subject.record.id, false);
@@ -181,7 +180,7 @@ impl SessionExecutor<'_> {
         if !state.is_ok_and(|state| state.phase == Phase::Clear) {
             return Ok(false);
         }
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         let noted = master.require_encryption(subject.record.id, false);
         noted.map_err(|fault| of_master(&fault))?;
         Ok(true)
@@ -201,7 +200,7 @@ impl SessionExecutor<'_> {
             return Err(no_scan("RESUME", subject).into());
         }
         resume(&Disk, &subject.path).map_err(|failed| of_engine(&subject.record.name, &failed))?;
-        if !state.is_running && !self.database_registry.scans().is_running(subject.record.id) {
+        if !state.is_running && !self.registry.scans().is_running(subject.record.id) {
             self.begin_scan(subject, Goal::GoOn, execution)?;
         }
         Ok(self.note_scan(subject)?)
@@ -237,7 +236,7 @@ impl SessionExecutor<'_> {
         goal: Goal,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let scans = self.database_registry.scans();
+        let scans = self.registry.scans();
         let started = scans.begin(&subject.record, &subject.path, goal, || execution.reply.poll())?;
         if let Err(why) = started {
             let text = format!("The database '{}' says: {why}.", subject.record.name);
@@ -247,7 +246,7 @@ impl SessionExecutor<'_> {
     }
 
     fn note_switch(&self, subject: &Subject) -> Result<(), PlanError> {
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| {
             key.set = now;
             key.modified = now;
@@ -256,7 +255,7 @@ impl SessionExecutor<'_> {
     }
 
     fn note_scan(&self, subject: &Subject) -> Result<(), PlanError> {
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
         noted.map_err(|fault| of_master(&fault))
     }

@@ -6,11 +6,11 @@ use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 use super::policy::{LoginOptions, is_right, plain, stretch};
 use super::role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use super::{error, not_there, refused, special};
+use crate::data::administration::Administration;
 use crate::data::database_registry::of_master;
-use crate::data::session_executor::SessionExecutor;
 use crate::master::{LoginRecord, MasterError, NewLogin};
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     pub(super) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {
         let name = create.name.text.as_str();
         let (password, settings) = match &create.source {
@@ -33,7 +33,7 @@ impl SessionExecutor<'_> {
         }
         let database = options.database.clone().unwrap_or_else(|| "master".to_owned());
         self.check_database(&database)?;
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         if self.login(name)?.is_some() {
             return Err(taken(name));
         }
@@ -48,13 +48,13 @@ impl SessionExecutor<'_> {
         instance.master().add_login(&new).map_err(|error| told(name, &error))?;
         let kept = instance.master().set_policy(name, policy, expiration);
         kept.map_err(|error| told(name, &error))?;
-        self.database_registry.reload();
+        self.registry.reload();
         Ok(())
     }
 
     pub(super) fn alter_login(&mut self, alter: &ast::AlterLogin) -> Result<(), PlanError> {
         let name = alter.name.text.as_str();
-        let master = self.session_info.instance.master();
+        let master = self.session.instance.master();
         let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
         match &alter.action {
             AlterLoginAction::Enable => master.set_disabled(name, false).map_err(|error| told(name, &error))?,
@@ -65,7 +65,7 @@ impl SessionExecutor<'_> {
                 options,
             } => self.change_login(&present, (password.as_ref(), old_password.as_deref()), options)?,
         }
-        self.database_registry.reload();
+        self.registry.reload();
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl SessionExecutor<'_> {
         (password, old): (Option<&ast::Password>, Option<&str>),
         settings: &[ast::Setting],
     ) -> Result<(), PlanError> {
-        let instance = self.session_info.instance;
+        let instance = self.session.instance;
         let master = instance.master();
         let name = present.name.as_str();
         let options = LoginOptions::read(settings, "ALTER LOGIN")?;
@@ -100,7 +100,7 @@ impl SessionExecutor<'_> {
                 if let Some(old) = old {
                     let found = master.login_and_hash(name).map_err(|error| of_master(&error))?;
                     let (login, hash) = found.ok_or_else(|| not_there("alter", "login", name))?;
-                    let address = self.session_info.entry.facts().peer.ip();
+                    let address = self.session.entry.facts().peer.ip();
                     if !is_right(instance, (&login, &hash), (old, address))? {
                         return Err(not_there("alter", "login", name));
                     }
@@ -135,7 +135,7 @@ impl SessionExecutor<'_> {
                 false => Err(not_there("drop", "login", name)),
             };
         };
-        let sessions = self.session_info.instance.registry().sessions();
+        let sessions = self.session.instance.registry().sessions();
         if present.id == SA {
             return Err(special(name));
         }
@@ -143,10 +143,10 @@ impl SessionExecutor<'_> {
             let text = format!("Could not drop login '{name}' as the user is currently logged in.");
             return Err(error(15434, text));
         }
-        let removed = self.session_info.instance.master().remove_login(name);
+        let removed = self.session.instance.master().remove_login(name);
         removed.map_err(|error| told(name, &error))?;
-        self.session_info.instance.forget_login(present.id);
-        self.database_registry.reload();
+        self.session.instance.forget_login(present.id);
+        self.registry.reload();
         Ok(())
     }
 
@@ -167,8 +167,8 @@ impl SessionExecutor<'_> {
 
     /// Lets a login do everything, or no longer.
     pub(super) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), PlanError> {
-        let changed = self.session_info.instance.master().set_administrator(login, is);
-        self.database_registry.reload();
+        let changed = self.session.instance.master().set_administrator(login, is);
+        self.registry.reload();
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
             changed => changed.map_err(|error| told(login, &error)),
@@ -176,7 +176,7 @@ impl SessionExecutor<'_> {
     }
 
     fn login(&self, name: &str) -> Result<Option<LoginRecord>, PlanError> {
-        self.session_info
+        self.session
             .instance
             .master()
             .login(name)
@@ -185,7 +185,7 @@ impl SessionExecutor<'_> {
 
     /// 15010.
     fn check_database(&self, name: &str) -> Result<(), PlanError> {
-        let directory = self.database_registry.directory(self.session_info.instance)?;
+        let directory = self.registry.directory(self.session.instance)?;
         if directory.databases.iter().any(|record| same_name(&record.name, name)) {
             return Ok(());
         }

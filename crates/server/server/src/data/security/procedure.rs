@@ -6,7 +6,7 @@ use selenite_types::Value;
 
 use super::role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
 use super::{FixedRole, error, refused};
-use crate::data::session_executor::SessionExecutor;
+use crate::data::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
 /// The procedures.
@@ -22,7 +22,7 @@ enum Own {
     DropFromServer,
 }
 
-impl SessionExecutor<'_> {
+impl Administration<'_, '_> {
     /// Runs one of these procedures; none if it is another. `may` says whether the session may change roles of the database, and of the server.
     pub(in crate::data) fn call_security(
         &mut self,

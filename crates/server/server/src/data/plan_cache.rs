@@ -1,4 +1,4 @@
-//! Bound statements that a session keeps.
+//! Bound statements and programs of procedures that a session keeps.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -10,8 +10,39 @@ use selenite_plan::statement::Statement;
 use super::catalog_rows::CatalogRow;
 use super::database::Version;
 
+/// What a session keeps.
+pub struct PlanCache {
+    pub statements: StatementCache,
+    pub procedures: ProcedureCache,
+    /// How often bound statements were forgotten by DBCC.
+    dropped: u64,
+}
+
+impl PlanCache {
+    /// Empty caches, with room for so many bytes of memory together.
+    pub fn new(size_max: u64) -> Self {
+        Self {
+            statements: StatementCache::new(size_max / 2),
+            procedures: ProcedureCache::new(size_max / 2),
+            dropped: 0,
+        }
+    }
+
+    /// Forgets bound statements, if DBCC FREEPROCCACHE has asked for it since the last time: `count` times by now.
+    pub fn drop_if_asked(&mut self, count: u64) {
+        if std::mem::replace(&mut self.dropped, count) != count {
+            self.statements.clear();
+        }
+    }
+
+    /// How many bytes of memory they take.
+    pub fn size(&self) -> u64 {
+        self.statements.size().saturating_add(self.procedures.size())
+    }
+}
+
 /// By program and number, for one state of the definitions.
-pub struct BoundCache {
+pub struct StatementCache {
     kept: HashMap<(usize, StatementId), Kept>,
     size: u64,
     size_max: u64,
@@ -22,13 +53,13 @@ pub struct BoundCache {
 struct Kept {
     /// Kept, so that no other program comes to lie at its address.
     program: Arc<Program>,
-    of: Of,
+    of: PlanVersion,
     bound: Arc<Statement>,
 }
 
-/// Of which definitions a statement was bound.
+/// The definitions that a statement was bound for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Of {
+pub struct PlanVersion {
     /// The database.
     pub database_id: i32,
     /// Its definitions.
@@ -41,7 +72,7 @@ pub struct Of {
     pub is_away: bool,
 }
 
-impl BoundCache {
+impl StatementCache {
     /// None, and room for so many bytes of memory.
     pub fn new(size_max: u64) -> Self {
         Self {
@@ -60,7 +91,7 @@ impl BoundCache {
     }
 
     /// What was bound of a statement, if it still holds.
-    pub fn find(&self, statement: &TableStatement<'_>, of: Of) -> Option<Arc<Statement>> {
+    pub fn find(&self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<Arc<Statement>> {
         let kept = self.kept.get(&(address(statement.program), statement.id))?;
         (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
     }
@@ -71,7 +102,7 @@ impl BoundCache {
     }
 
     /// Keeps what was bound, which takes so many bytes.
-    pub fn keep(&mut self, statement: &TableStatement<'_>, of: Of, bound: Arc<Statement>, size: u64) {
+    pub fn keep(&mut self, statement: &TableStatement<'_>, of: PlanVersion, bound: Arc<Statement>, size: u64) {
         let program = address(statement.program);
         let program_size = match self.programs.contains(&program) {
             true => 0,
