@@ -58,6 +58,7 @@ pub(crate) mod session_environment;
 pub(crate) mod session_executor;
 mod sqlite_store;
 mod statistics_io;
+mod system_relations;
 mod table_statement;
 mod table_variables;
 mod temporary_tables;
@@ -76,13 +77,19 @@ pub use log_sync::SyncFigures;
 
 /// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.
 pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
-    let views = views::all().map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
-    let functions = views::functions().map(|function| (function.schema, function.name, names(function.columns, &[])));
+    let relations = &*views::RELATIONS;
+    let views = relations.views.iter();
+    let views = views.map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
+    let functions = relations.functions.iter();
+    let functions = functions.map(|function| (function.schema, function.name, names(function.columns, &[])));
     // What the server's own procedures read is not for clients, and what is found without a schema stands there with one, too.
     let is_told = |(schema, name, _): &(&str, &str, Vec<&str>)| !schema.is_empty() && !name.starts_with("selenite_");
     views.chain(functions).filter(is_told)
 }
 
-fn names(first: &'static [views::ColumnSpec], second: &'static [views::ColumnSpec]) -> Vec<&'static str> {
+fn names(
+    first: &'static [system_relations::ColumnSpec],
+    second: &'static [system_relations::ColumnSpec],
+) -> Vec<&'static str> {
     first.iter().chain(second).map(|(name, ..)| *name).collect()
 }

@@ -11,6 +11,7 @@ use super::objects::SessionObjects;
 use super::plan_cache::PlanVersion;
 use super::session_catalog::SessionCatalog;
 use super::transactions::Transactions;
+use super::views::RELATIONS;
 use crate::execution_context::SessionInfo;
 
 /// The objects of the database in use, and what functions see of them.
@@ -35,6 +36,7 @@ impl NameScope {
         let catalog = SessionCatalog {
             database: Arc::from(session.login_info.database.as_str()),
             schema: Arc::default(),
+            system: &RELATIONS,
             temporary: Arc::default(),
             directory: directory.clone(),
             variables: Arc::default(),
@@ -91,6 +93,7 @@ impl NameScope {
             self.objects.catalog = SessionCatalog {
                 database: Arc::from(database.shared.record.name.as_str()),
                 schema: database.schema(definitions)?,
+                system: &RELATIONS,
                 temporary: database.temporary(),
                 directory: self.objects.directory.clone(),
                 variables: Arc::default(),

@@ -21,7 +21,7 @@ use super::permission::{Permissions, has_guests};
 use super::schema::{Schema, SchemaTable};
 use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
-use super::views;
+use super::system_relations::{SCHEMAS, ViewDefinition};
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
 use crate::{Instance, Interrupts};
 
@@ -80,7 +80,7 @@ impl SessionObjects {
     /// # Errors
     /// As [`SessionObjects::database`].
     pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
-        let found = views::SCHEMAS.iter().find(|(name, id)| match key {
+        let found = SCHEMAS.iter().find(|(name, id)| match key {
             Key::Current => *id == 1,
             Key::Name(wanted) => same_name(name, wanted),
             Key::Id(wanted) => *id == wanted,
@@ -244,7 +244,7 @@ impl SessionObjects {
             }
             return Ok(self.listed(&self.catalog.temporary, |object| same_name(&object.name, name)));
         }
-        if let Some(view) = views::find(schema, name) {
+        if let Some(view) = self.catalog.system.view(schema, name) {
             return Ok(Some(system_object(view)));
         }
         if database.is_some_and(|database| !same_name(database, &self.catalog.database)) {
@@ -258,7 +258,7 @@ impl SessionObjects {
     }
 
     fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
-        if let Some(view) = views::of_id(id) {
+        if let Some(view) = self.catalog.system.view_of_id(id) {
             return Ok(Some(system_object(view)));
         }
         if let Some(database) = database.filter(|database| *database != self.database_id) {
@@ -355,9 +355,9 @@ fn options(table: &SchemaTable) -> TableOption {
     }
 }
 
-fn system_object(view: &'static views::ViewSpec) -> ObjectFacts {
+fn system_object(view: &ViewDefinition) -> ObjectFacts {
     ObjectFacts {
-        id: view.id(),
+        id: view.id,
         name: Arc::from(view.name),
         schema: SchemaFacts {
             id: view.schema_id(),

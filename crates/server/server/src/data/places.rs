@@ -17,7 +17,6 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use super::cross_database_table::Borrowed;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, Seen, check_reads, check_rows};
-use super::views;
 
 /// A database as a session sees it.
 pub struct Place {
@@ -231,7 +230,14 @@ impl<'a> PlacesCatalog<'a> {
 
     fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
-        let Some(view) = views::find(schema, &name.name.text) else {
+        let Some(view) = self
+            .places
+            .current()?
+            .objects
+            .catalog
+            .system
+            .view(schema, &name.name.text)
+        else {
             return Ok(None);
         };
         let (id, current) = (self.places.id_of(name)?, self.places.current()?.id);

@@ -11,7 +11,7 @@ use selenite_tsql::ast::ObjectName;
 use super::directory::Directory;
 use super::frames::Variables;
 use super::schema::{Schema, SchemaView, parsed};
-use super::views;
+use super::system_relations::{SystemRelations, ViewDefinition};
 use crate::{Interrupts, memory};
 
 /// The objects that a session sees.
@@ -21,6 +21,8 @@ pub struct SessionCatalog {
     pub database: Arc<str>,
     /// Its objects.
     pub schema: Arc<Schema>,
+    /// What the server shows of itself.
+    pub system: &'static SystemRelations,
     /// The session's temporary tables.
     pub temporary: Arc<Schema>,
     /// All databases.
@@ -78,9 +80,9 @@ impl SessionCatalog {
     ///
     /// # Errors
     /// 40510 for another server, or what there is in another database.
-    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static views::ViewSpec>, PlanError> {
+    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static ViewDefinition>, PlanError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
-        let Some(view) = views::find(schema, &name.name.text) else {
+        let Some(view) = self.system.view(schema, &name.name.text) else {
             return Ok(None);
         };
         if !view.is_of_server {
@@ -165,7 +167,7 @@ impl Catalog for SessionCatalog {
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
-        match views::find_function(schema, &name.name.text) {
+        match self.system.function(schema, &name.name.text) {
             Some(function) => Ok(Some(Arc::new(function.relation()))),
             None => self.check_place(name).map(|()| None),
         }

@@ -32,16 +32,40 @@ mod undeclared;
 mod view_column;
 mod waits;
 
-use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::{PlanError, same_name};
+use std::sync::LazyLock;
+
+use selenite_plan::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
 pub use cell::Cell;
 
 use super::objects::SessionObjects;
+use super::system_relations::{ColumnSpec, FunctionDefinition, INFORMATION, SYS, SystemRelations, ViewDefinition};
 use crate::session_state::SessionState;
+
+/// What names are bound to.
+pub static RELATIONS: LazyLock<SystemRelations> = LazyLock::new(|| SystemRelations {
+    views: (0..)
+        .zip(all())
+        .map(|(at, view)| ViewDefinition {
+            schema: view.schema,
+            name: view.name,
+            id: FIRST_ID - at,
+            is_of_server: view.is_of_server,
+            columns: view.columns,
+        })
+        .collect(),
+    functions: functions()
+        .map(|function| FunctionDefinition {
+            schema: function.schema,
+            name: function.name,
+            columns: function.columns,
+            arguments: function.arguments,
+            required: function.required,
+        })
+        .collect(),
+});
 
 /// What a view is made of.
 pub struct Sight<'a> {
@@ -50,9 +74,6 @@ pub struct Sight<'a> {
     /// The session.
     pub state: &'a SessionState,
 }
-
-/// A column: its name, its type, and whether it may be NULL.
-pub type ColumnSpec = (&'static str, DataType, bool);
 
 /// A row of a view: as many as there are columns.
 pub type Row = Vec<Cell>;
@@ -71,30 +92,6 @@ pub struct ViewSpec {
     pub rows: fn(&Sight<'_>) -> Result<Vec<Row>, PlanError>,
 }
 
-impl ViewSpec {
-    /// Its number in sys.objects.
-    pub fn id(&'static self) -> i32 {
-        let at = all().position(|view| std::ptr::eq(view, self)).unwrap_or(0);
-        FIRST_ID - i32::try_from(at).unwrap_or(0)
-    }
-
-    /// The number of its schema.
-    pub fn schema_id(&self) -> i32 {
-        if self.schema == SYS { 4 } else { 3 }
-    }
-
-    /// As the binder sees it; that of another database than the one in use by its id.
-    pub fn relation_of(&self, database_id: Option<i32>) -> SystemView {
-        let place = database_id.map_or_else(String::new, |id| format!("{id}:"));
-        SystemView {
-            schema: self.schema.to_owned(),
-            name: self.name.to_owned(),
-            rows: SystemRows::Json(format!("{place}{}.{}", self.schema, self.name)),
-            columns: self.columns.0.iter().chain(self.columns.1).map(system_column).collect(),
-        }
-    }
-}
-
 /// A function of rows.
 pub struct FunctionSpec {
     /// `sys`, or empty for those that have no schema.
@@ -111,56 +108,18 @@ pub struct FunctionSpec {
     pub rows: fn(&Sight<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
 }
 
-impl FunctionSpec {
-    /// As the binder sees it.
-    pub fn relation(&self) -> SystemFunction {
-        SystemFunction {
-            schema: self.schema.to_owned(),
-            name: self.name.to_owned(),
-            rows: SystemRows::Json(format!("{}.{}", self.schema, self.name)),
-            columns: self.columns.iter().map(system_column).collect(),
-            arguments: self.arguments.to_vec(),
-            required: self.required,
-            is_split: self.name == split::NAME,
-        }
-    }
-}
-
-/// The view of a name.
-pub fn find(schema: Option<&str>, name: &str) -> Option<&'static ViewSpec> {
-    let is_compatible = schema.is_none_or(|schema| same_name(schema, SCHEMA));
-    all().find(|view| {
-        let is_there = match schema {
-            Some(schema) if !is_compatible => same_name(view.schema, schema),
-            Some(_) | None => COMPATIBLE.contains(&view.name),
-        };
-        is_there && same_name(view.name, name)
-    })
-}
-
-/// The view of a number.
-pub fn of_id(id: i32) -> Option<&'static ViewSpec> {
-    all().nth(usize::try_from(FIRST_ID.checked_sub(id)?).ok()?)
-}
-
-/// The function of rows of a name; those without a schema are found with none.
-pub fn find_function(schema: Option<&str>, name: &str) -> Option<&'static FunctionSpec> {
-    let is_it = |function: &&FunctionSpec| {
-        same_name(schema.unwrap_or_default(), function.schema) && same_name(function.name, name)
-    };
-    functions().find(is_it)
-}
-
 /// The rows of a view or function, as JSON; a view has no arguments.
 ///
 /// # Errors
 /// What keeps them from being made.
 pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Result<String, PlanError> {
     let (schema, own) = name.split_once('.').unwrap_or_default();
-    let (rows, width) = match (find(Some(schema), own), find_function(Some(schema), own)) {
+    let view = all().find(|view| (view.schema, view.name) == (schema, own));
+    let function = functions().find(|function| (function.schema, function.name) == (schema, own));
+    let (rows, width) = match (view, function) {
         (Some(view), _) => ((view.rows)(sight)?, view.columns.0.len() + view.columns.1.len()),
         (None, Some(function)) => ((function.rows)(sight, arguments)?, function.columns.len()),
-        (None, None) => return Err(PlanError::internal("a view that is none")),
+        (None, None) => return Err(PlanError::internal("an unknown system view")),
     };
     if rows.iter().any(|row| row.len() != width) {
         return Err(PlanError::internal(&format!("rows of {name}")));
@@ -169,26 +128,21 @@ pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Resul
 }
 
 /// All views that a client may list.
-pub fn listed() -> impl Iterator<Item = &'static ViewSpec> {
-    all().filter(|view| !view.name.starts_with("selenite_"))
+pub fn listed() -> impl Iterator<Item = &'static ViewDefinition> {
+    RELATIONS
+        .views
+        .iter()
+        .filter(|view| !view.name.starts_with("selenite_"))
 }
 
 /// All functions of rows.
-pub fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
+fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
     FUNCTIONS.iter().copied().flatten()
 }
 
 /// All views.
-pub fn all() -> impl Iterator<Item = &'static ViewSpec> {
+fn all() -> impl Iterator<Item = &'static ViewSpec> {
     GROUPS.iter().copied().flatten()
-}
-
-fn system_column((name, data_type, nullable): &ColumnSpec) -> SystemColumn {
-    SystemColumn {
-        name: (*name).to_owned(),
-        data_type: *data_type,
-        nullable: *nullable,
-    }
 }
 
 /// Values of different types as a row.
@@ -219,12 +173,6 @@ const INT: DataType = DataType::Int;
 const BIG: DataType = DataType::BigInt;
 const TIME: DataType = DataType::DateTime;
 
-/// The schemas of every database, with their numbers.
-pub const SCHEMAS: &[(&str, i32)] = &[(SCHEMA, 1), ("guest", 2), (INFORMATION, 3), (SYS, 4)];
-const SYS: &str = "sys";
-const INFORMATION: &str = "INFORMATION_SCHEMA";
-/// Found without `sys.`, too.
-const COMPATIBLE: &[&str] = &["sysobjects", "syscolumns", "sysdatabases", "systypes", "sysprocesses"];
 /// SQL Server's views have numbers below 0, too.
 const FIRST_ID: i32 = -100;
 const GROUPS: &[&[ViewSpec]] = &[
@@ -269,18 +217,19 @@ mod tests {
         names.sort();
         names.dedup();
         assert_eq!(names.len(), count);
-        for view in all() {
+        for view in &RELATIONS.views {
             let relation = view.relation_of(None);
             let mut columns: Vec<&str> = relation.columns.iter().map(|column| column.name.as_str()).collect();
             columns.sort_unstable();
             columns.dedup();
             assert_eq!(columns.len(), relation.columns.len(), "{}", view.name);
-            assert!(std::ptr::eq(of_id(view.id()).unwrap(), view));
+            assert_eq!(RELATIONS.view_of_id(view.id).unwrap().name, view.name);
         }
     }
 
     #[test]
     fn only_old_names_are_found_without_a_schema() {
+        let find = |schema, name| RELATIONS.view(schema, name);
         assert!(find(None, "sysobjects").is_some() && find(Some("dbo"), "SYSOBJECTS").is_some());
         assert!(find(None, "databases").is_none() && find(Some("dbo"), "databases").is_none());
         assert!(find(Some("SYS"), "Databases").is_some());

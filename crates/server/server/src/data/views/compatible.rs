@@ -80,7 +80,7 @@ fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
     rows.extend(listed().map(|view| {
         let kind = (ObjectKind::View, view.schema_id(), 0);
-        object_row((view.name, view.id()), kind, started.clone(), SHIPPED)
+        object_row((view.name, view.id), kind, started.clone(), SHIPPED)
     }));
     Ok(rows)
 }

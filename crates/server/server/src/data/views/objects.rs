@@ -6,6 +6,7 @@ use selenite_types::DataType;
 use super::super::object_list::ListedObject;
 use super::super::objects::letters;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};
+use crate::data::system_relations::ViewDefinition;
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -69,7 +70,12 @@ pub(super) const VIEWS: &[ViewSpec] = &[
         name: "schemas",
         is_of_server: false,
         columns: (SCHEMAS, &[]),
-        rows: |_| Ok(super::SCHEMAS.iter().map(|(name, id)| row![*name, *id, *id]).collect()),
+        rows: |_| {
+            Ok(crate::data::system_relations::SCHEMAS
+                .iter()
+                .map(|(name, id)| row![*name, *id, *id])
+                .collect())
+        },
     },
 ];
 
@@ -156,10 +162,10 @@ fn all_views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 /// The server's own views, which are as old as the server's run, each with `rest` behind it.
 fn system_objects(sight: &Sight<'_>, rest: &[bool]) -> Vec<Row> {
     let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
-    let row = |view: &'static ViewSpec| {
+    let row = |view: &'static ViewDefinition| {
         let mut row = row![
             view.name,
-            view.id(),
+            view.id,
             Cell::Null,
             view.schema_id(),
             0,

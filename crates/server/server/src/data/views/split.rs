@@ -4,14 +4,12 @@ use selenite_plan::{Ends, PlanError};
 use selenite_types::storage::StoredRef;
 
 use super::{BIG, BIT, Cell, ColumnSpec, FunctionSpec, LONG_TEXT, Row, Sight};
+use crate::data::system_relations::SPLIT;
 use crate::memory;
-
-/// Its name.
-pub(super) const NAME: &str = "STRING_SPLIT";
 
 pub(super) const FUNCTIONS: &[FunctionSpec] = &[FunctionSpec {
     schema: "",
-    name: NAME,
+    name: SPLIT,
     columns: COLUMNS,
     arguments: &[LONG_TEXT, LONG_TEXT, BIT],
     required: 2,

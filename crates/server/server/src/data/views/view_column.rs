@@ -126,7 +126,7 @@ pub(super) fn systems() -> Vec<ViewColumn> {
         let columns = view.columns.0.iter().chain(view.columns.1);
         for (number, (name, data_type, nullable)) in (1..).zip(columns) {
             tolds.push(ViewColumn {
-                object_id: view.id(),
+                object_id: view.id,
                 schema: view.schema,
                 object: view.name.to_owned(),
                 number,
