@@ -18,7 +18,6 @@ mod cancellation;
 mod catalog_rows;
 mod checkpoint;
 mod cleanups;
-mod commitment;
 mod cross_database_call;
 mod cross_database_table;
 mod damaged_page;
@@ -56,6 +55,7 @@ mod security;
 mod session_catalog;
 pub(crate) mod session_environment;
 pub(crate) mod session_executor;
+mod set_durability;
 mod sqlite_store;
 mod statistics_io;
 mod system_relations;
@@ -68,11 +68,9 @@ mod unfinished;
 mod views;
 mod write_queue;
 
-pub(crate) use commitment::load_commitment;
 pub use database_registry::DatabaseRegistry;
 pub use dbcc::check_supported as check_dbcc;
 pub(crate) use dbcc::frees_programs;
-pub use definition::is_on;
 pub use log_sync::SyncFigures;
 
 /// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.

@@ -12,6 +12,7 @@
 mod backups;
 mod certificate;
 mod certificates;
+mod commitment;
 mod database_file;
 mod database_name;
 mod databases;
@@ -41,8 +42,13 @@ pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
 
-use crate::data::load_commitment;
 use crate::password::PasswordHash;
+pub(crate) use commitment::load_commitment;
+
+/// The id of master.
+pub const MASTER: i32 = 1;
+/// The id of tempdb.
+pub const TEMPDB: i32 = 2;
 
 /// master.db, open.
 pub struct Master {

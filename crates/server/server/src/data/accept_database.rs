@@ -6,11 +6,11 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::Value;
 
 use super::administration::Administration;
-use super::commitment::load_commitment;
-use super::database_registry::of_master;
 use super::expectation::plain_access;
+use super::refusal::of_master;
 use super::security::argument;
 use crate::master::DatabaseName;
+use crate::master::load_commitment;
 
 impl Administration<'_, '_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the

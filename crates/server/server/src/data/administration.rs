@@ -7,10 +7,11 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
-use super::database_registry::{DatabaseRegistry, of_master};
+use super::database_registry::DatabaseRegistry;
 use super::dropped_database::{NotDropped, drop_database};
 use super::new_database::{NewDatabase, NotMade};
 use super::permission::Permissions;
+use super::refusal::of_master;
 use super::refusal::unsupported_statement;
 use super::transactions::Transactions;
 use super::unfinished::Settlement;

@@ -1,5 +1,8 @@
 //! The table `selenite_catalog`: what SQLite's schema can't hold, one row an object, in T-SQL's own words.
 
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use rusqlite::{Connection, Row};
 use selenite_plan::PlanError;
 
@@ -161,5 +164,33 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> 
         .map_err(|error| trouble(&error))
 }
 
+/// Refuses names that are the server's or SQLite's own, and what SQLite can't hold.
+///
+/// # Errors
+/// 40510.
+pub fn check_name(name: &str) -> Result<(), PlanError> {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
+        return Err(PlanError::unsupported(&format!(
+            "The name '{}'",
+            name.replace('\0', "")
+        )));
+    }
+    Ok(())
+}
+
+/// A number that no temporary object had before.
+pub fn new_temporary_id() -> i32 {
+    NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
+}
+
+/// Tells names of constraints that have none from those made before.
+pub fn salt() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
+}
+
 /// Below it are system objects.
 const FIRST_ID: i32 = 245_575_913;
+/// SQL Server's temporary objects have numbers below 0, too.
+static NEXT_TEMPORARY: AtomicI32 = AtomicI32::new(-1_000_000_000);

@@ -19,7 +19,6 @@ use super::expectation::{check_suite, open_expected};
 use super::functions;
 use super::identities::{Identities, IdentityJournal};
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
-use super::objects::SessionObjects;
 use super::refusal::{log_lost, trouble};
 use super::running::Running;
 use super::schema::{Schema, SchemaTable};
@@ -136,13 +135,13 @@ impl SharedDatabase {
     /// What SQLite says, and that the statement was interrupted.
     pub fn row_counts(
         &self,
-        objects: &SessionObjects,
+        instance: &Instance,
+        interrupts: Interrupts,
         tables: &[&Arc<SchemaTable>],
     ) -> Result<Vec<Option<i64>>, PlanError> {
-        let Some(mut connection) = self.reader(&objects.instance)? else {
+        let Some(mut connection) = self.reader(instance)? else {
             return Ok(vec![None; tables.len()]);
         };
-        let interrupts = objects.interrupts.clone();
         connection
             .progress_handler(STEPS, Some(move || interrupts.poll().is_some()))
             .map_err(|error| trouble(&error))?;

@@ -13,11 +13,12 @@ use super::directory::Directory;
 use super::encryption::Scans;
 use super::log_sync::{LogSync, SyncFigures};
 use super::permission::has_guests;
+use super::refusal::of_master;
 use super::security::Principals;
 use super::unfinished::Settlement;
 use super::write_queue::Waits;
 use crate::Instance;
-use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MasterError};
+use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER};
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]
@@ -183,17 +184,3 @@ impl DatabaseRegistry {
         self.scans.close();
     }
 }
-
-/// What master.db says, as a T-SQL error.
-pub fn of_master(error: &MasterError) -> PlanError {
-    PlanError::new(
-        50823,
-        selenite_plan::Ends::Batch,
-        format!("The database 'master' says: {error}."),
-    )
-}
-
-/// The id of master.
-pub const MASTER: i32 = 1;
-/// The id of tempdb.
-pub const TEMPDB: i32 = 2;

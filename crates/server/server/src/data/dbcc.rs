@@ -23,9 +23,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
 use argument::Argument;
-pub(super) use log_space::real;
 use options::Options;
-pub(super) use user_options::date_format;
 
 use super::administration::Administration;
 use crate::execution_context::ExecutionContext;

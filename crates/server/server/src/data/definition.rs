@@ -4,16 +4,12 @@
 //! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is recreated.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
-use std::time::{SystemTime, UNIX_EPOCH};
 
 use selenite_plan::machine::Failure;
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
-pub use index::is_on;
-
-use super::catalog_rows::{self, CatalogRow, ObjectKind};
+use super::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
 use super::database::OpenDatabase;
 use super::objects::SessionObjects;
 use super::refusal::trouble;
@@ -221,34 +217,9 @@ fn is_temporary(name: &str) -> bool {
     name.starts_with('#')
 }
 
-/// S6: names that are the server's or SQLite's own, and what SQLite can't hold.
-pub(super) fn check_name(name: &str) -> Result<(), PlanError> {
-    let lower = name.to_ascii_lowercase();
-    if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
-        return Err(PlanError::unsupported(&format!(
-            "The name '{}'",
-            name.replace('\0', "")
-        )));
-    }
-    Ok(())
-}
-
-/// A number that no temporary object had before.
-pub(super) fn new_temporary_id() -> i32 {
-    NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
-}
-
-/// Tells names of constraints that have none from those made before.
-pub(super) fn salt() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
-}
-
 fn seconds() -> i64 {
     i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
 }
 
 /// SQLite's schema of temporary tables.
 const TEMP: &str = "temp";
-/// SQL Server's temporary objects have numbers below 0, too.
-static NEXT_TEMPORARY: AtomicI32 = AtomicI32::new(-1_000_000_000);

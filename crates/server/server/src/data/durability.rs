@@ -1,13 +1,9 @@
 //! DELAYED_DURABILITY: whether a commit may be acknowledged before it is on the disk.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::machine::Failure;
-use selenite_plan::{Ends, PlanError, same_name};
-use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
+use selenite_plan::PlanError;
 
-use super::administration::Administration;
 use super::refusal::trouble;
-use crate::execution_context::ExecutionContext;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -54,7 +50,11 @@ impl DelayedDurability {
         Ok(word.and_then(|word| Self::of_word(&word)).unwrap_or_default())
     }
 
-    fn store(self, connection: &Connection) -> Result<(), PlanError> {
+    /// Keeps it in the catalog.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn store(self, connection: &Connection) -> Result<(), PlanError> {
         super::catalog_rows::ensure(connection, "main")?;
         let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
         connection
@@ -76,79 +76,12 @@ impl DelayedDurability {
         }
     }
 
-    fn of_word(word: &str) -> Option<Self> {
+    /// The setting of a word; none of another.
+    pub fn of_word(word: &str) -> Option<Self> {
         [Self::Disabled, Self::Allowed, Self::Forced]
             .into_iter()
             .find(|one| one.word().eq_ignore_ascii_case(word))
     }
-}
-
-impl Administration<'_, '_> {
-    /// `ALTER DATABASE .. SET DELAYED_DURABILITY = ..`; `None` if it is another statement.
-    pub(super) fn set_durability(
-        &mut self,
-        alter: &AlterDatabase,
-        execution: &mut ExecutionContext<'_>,
-    ) -> Result<Option<()>, Failure> {
-        let AlterDatabaseAction::Set { options, .. } = &alter.action else {
-            return Ok(None);
-        };
-        let [option] = options.as_slice() else {
-            return Ok(None);
-        };
-        if !same_name(&option.name.text, "DELAYED_DURABILITY") {
-            return Ok(None);
-        }
-        let wanted = wanted(option)?;
-        let before = self.transactions.current;
-        if let Some(name) = &alter.name {
-            self.transactions.current = self.id_of_database(&name.text)?;
-        }
-        let done = self.store_durability(wanted, execution);
-        self.transactions.current = before;
-        done.map(Some)
-    }
-
-    fn store_durability(
-        &mut self,
-        wanted: DelayedDurability,
-        execution: &mut ExecutionContext<'_>,
-    ) -> Result<(), Failure> {
-        self.transactions.connect()?;
-        let scope = self.transactions.begin_statement(true, false, execution)?;
-        let done = self
-            .transactions
-            .connected()
-            .and_then(|used| wanted.store(&used.database.connection));
-        self.transactions.end_statement(scope, done.map_err(Failure::from))?;
-        self.transactions.connected()?.database.shared.set_durability(wanted);
-        Ok(())
-    }
-
-    /// The id of a database by name.
-    fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
-        let directory = self.registry.directory(self.session.instance)?;
-        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
-        found.map(|record| record.id).ok_or_else(|| {
-            let text = format!(
-                "User does not have permission to alter database '{name}', the database does not exist, or the database \
-                 is not in a state that allows access checks."
-            );
-            PlanError::new(5011, Ends::Statement, text).with_severity(14).with_state(5)
-        })
-    }
-}
-
-fn wanted(option: &Setting) -> Result<DelayedDurability, PlanError> {
-    let word = option.word().map_or("", |word| word.text.as_str());
-    DelayedDurability::of_word(word).ok_or_else(|| {
-        let near = if word.is_empty() {
-            option.name.text.as_str()
-        } else {
-            word
-        };
-        PlanError::syntax_near(near).on_line(option.position.line)
-    })
 }
 
 /// Its row in the catalog: below all objects.

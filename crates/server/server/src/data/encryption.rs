@@ -25,12 +25,12 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::administration::Administration;
-use super::database_registry::MASTER;
 use crate::execution_context::ExecutionContext;
+use crate::master::MASTER;
 
 pub use certificate::held_certificates;
 pub use file_state::{FileState, Phase};
-pub use restored::note_key;
+pub use restored::{hexadecimal, note_key};
 pub use scans::Scans;
 
 impl Administration<'_, '_> {
@@ -216,9 +216,4 @@ fn info(number: i32, text: &str) -> Message<'_> {
         text,
         to_log: false,
     }
-}
-
-/// Bytes as hexadecimal digits.
-pub fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

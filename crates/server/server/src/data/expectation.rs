@@ -12,9 +12,10 @@ use selenite_engine::{Access, Expected, Suite, take_refusal};
 use selenite_plan::{Ends, PlanError};
 
 use super::damaged_page::{damaged_page, log_damage};
-use super::database_registry::{MASTER, of_master};
+use super::refusal::of_master;
 use crate::Instance;
 use crate::master::DatabaseRecord;
+use crate::master::MASTER;
 
 /// How a database's file is opened.
 ///

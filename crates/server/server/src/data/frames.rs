@@ -3,35 +3,41 @@
 //! R1. Table variables are known to their own frame only.
 //! R2. A temporary table goes with the procedure or text that made it; one that a batch made stays until the session ends.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::machine::{Failure, FrameKind};
-use selenite_plan::program::{Program, StatementId};
-use selenite_plan::{NameKey, PlanError};
-use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
+use selenite_plan::PlanError;
+use selenite_plan::machine::FrameKind;
 
-use super::identity_insert::IdentityInsert;
-use super::session_executor::SessionExecutor;
-use super::table_variables::{KeptRows, TableVariable};
-use super::temporary_tables;
+use super::table_variables::{KeptRows, TableVariable, Variables};
 use super::transaction::Transaction;
 
 /// The frames that run, outermost first.
 #[derive(Default)]
-pub struct Frames(Vec<FrameOwn>);
+pub struct Frames(Vec<Frame>);
 
-/// Table variables by their names.
-pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
-
-struct FrameOwn {
-    kind: FrameKind,
+/// What belongs to one frame.
+pub struct Frame {
+    /// A batch, procedure or text.
+    pub kind: FrameKind,
     /// The caller's database, if it is another one.
-    before: Option<i32>,
-    variables: Arc<Variables>,
-    temporary: Vec<String>,
+    pub before: Option<i32>,
+    /// Its table variables.
+    pub variables: Arc<Variables>,
+    /// Temporary tables that it made.
+    pub temporary: Vec<String>,
     /// What IDENTITY_INSERT was when it began.
-    identity_insert: Option<IdentityInsert>,
+    pub identity_insert: Option<IdentityInsert>,
+}
+
+/// The table that numbers may be given for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IdentityInsert {
+    /// Its database; none of a temporary table, which goes along with its session.
+    pub database_id: Option<i32>,
+    /// Its number.
+    pub object_id: i32,
+    /// As messages show it.
+    pub name: String,
 }
 
 impl Frames {
@@ -46,6 +52,21 @@ impl Frames {
             Some(frame) if !frame.variables.is_empty() => self.0.len(),
             Some(_) | None => 0,
         }
+    }
+
+    /// How many run.
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A frame begins.
+    pub fn begin(&mut self, frame: Frame) {
+        self.0.push(frame);
+    }
+
+    /// The frame that began last ends.
+    pub fn end(&mut self) -> Option<Frame> {
+        self.0.pop()
     }
 
     /// Notes that the running frame has made a temporary table.
@@ -73,92 +94,4 @@ impl Frames {
     fn all_variables(&self) -> impl Iterator<Item = &Arc<TableVariable>> {
         self.0.iter().flat_map(|frame| frame.variables.values())
     }
-}
-
-impl SessionExecutor<'_> {
-    /// A frame begins; `before` is the database to come back to, if that is another one.
-    ///
-    /// # Errors
-    /// What is wrong with its table variables.
-    pub(super) fn begin_frame(
-        &mut self,
-        program: &Arc<Program>,
-        kind: FrameKind,
-        before: Option<i32>,
-    ) -> Result<(), Failure> {
-        let declared = declared(program);
-        let mut variables = Variables::new();
-        if !declared.is_empty() {
-            self.refresh()?;
-            let depth = self.frames.0.len() + 1;
-            let connection = &self.transactions.connected()?.database.connection;
-            for (name, elements, line) in declared {
-                match TableVariable::make(connection, (name, elements), depth) {
-                    Ok(made) => variables.insert(NameKey::new(name), Arc::new(made)),
-                    Err(error) => {
-                        for made in variables.values() {
-                            made.drop_in(connection)?;
-                        }
-                        return Err(error.on_line(line).into());
-                    }
-                };
-            }
-        }
-        self.frames.0.push(FrameOwn {
-            kind,
-            before,
-            variables: Arc::new(variables),
-            temporary: Vec::new(),
-            identity_insert: self.identity_insert.clone(),
-        });
-        Ok(())
-    }
-
-    /// The frame that began last ends, and tells which database to come back to. Nobody hears of what SQLite says: what stays behind
-    /// is empty, or goes with the session.
-    pub(super) fn end_frame(&mut self) -> Option<i32> {
-        let frame = self.frames.0.pop()?;
-        let before = frame.before;
-        // As every SET in a procedure or text.
-        if frame.kind != FrameKind::Batch {
-            self.identity_insert = frame.identity_insert;
-        }
-        let Ok(used) = self.transactions.connected() else {
-            return before;
-        };
-        for variable in frame.variables.values() {
-            let _ = variable.drop_in(&used.database.connection);
-            used.database.shared.identities.discard(variable.table.object_id);
-        }
-        if frame.temporary.is_empty() {
-            return before;
-        }
-        for name in &frame.temporary {
-            let _ = temporary_tables::drop_table(&used.database, name);
-        }
-        let _ = self.note_definitions();
-        before
-    }
-}
-
-/// The table variables that a program declares.
-fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
-    let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
-    let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
-    let mut declared = Vec::new();
-    for statement in statements {
-        let StatementKind::Declare(declarations) = &statement.kind else {
-            continue;
-        };
-        for declaration in declarations {
-            if let VariableType::Table(elements) = &declaration.variable_type {
-                declared.push((
-                    declaration.name.as_str(),
-                    elements.as_slice(),
-                    declaration.position.line,
-                ));
-            }
-        }
-    }
-    declared
 }

@@ -4,18 +4,9 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
+use super::frames::IdentityInsert;
 use super::permission::no_object;
 use super::session_executor::SessionExecutor;
-
-/// The table that numbers may be given for.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct IdentityInsert {
-    /// Its database; none of a temporary table, which goes along with its session.
-    database_id: Option<i32>,
-    object_id: i32,
-    /// As messages show it.
-    name: String,
-}
 
 impl SessionExecutor<'_> {
     /// Lets numbers be given for one table of the session's, or for none.

@@ -9,7 +9,6 @@ use selenite_plan::statement::{Binding, Statement};
 use selenite_types::Value;
 
 use super::cross_database_table::{Borrowed, give_back, lend};
-use super::database_registry::TEMPDB;
 use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
@@ -19,6 +18,7 @@ use super::session_executor::SessionExecutor;
 use super::transaction::execute;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
+use crate::master::TEMPDB;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.

@@ -13,10 +13,10 @@ use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
 use selenite_keyring::OriginPolicy;
 
 use super::catalog_rows;
-use super::commitment::load_commitment;
 use super::database::look_by;
 use super::expectation::plain_access;
 use crate::NewDatabases;
+use crate::master::load_commitment;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
 
 /// A database that is being made.

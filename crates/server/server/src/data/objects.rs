@@ -14,7 +14,6 @@ use selenite_plan::{
 use selenite_types::{DataType, Decimal};
 
 use super::database::{SharedDatabase, look_at};
-use super::database_registry::TEMPDB;
 use super::directory::Directory;
 use super::object_list::ListedObject;
 use super::permission::{Permissions, has_guests};
@@ -22,6 +21,7 @@ use super::schema::{Schema, SchemaTable};
 use super::security::{Principals, login_facts, user_facts};
 use super::session_catalog::SessionCatalog;
 use super::system_relations::{SCHEMAS, ViewDefinition};
+use crate::master::TEMPDB;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
 use crate::{Instance, Interrupts};
 

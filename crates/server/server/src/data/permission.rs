@@ -26,9 +26,9 @@ use std::sync::Arc;
 use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
-use super::database_registry::{MASTER, TEMPDB};
 use super::directory::Directory;
 use super::security::{FixedRole, Principals, User, not_there};
+use crate::master::{MASTER, TEMPDB};
 
 /// What a login is in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]

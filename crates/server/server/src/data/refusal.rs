@@ -6,6 +6,7 @@ use selenite_plan::statement::StoreError;
 use selenite_plan::{Ends, PlanError};
 
 use super::damaged_page::damaged_page;
+use crate::master::MasterError;
 
 /// 40510, of a statement that is not supported as a whole.
 pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
@@ -20,6 +21,11 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
         error.sqlite_error_code(),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
     )
+}
+
+/// What master.db says, as a T-SQL error.
+pub fn of_master(error: &MasterError) -> PlanError {
+    PlanError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
 }
 
 /// What ended a statement of SQLite's that no function of ours ended.

@@ -8,11 +8,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_plan::catalog::{Reference, SqliteName, Table, View};
+use selenite_plan::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
 use selenite_plan::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
 use selenite_plan::statement::Binding;
 use selenite_plan::{NameKey, PlanError, Variables, same_name};
-use selenite_tsql::ast::{Expr, StatementKind};
+use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 use selenite_types::storage::declared_type;
@@ -21,7 +21,6 @@ use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::permission::Permissions;
 use super::refusal::trouble;
 use super::security::Principals;
-use super::session_catalog::OneTable;
 
 /// A database's objects, or those of a session's temporary tables.
 #[derive(Clone, Default)]
@@ -372,4 +371,22 @@ fn stray_id(name: &str) -> i32 {
         hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     }
     i32::try_from(1_500_000_000 + u64::from(hash % 600_000_000)).unwrap_or(i32::MAX)
+}
+
+/// A catalog of one table.
+pub struct OneTable(pub Arc<Table>);
+
+impl Catalog for OneTable {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let is_it = same_name(&name.name.text, &self.0.name);
+        Ok(is_it.then(|| Relation::Table(self.0.clone())))
+    }
+
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
 }

@@ -13,7 +13,7 @@ mod role;
 mod user;
 
 pub use facts::{login_facts, user_facts};
-pub use principals::{Principals, User};
+pub use principals::{Principals, User, not_there};
 pub(super) use procedure::argument;
 pub use role::FixedRole;
 
@@ -100,12 +100,6 @@ fn refused(what: &str) -> PlanError {
 
 fn error(number: i32, text: String) -> PlanError {
     PlanError::new(number, Ends::Statement, text)
-}
-
-/// 15151: `verb` as in `alter`, `kind` as in `login`.
-pub(super) fn not_there(verb: &str, kind: &str, name: &str) -> PlanError {
-    let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
-    error(15151, text)
 }
 
 /// 15405.

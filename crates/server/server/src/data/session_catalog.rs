@@ -9,9 +9,9 @@ use selenite_plan::{NameKey, PlanError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
 use super::directory::Directory;
-use super::frames::Variables;
 use super::schema::{Schema, SchemaView, parsed};
 use super::system_relations::{SystemRelations, ViewDefinition};
+use super::table_variables::Variables;
 use crate::{Interrupts, memory};
 
 /// The objects that a session sees.
@@ -179,23 +179,5 @@ impl Catalog for SessionCatalog {
         }
         let found = self.variables.get(&NameKey::new(name));
         Ok(found.map(|variable| variable.table.clone()))
-    }
-}
-
-/// A catalog of one table.
-pub struct OneTable(pub Arc<Table>);
-
-impl Catalog for OneTable {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
-        let is_it = same_name(&name.name.text, &self.0.name);
-        Ok(is_it.then(|| Relation::Table(self.0.clone())))
-    }
-
-    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
-        Ok(None)
-    }
-
-    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
-        Ok(None)
     }
 }

@@ -5,24 +5,25 @@ use std::time::Instant;
 
 use selenite_engine::thread_memory;
 use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
-use selenite_plan::program::Program;
+use selenite_plan::program::{Program, StatementId};
 use selenite_plan::statement::Statement;
-use selenite_plan::{Ends, PlanError, same_name};
-use selenite_tsql::ast::{self, StatementKind};
+use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
 use selenite_types::Value;
 
 use super::administration::Administration;
 use super::cross_database_call::CrossDatabaseCall;
 use super::database_registry::DatabaseRegistry;
 use super::definition::{Work, is_of_temporary};
-use super::frames::Frames;
-use super::identity_insert::IdentityInsert;
+use super::frames::{Frame, Frames, IdentityInsert};
 use super::lock_timeout::LockTimeout;
 use super::name_scope::NameScope;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
 use super::plan_cache::{PlanCache, PlanVersion};
 use super::refusal::{unknown_database, unsupported_statement};
+use super::table_variables::{TableVariable, Variables};
+use super::temporary_tables;
 use super::transactions::Transactions;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::execution_context::{ExecutionContext, SessionInfo};
@@ -448,8 +449,96 @@ impl SessionExecutor<'_> {
     }
 }
 
+impl SessionExecutor<'_> {
+    /// A frame begins; `before` is the database to come back to, if that is another one.
+    ///
+    /// # Errors
+    /// What is wrong with its table variables.
+    pub(super) fn begin_frame(
+        &mut self,
+        program: &Arc<Program>,
+        kind: FrameKind,
+        before: Option<i32>,
+    ) -> Result<(), Failure> {
+        let declared = declared(program);
+        let mut variables = Variables::new();
+        if !declared.is_empty() {
+            self.refresh()?;
+            let depth = self.frames.depth() + 1;
+            let connection = &self.transactions.connected()?.database.connection;
+            for (name, elements, line) in declared {
+                match TableVariable::make(connection, (name, elements), depth) {
+                    Ok(made) => variables.insert(NameKey::new(name), Arc::new(made)),
+                    Err(error) => {
+                        for made in variables.values() {
+                            made.drop_in(connection)?;
+                        }
+                        return Err(error.on_line(line).into());
+                    }
+                };
+            }
+        }
+        self.frames.begin(Frame {
+            kind,
+            before,
+            variables: Arc::new(variables),
+            temporary: Vec::new(),
+            identity_insert: self.identity_insert.clone(),
+        });
+        Ok(())
+    }
+
+    /// The frame that began last ends, and tells which database to come back to. Nobody hears of what SQLite says: what stays behind
+    /// is empty, or goes with the session.
+    pub(super) fn end_frame(&mut self) -> Option<i32> {
+        let frame = self.frames.end()?;
+        let before = frame.before;
+        // As every SET in a procedure or text.
+        if frame.kind != FrameKind::Batch {
+            self.identity_insert = frame.identity_insert;
+        }
+        let Ok(used) = self.transactions.connected() else {
+            return before;
+        };
+        for variable in frame.variables.values() {
+            let _ = variable.drop_in(&used.database.connection);
+            used.database.shared.identities.discard(variable.table.object_id);
+        }
+        if frame.temporary.is_empty() {
+            return before;
+        }
+        for name in &frame.temporary {
+            let _ = temporary_tables::drop_table(&used.database, name);
+        }
+        let _ = self.note_definitions();
+        before
+    }
+}
+
 impl Drop for SessionExecutor<'_> {
     fn drop(&mut self) {
         self.note_rest();
     }
+}
+
+/// The table variables that a program declares.
+fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
+    let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
+    let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
+    let mut declared = Vec::new();
+    for statement in statements {
+        let StatementKind::Declare(declarations) = &statement.kind else {
+            continue;
+        };
+        for declaration in declarations {
+            if let VariableType::Table(elements) = &declaration.variable_type {
+                declared.push((
+                    declaration.name.as_str(),
+                    elements.as_slice(),
+                    declaration.position.line,
+                ));
+            }
+        }
+    }
+    declared
 }

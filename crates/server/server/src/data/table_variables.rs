@@ -5,18 +5,22 @@
 //!     in any other table.
 //! V3. Its name in SQLite has the depth of its frame, so that a procedure that calls itself has one for each call.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_plan::PlanError;
 use selenite_plan::catalog::{SqliteName, Table};
 use selenite_plan::definition::{Place, TableDefinition, quoted};
+use selenite_plan::{NameKey, PlanError};
 use selenite_tsql::ast::TableElement;
 
-use super::definition::{check_name, new_temporary_id, salt};
+use super::catalog_rows::{check_name, new_temporary_id, salt};
 use super::refusal::trouble;
 use super::schema::computed_type;
+
+/// Table variables by their names.
+pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
 
 /// A table variable of a frame that runs.
 pub struct TableVariable {

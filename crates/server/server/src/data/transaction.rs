@@ -16,11 +16,11 @@ use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
-use super::database_registry::{MASTER, TEMPDB};
 use super::lock_timeout::LockTimeout;
 use super::log_sync::CommitNo;
 use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
 use super::write_queue::{NoPermit, WritePermit, WriteQueue};
+use crate::master::{MASTER, TEMPDB};
 
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {

@@ -13,8 +13,9 @@ use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::IsolationLevel;
 
 use super::database::OpenDatabase;
-use super::database_registry::{DatabaseRegistry, of_master};
+use super::database_registry::DatabaseRegistry;
 use super::frames::Frames;
+use super::refusal::of_master;
 use super::refusal::too_many_files;
 use super::temporary_tables::move_all;
 use super::transaction::{Transaction, execute};

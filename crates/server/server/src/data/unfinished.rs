@@ -11,12 +11,12 @@ use selenite_engine::{Access, DatabaseId, Draft, Expected, Suite, keys};
 
 use selenite_keyring::OriginPolicy;
 
-use super::commitment::load_commitment;
 use super::dropped_database::{is_own, path_of, remove_files};
 use super::encryption::{FileState, Phase, note_key};
 use super::expectation::plain_access;
 use super::new_database::{beside, draft_of, in_the_way, remove_draft, remove_if_there};
 use crate::log::Log;
+use crate::master::load_commitment;
 use crate::master::{DatabaseFile, Master, MasterError, Unfinished};
 
 /// What is asked to put a database right.

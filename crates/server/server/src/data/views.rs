@@ -39,6 +39,8 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
 pub use cell::Cell;
+pub use encryption::real;
+pub use sessions::date_format;
 
 use super::objects::SessionObjects;
 use super::system_relations::{ColumnSpec, FunctionDefinition, INFORMATION, SYS, SystemRelations, ViewDefinition};

@@ -7,11 +7,11 @@ use selenite_plan::definition::{SCHEMA, TableDefinition, check_filter};
 use selenite_plan::{Function, PlanError, same_name};
 use selenite_tsql::ast::{
     AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, DropKind, PermissionAction,
-    Statement, StatementKind, TableElement, Tree, VariableType,
+    Setting, Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
 use super::set_option;
-use crate::data::{check_dbcc, is_on};
+use crate::data::check_dbcc;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
 pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
@@ -56,7 +56,9 @@ fn look(statement: &Statement, found: &mut Vec<PlanError>) {
             only_unsupported(TableDefinition::of_elements(&declaration.name, elements, 0))
         }),
         StatementKind::AlterTable(alter) => added(alter),
-        StatementKind::CreateIndex(create) if is_on(&create.options, "IGNORE_DUP_KEY") => refused("IGNORE_DUP_KEY"),
+        StatementKind::CreateIndex(create) if Setting::is_on(&create.options, "IGNORE_DUP_KEY") => {
+            refused("IGNORE_DUP_KEY")
+        }
         StatementKind::CreateIndex(create) => create.filter.as_ref().map_or(Ok(()), check_filter),
         StatementKind::AlterIndex(alter) => match &alter.action {
             AlterIndexAction::Disable => refused("ALTER INDEX DISABLE"),

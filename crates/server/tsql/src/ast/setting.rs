@@ -26,6 +26,13 @@ impl Setting {
         }
     }
 
+    /// Whether the option of this name is `ON` in a list.
+    #[must_use]
+    pub fn is_on(options: &[Self], name: &str) -> bool {
+        let is_on = |option: &Self| option.word().is_some_and(|word| word.is_word("ON"));
+        options.iter().any(|option| option.name.is_word(name) && is_on(option))
+    }
+
     /// The value's expression, if it is one.
     #[must_use]
     pub fn expr(&self) -> Option<&Expr> {

@@ -17,7 +17,7 @@ use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
+use crate::data::refusal::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;

@@ -18,9 +18,9 @@ use super::option::BackupOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::Instance;
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
 use crate::data::encryption::held_certificates;
 use crate::data::expectation::{access_to, plain_access};
+use crate::data::refusal::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{BackupRecord, DatabaseRecord};
 

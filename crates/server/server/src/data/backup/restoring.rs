@@ -20,12 +20,12 @@ use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::NewDatabases;
 use crate::data::administration::Administration;
-use crate::data::commitment::load_commitment;
-use crate::data::database_registry::of_master;
 use crate::data::encryption::note_key;
 use crate::data::expectation::plain_access;
 use crate::data::new_database::in_the_way;
+use crate::data::refusal::of_master;
 use crate::execution_context::ExecutionContext;
+use crate::master::load_commitment;
 use crate::master::{DatabaseName, DatabaseRecord};
 
 impl Administration<'_, '_> {

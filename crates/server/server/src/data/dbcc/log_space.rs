@@ -10,6 +10,7 @@ use super::{Request, tell_rows};
 use crate::data::administration::Administration;
 use crate::data::database::OpenDatabase;
 use crate::data::refusal::trouble;
+use crate::data::views::real;
 use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
@@ -127,11 +128,6 @@ fn float(number: u64) -> f64 {
     let high = u32::try_from(number >> 32).unwrap_or(u32::MAX);
     let low = u32::try_from(number & u64::from(u32::MAX)).unwrap_or(u32::MAX);
     f64::from(high) * 4_294_967_296.0 + f64::from(low)
-}
-
-/// The nearest real, by its digits: there is no conversion that keeps every float.
-pub fn real(number: f64) -> f32 {
-    number.to_string().parse().unwrap_or(0.0)
 }
 
 /// sqlite.org/fileformat.html, 4.1.

@@ -2,7 +2,7 @@
 
 use selenite_plan::machine::{Affected, Failure};
 use selenite_tsql::ast::IsolationLevel;
-use selenite_types::{DataType, DateFormat, Value, Width};
+use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};
 use crate::execution_context::ExecutionContext;
@@ -15,7 +15,10 @@ pub(super) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> R
     let mut options = vec![
         ("textsize", session.text_size.to_string()),
         ("language", session.language.to_string()),
-        ("dateformat", date_format(session.date_format).to_owned()),
+        (
+            "dateformat",
+            crate::data::views::date_format(session.date_format).to_owned(),
+        ),
         ("datefirst", session.date_first.number().to_string()),
         ("lock_timeout", session.lock_timeout_ms.to_string()),
     ];
@@ -28,18 +31,6 @@ pub(super) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> R
     let row = |(name, value): &(&str, String)| vec![Value::Text((*name).into()), Value::Text(value.as_str().into())];
     let rows: Vec<_> = options.iter().map(row).collect();
     tell_rows(COLUMNS, &rows, execution)
-}
-
-/// DATEFORMAT, as it is written.
-pub(in crate::data) fn date_format(format: DateFormat) -> &'static str {
-    match format {
-        DateFormat::Mdy => "mdy",
-        DateFormat::Dmy => "dmy",
-        DateFormat::Ymd => "ymd",
-        DateFormat::Ydm => "ydm",
-        DateFormat::Myd => "myd",
-        DateFormat::Dym => "dym",
-    }
 }
 
 fn isolation(level: IsolationLevel) -> &'static str {

@@ -7,11 +7,11 @@ use selenite_plan::definition::{Alteration, Step, TableDefinition, index_name, n
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
-use super::super::catalog_rows::ObjectKind;
+use super::super::catalog_rows::{ObjectKind, check_name, salt};
 use super::super::refusal::trouble;
 use super::super::schema::SchemaTable;
 use super::inner::Few;
-use super::{Work, Written, check_name, refusal, salt};
+use super::{Work, Written, refusal};
 
 impl Work<'_> {
     pub(super) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {

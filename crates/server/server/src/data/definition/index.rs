@@ -18,7 +18,7 @@ impl Work<'_> {
             }
             return Err(refusal::no_object(own));
         };
-        if is_on(&create.options, "IGNORE_DUP_KEY") {
+        if Setting::is_on(&create.options, "IGNORE_DUP_KEY") {
             return Err(PlanError::unsupported("IGNORE_DUP_KEY"));
         }
         let index = IndexDefinition::read(create, &table.definition)?;
@@ -27,7 +27,7 @@ impl Work<'_> {
             .iter()
             .find(|(_, known)| same_name(&known.name, &index.name));
         match old {
-            Some((id, old)) if is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
+            Some((id, old)) if Setting::is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
             Some(_) => return Err(PlanError::index_name_taken(&index.name, &schema_name(&table))),
             None if table
                 .definition
@@ -205,11 +205,4 @@ fn clustered(table: &SchemaTable) -> Option<&str> {
 
 fn schema_name(table: &SchemaTable) -> String {
     table.table.schema_name()
-}
-
-/// Whether an option of WITH is ON.
-pub fn is_on(options: &[Setting], name: &str) -> bool {
-    options
-        .iter()
-        .any(|option| option.name.is_word(name) && option.word().is_some_and(|word| word.is_word("ON")))
 }

@@ -9,12 +9,12 @@ use selenite_plan::statement::{Binding, Call, Into, IntoColumn, Run, StoreError}
 use selenite_plan::{Frame, PlanError, Variables, same_name};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
-use super::super::catalog_rows::ObjectKind;
+use super::super::catalog_rows::{ObjectKind, check_name, salt};
 use super::super::schema::{SchemaTable, computed_type, parsed};
 use super::super::session_catalog::SessionCatalog;
 use super::alter::bracketed;
 use super::inner::Few;
-use super::{Work, Written, check_name, is_temporary, refusal, salt};
+use super::{Work, Written, is_temporary, refusal};
 
 impl Work<'_> {
     pub(super) fn create_table(&self, create: &CreateTable) -> Result<(), PlanError> {

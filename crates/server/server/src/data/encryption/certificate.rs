@@ -13,7 +13,7 @@ use super::x509::{Issued, issue, thumbprint};
 use super::{error, info, missing, unsupported};
 use crate::Instance;
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
+use crate::data::refusal::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
 

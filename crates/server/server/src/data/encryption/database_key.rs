@@ -12,11 +12,12 @@ use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::file_state::{FileState, Phase};
-use super::{error, held_certificates, hexadecimal, info, missing, of_engine, unsupported};
+use super::restored::label;
+use super::{error, held_certificates, info, missing, of_engine, unsupported};
 use crate::data::administration::Administration;
 use crate::data::database::SharedDatabase;
-use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
+use crate::data::refusal::of_master;
 use crate::data::refusal::{deadlock, lock_timeout};
 use crate::data::write_queue::{NoPermit, WritePermit};
 use crate::execution_context::ExecutionContext;
@@ -264,11 +265,6 @@ fn warn_without_backup(certificate: &CertificateRecord, execution: &mut Executio
         execution.reply.message(&info(33091, NO_BACKUP))?;
     }
     Ok(())
-}
-
-/// The label of a certificate's key slot.
-pub(super) fn label(certificate: &CertificateRecord) -> String {
-    format!("certificate {}", hexadecimal(&certificate.thumbprint))
 }
 
 /// The certificate's key slot: a new one, or the one that it has.

@@ -14,7 +14,7 @@ use super::key_file::KeyFile;
 use super::{error, hexadecimal, missing, unsupported};
 use crate::Instance;
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
+use crate::data::refusal::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};
 

@@ -3,8 +3,7 @@
 use selenite_engine::Suite;
 use selenite_keyring::SlotSummary;
 
-use super::database_key::label;
-use crate::master::{EncryptionKeyRecord, Master, MasterError, Tde};
+use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError, Tde};
 
 /// Notes what a restored file says, in the place of what was noted of the file before it.
 ///
@@ -55,4 +54,14 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
         Some(noted) => master.store_encryption_key(&noted),
         None => master.remove_encryption_key(database_id),
     }
+}
+
+/// The label of a certificate's key slot.
+pub fn label(certificate: &CertificateRecord) -> String {
+    format!("certificate {}", hexadecimal(&certificate.thumbprint))
+}
+
+/// Bytes as hexadecimal digits.
+pub fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

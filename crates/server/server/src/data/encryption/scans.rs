@@ -14,13 +14,12 @@ use std::time::Duration;
 
 use selenite_engine::reencrypt::{Goal, Reencrypt, is_paused, reencrypt};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Observer, Progress, Suite, Watch};
+use selenite_engine::{Access, EngineError, Layout, Observer, Progress, Suite, Watch};
 use selenite_keyring::KeyError;
 
 use super::file_state::{FileState, Phase};
-use super::switch::goal_of;
 use crate::data::expectation::access_to;
-use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord};
+use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::{Instance, NewDatabases};
 
 /// The scans of a server.
@@ -367,3 +366,22 @@ fn names_deprecated(key: &EncryptionKeyRecord) -> bool {
 
 /// ATTENTION is to be answered within 50 ms.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// What a scan has to do to a database's pages for its encryption key to become so; none where nothing is to be done, or the key's algorithm is
+/// none. `keeps_encrypted` says whether a database that is switched off stays encrypted, under the server's identity alone.
+pub fn goal_of(tde: Tde, key: &EncryptionKeyRecord, state: &FileState, keeps_encrypted: bool) -> Option<Goal> {
+    if state.pages.is_moving() {
+        return Some(Goal::GoOn);
+    }
+    let sealed_anew = |suite: Suite| {
+        let is_same = state.pages == Phase::Encrypted && state.suite == suite.name();
+        if is_same { Goal::NewKey } else { Goal::Suite(suite) }
+    };
+    match tde {
+        Tde::TurningOn | Tde::ChangingKey => Suite::from_name(&key.algorithm).map(sealed_anew),
+        Tde::TurningOff if state.pages == Phase::Clear => None,
+        Tde::TurningOff if keeps_encrypted => Some(sealed_anew(Layout::default().suite)),
+        Tde::TurningOff => Some(Goal::Off),
+        Tde::On | Tde::Off => None,
+    }
+}

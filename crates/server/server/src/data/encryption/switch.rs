@@ -2,16 +2,17 @@
 
 use selenite_engine::reencrypt::{Goal, pause, resume};
 use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Expected, Layout, Suite};
+use selenite_engine::{Access, Expected};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;
 use super::file_state::{FileState, Phase};
+use super::scans::goal_of;
 use super::{error, of_engine, unsupported};
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
+use crate::data::refusal::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{EncryptionKeyRecord, Tde};
 
@@ -258,25 +259,6 @@ impl Administration<'_, '_> {
         let master = self.session.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
         noted.map_err(|fault| of_master(&fault))
-    }
-}
-
-/// What a scan has to do to a database's pages for its encryption key to become so; none where nothing is to be done, or the key's algorithm is
-/// none. `keeps_encrypted` says whether a database that is switched off stays encrypted, under the server's identity alone.
-pub fn goal_of(tde: Tde, key: &EncryptionKeyRecord, state: &FileState, keeps_encrypted: bool) -> Option<Goal> {
-    if state.pages.is_moving() {
-        return Some(Goal::GoOn);
-    }
-    let sealed_anew = |suite: Suite| {
-        let is_same = state.pages == Phase::Encrypted && state.suite == suite.name();
-        if is_same { Goal::NewKey } else { Goal::Suite(suite) }
-    };
-    match tde {
-        Tde::TurningOn | Tde::ChangingKey => Suite::from_name(&key.algorithm).map(sealed_anew),
-        Tde::TurningOff if state.pages == Phase::Clear => None,
-        Tde::TurningOff if keeps_encrypted => Some(sealed_anew(Layout::default().suite)),
-        Tde::TurningOff => Some(Goal::Off),
-        Tde::On | Tde::Off => None,
     }
 }
 

@@ -7,7 +7,7 @@ use super::policy::{LoginOptions, is_right, plain, stretch};
 use super::role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use super::{error, not_there, refused, special};
 use crate::data::administration::Administration;
-use crate::data::database_registry::of_master;
+use crate::data::refusal::of_master;
 use crate::master::{LoginRecord, MasterError, NewLogin};
 
 impl Administration<'_, '_> {

@@ -1,7 +1,7 @@
 //! The users of a database and the roles that they are in, in two tables of its file.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::{PlanError, same_name};
+use selenite_plan::{Ends, PlanError, same_name};
 
 use super::FixedRole;
 use crate::data::refusal::trouble;
@@ -111,3 +111,9 @@ CREATE TABLE IF NOT EXISTS main.selenite_member (
     PRIMARY KEY (role, member)
 ) STRICT, WITHOUT ROWID;
 ";
+
+/// 15151: `verb` as in `alter`, `kind` as in `login`.
+pub fn not_there(verb: &str, kind: &str, name: &str) -> PlanError {
+    let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
+    PlanError::new(15151, Ends::Statement, text)
+}

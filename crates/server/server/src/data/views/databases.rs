@@ -5,7 +5,7 @@ use selenite_types::DataType;
 
 use super::encryption;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, row, text};
-use crate::data::database_registry::MASTER;
+use crate::master::MASTER;
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

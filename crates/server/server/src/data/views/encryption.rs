@@ -8,11 +8,11 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
-use crate::data::database_registry::{MASTER, TEMPDB, of_master};
-use crate::data::dbcc::real;
 use crate::data::encryption::{FileState, Phase};
 use crate::data::expectation::access_to;
+use crate::data::refusal::of_master;
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
+use crate::master::{MASTER, TEMPDB};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -308,6 +308,10 @@ fn key_of(suite: Suite) -> (&'static str, i32) {
 /// SQL Server's number of it.
 const MASTER_KEY_ID: i32 = 101;
 
+/// The nearest real, by its digits: there is no conversion that keeps every float.
+pub fn real(number: f64) -> f32 {
+    number.to_string().parse().unwrap_or(0.0)
+}
 #[cfg(test)]
 mod tests {
     use selenite_types::storage::{StoredRef, from_stored};

@@ -6,7 +6,7 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
-use crate::data::database_registry::MASTER;
+use crate::master::MASTER;
 use crate::master::{DatabaseName, DatabaseRecord};
 
 pub(super) const VIEWS: &[ViewSpec] = &[

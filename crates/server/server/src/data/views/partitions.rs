@@ -5,6 +5,7 @@
 use selenite_plan::PlanError;
 
 use super::{BIG, ColumnSpec, INT, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use crate::data::objects::SessionObjects;
 
 pub(super) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -58,7 +59,12 @@ fn statistics(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 fn each(sight: &Sight<'_>, row: impl Fn(i32, i32, Option<i64>) -> Row) -> Result<Vec<Row>, PlanError> {
     let tables = sight.objects.catalog.schema.sorted_tables();
     let counts = match &sight.objects.shared {
-        Some(shared) => shared.row_counts(sight.objects, &tables)?,
+        Some(shared) => {
+            let SessionObjects {
+                instance, interrupts, ..
+            } = sight.objects;
+            shared.row_counts(instance, interrupts.clone(), &tables)?
+        }
         None => Vec::new(),
     };
     let mut counts = counts.into_iter();

@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use selenite_plan::PlanError;
 use selenite_tsql::ast::IsolationLevel;
+use selenite_types::DateFormat;
 
 use super::{BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, narrow, row, text};
-use crate::data::dbcc::date_format;
 use crate::{SessionEntry, SessionSight, Status};
 
 pub(super) const VIEWS: &[ViewSpec] = &[
@@ -264,3 +264,15 @@ fn whole(bits: u32) -> i32 {
 
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
+
+/// DATEFORMAT, as it is written.
+pub fn date_format(format: DateFormat) -> &'static str {
+    match format {
+        DateFormat::Mdy => "mdy",
+        DateFormat::Dmy => "dmy",
+        DateFormat::Ymd => "ymd",
+        DateFormat::Ydm => "ydm",
+        DateFormat::Myd => "myd",
+        DateFormat::Dym => "dym",
+    }
+}
