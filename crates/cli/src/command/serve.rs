@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustix::fs::Mode;
 use rustix::process::umask;
 use selenite_engine::Access;
-use selenite_server::data::DatabaseRegistry;
+use selenite_server::DatabaseRegistry;
 use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
 use crate::arguments::serve::Serve;

@@ -9,7 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, OpenFlags, params};
 use selenite_engine::Access;
-use selenite_server::data::DatabaseRegistry;
+use selenite_server::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerError, SqlFront, TlsFiles};
 use tempfile::TempDir;

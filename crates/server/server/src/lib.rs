@@ -11,15 +11,18 @@
 //! Left to others: what bytes mean (`selenite-tds`), what requests do (the [`Front`]).
 #![forbid(unsafe_code)]
 
+mod administration;
 mod announcement;
 mod audit;
+mod catalog;
 mod certificate;
 mod config;
 mod connection;
-pub mod data;
 mod data_folder;
+mod database;
 mod descriptors;
 mod event_fd;
+mod execution;
 mod execution_context;
 mod front;
 mod identity;
@@ -31,6 +34,8 @@ mod login;
 mod loopback;
 pub mod master;
 mod memory;
+mod names;
+mod parameter_inference;
 pub mod password;
 mod pending_logins;
 pub mod process;
@@ -42,6 +47,8 @@ mod server_error;
 mod session;
 mod session_state;
 mod settings;
+mod sqlite_error;
+mod system_views;
 mod transport;
 mod wire;
 
@@ -49,6 +56,8 @@ pub use announcement::Announcement;
 pub use audit::{AuditSettings, AuditTarget};
 pub use config::{Config, NewDatabases, ServerLimits, SessionLimits, TlsFiles, TlsOffload};
 use data_folder::DataFolder;
+pub use database::database_registry::DatabaseRegistry;
+pub use database::log_sync::SyncFigures;
 pub use front::{Ended, Front, LoginInfo, Session};
 pub use instance::Instance;
 pub use log::Log;
@@ -61,5 +70,6 @@ pub use server::{Running, Server};
 pub use server_error::ServerError;
 pub use session::SqlFront;
 pub use settings::Settings;
+pub use system_views::system_relations;
 pub use transport::TrafficCounts;
 pub use wire::{Interrupt, Interrupts, Outlet, Wire, WireError};

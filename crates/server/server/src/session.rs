@@ -31,7 +31,7 @@ use program_cache::ProgramCache;
 pub(crate) use program_cache::ProgramKey;
 use session_loop::SessionLoop;
 
-use crate::data::DatabaseRegistry;
+use crate::database::database_registry::DatabaseRegistry;
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::memory;
 use crate::{Ended, Front, Instance, Session};

@@ -11,7 +11,7 @@ use selenite_tsql::ast::{
 };
 
 use super::set_option;
-use crate::data::check_dbcc;
+use crate::administration::dbcc::check_supported as check_dbcc;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
 pub(super) fn find(tree: &Tree) -> Vec<PlanError> {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite_engine::Access;
-use selenite_server::data::DatabaseRegistry;
+use selenite_server::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};

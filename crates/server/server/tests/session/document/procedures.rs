@@ -1,6 +1,6 @@
 //! Procedures and views of the system.
 
-use selenite_server::data::system_relations;
+use selenite_server::system_relations;
 use selenite_tds::ProcedureId;
 
 use super::{Page, code};

@@ -1,0 +1,238 @@
+//! Statements about the server and whole databases: CREATE and DROP DATABASE, keys, logins, backups, DBCC.
+
+mod accept_database;
+mod backup;
+mod checkpoint;
+pub(crate) mod dbcc;
+mod encryption;
+mod kill;
+mod security;
+mod set_durability;
+
+use std::path::Path;
+
+use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
+use selenite_plan::{Ends, PlanError, same_name};
+use selenite_tsql::ast::{self, StatementKind};
+use selenite_types::Value;
+
+use crate::database::database_registry::DatabaseRegistry;
+use crate::database::dropped_database::{NotDropped, drop_database};
+use crate::database::new_database::{NewDatabase, NotMade};
+use crate::catalog::permission::Permissions;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::unsupported_statement;
+use crate::database::transactions::Transactions;
+use crate::database::unfinished::Settlement;
+use crate::execution_context::{ExecutionContext, SessionInfo};
+use crate::master::DatabaseName;
+
+/// What these statements work with.
+pub(crate) struct Administration<'e, 'a> {
+    /// The server's databases.
+    pub registry: &'a DatabaseRegistry,
+    /// The session.
+    pub session: &'e SessionInfo<'a>,
+    /// The session's databases.
+    pub transactions: &'e mut Transactions<'a>,
+    /// What its login may do in the database in use.
+    pub permissions: &'e Permissions,
+}
+
+impl Administration<'_, '_> {
+    /// Carries out a statement that is about no rows and no objects.
+    pub(crate) fn administer(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &[Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        if self.encryption(statement, execution)? {
+            return Ok(Affected::Nothing);
+        }
+        let kind = &statement.statement.kind;
+        if let StatementKind::AlterDatabase(alter) = kind
+            && self.set_durability(alter, execution)?.is_some()
+        {
+            return Ok(Affected::Nothing);
+        }
+        if let Some(affected) = self.secure(statement, execution)? {
+            return Ok(affected);
+        }
+        if let StatementKind::Backup(backup) = kind {
+            return self.back_up(backup, statement, slots, execution);
+        }
+        if let StatementKind::Restore(restore) = kind {
+            return self.restore(restore, statement, slots, execution);
+        }
+        if let StatementKind::CreateDatabase(create) = kind {
+            self.create_database(create, statement.line(), execution)?;
+            return Ok(Affected::Nothing);
+        }
+        if let StatementKind::Drop(drop) = kind
+            && drop.kind == ast::DropKind::Database
+        {
+            for name in &drop.names {
+                self.drop_database(&name.name.text, drop.if_exists, (statement.line(), &mut *execution))?;
+            }
+            return Ok(Affected::Nothing);
+        }
+        Err(unsupported_statement(statement).into())
+    }
+
+    fn create_database(
+        &mut self,
+        create: &ast::CreateDatabase,
+        line: u32,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        self.transactions.check_none("CREATE DATABASE")?;
+        let name = DatabaseName::new(&create.name.text).map_err(|error| of_master(&error))?;
+        let instance = self.session.instance;
+        let how = (instance.access(), instance.config().new_databases);
+        let new = NewDatabase::begin(instance.master(), instance.data_folder(), how, &name);
+        let made = new.and_then(|new| {
+            let id = new.id();
+            let made = new.make().and_then(|draft| new.publish(draft));
+            let made = made.and_then(|()| Ok(new.finish()?));
+            if made.is_err() {
+                self.settle(id);
+            }
+            made
+        });
+        self.registry.reload();
+        let why = match made {
+            Ok(_) => return Ok(()),
+            Err(why) => why,
+        };
+        let error = |number, text: String| PlanError::new(number, Ends::Batch, text);
+        Err(match why {
+            NotMade::Taken(name) => {
+                let text = format!("Database '{name}' already exists. Choose a different database name.");
+                error(1801, text).with_state(3)
+            }
+            NotMade::Master(fault) => of_master(&fault),
+            NotMade::FileIsThere(path) => {
+                tell_not_created(line, execution)?;
+                error(5170, file_is_there(&path))
+            }
+            NotMade::Failed(why) => error(1802, format!("CREATE DATABASE failed: {why}.")).with_state(4),
+        }
+        .into())
+    }
+
+    /// Puts right what was begun with a database and failed.
+    pub(crate) fn settle(&self, database_id: i32) {
+        let instance = self.session.instance;
+        let settlement = Settlement {
+            master: instance.master(),
+            folder: instance.data_folder(),
+            access: instance.access(),
+            log: instance.log(),
+        };
+        match instance.master().file(database_id) {
+            Ok(Some(file)) => settlement.one(&file),
+            Ok(None) => {}
+            Err(fault) => instance.log().line(&format!("master.db: {fault}")),
+        }
+    }
+
+    fn drop_database(
+        &mut self,
+        name: &str,
+        if_exists: bool,
+        (line, execution): (u32, &mut ExecutionContext<'_>),
+    ) -> Result<(), Failure> {
+        self.transactions.check_none("DROP DATABASE")?;
+        let instance = self.session.instance;
+        let found = self.registry.directory(instance)?;
+        let found = found
+            .databases
+            .iter()
+            .find(|record| same_name(&record.name, name))
+            .cloned();
+        let Some(record) = found else {
+            if if_exists {
+                return Ok(());
+            }
+            let text =
+                format!("Cannot drop the database '{name}', because it does not exist or you do not have permission.");
+            return Err(PlanError::new(3701, Ends::Statement, text).with_severity(11).into());
+        };
+        if record.is_reserved() {
+            let text = format!("Cannot drop database '{name}' because it is a system database.");
+            return Err(PlanError::new(3708, Ends::Statement, text).into());
+        }
+        let in_use = || {
+            let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
+            PlanError::new(3702, Ends::Statement, text).with_state(4)
+        };
+        if self.transactions.current == record.id || self.is_being_scanned(record.id) {
+            return Err(in_use().into());
+        }
+        self.transactions.close(record.id);
+        let shared = self.registry.database(instance, &record)?;
+        // Whoever else has it open has the value, too: the registry's, and this one.
+        if std::sync::Arc::strong_count(&shared) > 2 {
+            return Err(in_use().into());
+        }
+        drop(shared);
+        self.registry.forget(record.id);
+        let master = instance.master();
+        let file = master.file(record.id).map_err(|error| of_master(&error))?;
+        let file = file.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let dropped = drop_database(master, instance.data_folder(), &file);
+        self.registry.reload();
+        match dropped {
+            Ok(None) => Ok(()),
+            Ok(Some(kept)) => {
+                let text = format!(
+                    "The file '{}' was kept: it is not the one that the server knows as the file of database '{}'.",
+                    kept.display(),
+                    record.name
+                );
+                Ok(execution.reply.message(&info(50_826, &text, line))?)
+            }
+            Err(NotDropped::Master(fault)) => Err(of_master(&fault).into()),
+            Err(NotDropped::InUse) => Err(in_use().into()),
+            Err(NotDropped::File(path, error)) => {
+                let text = format!(
+                    "The file '{}' of the database '{}' could not be removed: {error}.",
+                    path.display(),
+                    record.name
+                );
+                Err(PlanError::new(5009, Ends::Statement, text).into())
+            }
+        }
+    }
+}
+
+/// 1802, before the reason.
+fn tell_not_created(line: u32, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+    let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
+    Ok(execution.reply.message(&Message {
+        severity: 16,
+        state: 4,
+        ..info(1802, text, line)
+    })?)
+}
+
+/// The text of 5170.
+pub(crate) fn file_is_there(path: &Path) -> String {
+    format!(
+        "Cannot create file '{}' because it already exists. Change the file path or the file name, and retry the operation.",
+        path.display()
+    )
+}
+
+fn info(number: i32, text: &str, line: u32) -> Message<'_> {
+    Message {
+        number,
+        severity: 10,
+        state: 1,
+        line,
+        procedure: "",
+        text,
+        to_log: false,
+    }
+}

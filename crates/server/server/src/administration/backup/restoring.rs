@@ -1,0 +1,294 @@
+//! RESTORE DATABASE, and RESTORE VERIFYONLY.
+
+use std::path::Path;
+use std::time::Instant;
+
+use selenite_backup::{BackupError, Entry};
+use selenite_engine::backups::{self, Verify};
+use selenite_engine::restore::{self, Restore, Which};
+use selenite_engine::storage::Disk;
+use selenite_engine::{EngineError, Present, Suite, inspect};
+use selenite_keyring::KeyError;
+use selenite_plan::machine::Affected;
+use selenite_plan::{Ends, PlanError, same_name};
+use selenite_tsql::ast;
+
+use super::attended::{Answer, attend};
+use super::device::Device;
+use super::making::{Processed, reading_access, tell_processed};
+use super::option::RestoreOptions;
+use super::{Ended, Refused, Words, tell, trouble};
+use crate::NewDatabases;
+use crate::administration::Administration;
+use crate::database::certificate_label::note_key;
+use crate::database::expectation::plain_access;
+use crate::database::new_database::in_the_way;
+use crate::sqlite_error::of_master;
+use crate::execution_context::ExecutionContext;
+use crate::master::load_commitment;
+use crate::master::{DatabaseName, DatabaseRecord};
+
+impl Administration<'_, '_> {
+    pub(crate) fn restore_database(
+        &mut self,
+        restore: &ast::Restore,
+        words: Words<'_>,
+        (line, execution): (u32, &mut ExecutionContext<'_>),
+    ) -> Result<Affected, Ended> {
+        let options = RestoreOptions::read(&restore.options, words)?;
+        let name = restore.database.as_ref().map(|name| words.name(name)).transpose()?;
+        let name = name.unwrap_or_default();
+        if self.transactions.is_in_transaction() {
+            return Err(Refused::because(trouble::in_transaction()).into());
+        }
+        let present = self.restored_over(&name, restore.devices.is_empty())?;
+        let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
+        let instance = self.session.instance;
+        let path = file_name.path(instance.data_folder());
+        let device = Device::of(&restore.devices, words, instance.data_folder())?;
+        let set = device.set(options.file)?;
+        self.check_moves(&options, &set, &path)?;
+
+        let (record, is_new) = match present {
+            // REPLACE replaces a file, and writes through no link.
+            Some(_) if path.is_symlink() => {
+                return Err(Refused::because(not_restored_to(&name, &path)).into());
+            }
+            Some(record) => (record, false),
+            None => {
+                if in_the_way(&path).is_some() {
+                    return Err(Refused::because(not_restored_to(&name, &path)).into());
+                }
+                let added = instance.master().add_database(&file_name);
+                let record = added.map_err(|error| Refused::because(of_master(&error)))?;
+                (record, true)
+            }
+        };
+        let done = self.replace_file((&record, is_new), (&device, &set), &options, (line, &mut *execution));
+        if done.is_err() {
+            // Either it did not happen, and the name is free again; or its end was not noted.
+            self.settle(record.id);
+        }
+        self.registry.reload();
+        done.map(|()| Affected::Nothing)
+    }
+
+    /// R3.
+    fn replace_file(
+        &mut self,
+        (record, is_new): (&DatabaseRecord, bool),
+        (device, set): (&Device, &Entry),
+        options: &RestoreOptions,
+        (line, execution): (u32, &mut ExecutionContext<'_>),
+    ) -> Result<(), Ended> {
+        let instance = self.session.instance;
+        self.transactions.close(record.id);
+        let closure = self.registry.close_for_restore(record.id);
+        let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
+        let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
+        let path = name.path(instance.data_folder());
+        if !options.replaces && !is_new {
+            check_same_database(&path, set, &record.name)?;
+        }
+        let how = Restore {
+            which: Which::Named(set.name.clone()),
+            database_id: Some(set.database_id),
+            force: !is_new,
+            keep_clear: instance.config().new_databases == NewDatabases::Clear,
+            // A certificate may be what opens it; from here on the server does.
+            add_own_slot: true,
+            ..Restore::new(&path)
+        };
+        let (access, _held) = reading_access(instance).map_err(Refused::because)?;
+        let started = Instant::now();
+        let destination = device.destination.clone();
+        // A kill from here on is put right by the next start.
+        let master = instance.master();
+        let noted = match is_new {
+            true => master.note_file_id(record.id, set.database_id),
+            false => master.begin_restore(record.id, set.database_id),
+        };
+        noted.map_err(|error| Refused::because(of_master(&error)))?;
+        let answer = attend((line, &mut *execution), options.step, move |watch| {
+            restore::restore(&Disk, destination.as_ref(), &access, &how, watch)
+        })?;
+        let restored = match answer {
+            Answer::Done(Ok(restored)) => restored,
+            Answer::Done(Err(error)) => return Err(unread(device, set, &error).into()),
+            Answer::Stopped(stop) => return Err(stop.into()),
+        };
+        let noted = note_key(master, record.id, restored.suite, &restored.slots);
+        let is_encrypted = restored.suite != Suite::None;
+        let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
+        // Nobody has it open. What can't be told has to bear the mark of the server's identity when it is opened.
+        let known = load_commitment(&path, &plain_access(instance.access())).ok().flatten();
+        let commitment = known
+            .filter(|(id, _)| *id == restored.database_id)
+            .map(|(_, commitment)| commitment);
+        let identity = (restored.database_id, commitment);
+        let noted = noted.and_then(|()| master.settle_file(record.id, identity, is_encrypted));
+        noted.map_err(|error| Refused::because(of_master(&error)))?;
+        drop(closure);
+        tell_processed(
+            &Processed {
+                what: "RESTORE DATABASE",
+                database: &record.name,
+                position: options.file,
+                page_count: restored.page_count.into(),
+                page_size: restored.page_size,
+                elapsed: started.elapsed(),
+                step: options.step,
+            },
+            (line, execution),
+        )
+    }
+
+    /// The database that is there already, if it may be replaced.
+    fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
+        let directory = self
+            .registry
+            .directory(self.session.instance)
+            .map_err(Refused::because)?;
+        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
+        let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
+        let Some(record) = found else {
+            return match is_without_device {
+                true => Err(Refused::because(trouble::unknown_database(name)).into()),
+                false => Ok(None),
+            };
+        };
+        if same_name(name, "tempdb") {
+            let text = "Backup and restore operations are not allowed on database tempdb.";
+            return Err(error(3147, text).into());
+        }
+        if same_name(name, "master") {
+            let text = "To restore the master database, the server must be running in single-user mode.";
+            return Err(error(3108, text).into());
+        }
+        if record.is_reserved() {
+            return Err(PlanError::unsupported(&format!("RESTORE DATABASE {name}")).into());
+        }
+        if is_without_device {
+            return Err(error(3153, "The database is already fully recovered.").into());
+        }
+        if self.transactions.current == record.id {
+            return Err(Refused::because(trouble::in_use_by_this_session(&record.name)).into());
+        }
+        Ok(Some(record.clone()))
+    }
+
+    /// A database is one file, in its own place: MOVE may say so.
+    fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
+        let known = self.session.instance.master().backup(set.name.as_str());
+        let known = known.map_err(|error| Refused::because(of_master(&error)))?;
+        for (file, to) in &options.moves {
+            if known.as_ref().is_some_and(|known| !same_name(&known.database, file)) {
+                let text = format!(
+                    "Logical file '{file}' is not part of database '{}'. Use RESTORE FILELISTONLY to list the logical file names.",
+                    known.map(|known| known.database).unwrap_or_default()
+                );
+                return Err(Refused::because(PlanError::new(3234, Ends::Statement, text).with_state(2)).into());
+            }
+            if Path::new(to) != path {
+                let what = format!("MOVE to another place than {}", path.display());
+                return Err(PlanError::unsupported(&what).into());
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn verify_only(
+        &mut self,
+        restore: &ast::Restore,
+        words: Words<'_>,
+        (line, execution): (u32, &mut ExecutionContext<'_>),
+    ) -> Result<Affected, Ended> {
+        let options = RestoreOptions::read(&restore.options, words)?;
+        let instance = self.session.instance;
+        let device = Device::of(&restore.devices, words, instance.data_folder())?;
+        let set = device.set(options.file)?;
+        let what = Verify {
+            database_id: Some(set.database_id),
+            name: Some(set.name.clone()),
+            unpinned: false,
+        };
+        let (access, _held) = reading_access(instance).map_err(Refused::because)?;
+        let destination = device.destination.clone();
+        let answer = attend((line, &mut *execution), options.step, move |watch| {
+            backups::verify(destination.as_ref(), &access, &what, watch)
+        })?;
+        let verified = match answer {
+            Answer::Done(Ok(verified)) => verified,
+            Answer::Done(Err(error)) => {
+                return Err(Refused::because(trouble::of_engine(&device.name, &error)).into());
+            }
+            Answer::Stopped(stop) => return Err(stop.into()),
+        };
+        if verified.bad_count() > 0 {
+            let text = "Damage to the backup set was detected.";
+            return Err(Refused::because(PlanError::new(3189, Ends::Statement, text)).into());
+        }
+        if verified.closed_count() > 0 || verified.good_count() == 0 {
+            if let Some(missing) = missing_certificate(&device, &set) {
+                return Err(Refused::because(missing).into());
+            }
+            let why = verified.closed();
+            let why = why.map_or_else(|| "nobody's key opens it".to_owned(), |error| error.to_string());
+            let text = format!("Access is denied: {why}.");
+            return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
+        }
+        let text = format!("The backup set on file {} is valid.", options.file);
+        tell(3262, &text, (line, execution))?;
+        Ok(Affected::Nothing)
+    }
+}
+
+/// Refuses a backup of another database than the one that is there.
+fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
+    // A file that this process has open is told as in use: nobody of this server has it.
+    let present = inspect(&Disk, path);
+    let is_same = match present {
+        Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
+        Ok(Present::Empty | Present::Plain | Present::Foreign) => false,
+        Err(error) if error.class() == selenite_engine::Class::Io && !path.exists() => true,
+        Err(error) => return Err(Refused::because(trouble::of_engine(name, &error)).into()),
+    };
+    match is_same {
+        true => Ok(()),
+        false => Err(Refused::because(trouble::another_database(name)).into()),
+    }
+}
+
+/// Why a backup was not read: 33111 where a certificate would open it that the server lacks.
+fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
+    let is_closed = matches!(
+        error,
+        EngineError::Backup(BackupError::Key { .. }) | EngineError::Key(KeyError::WrongKey)
+    );
+    let missing = is_closed.then(|| missing_certificate(device, set)).flatten();
+    Refused::because(missing.unwrap_or_else(|| trouble::of_engine(&device.name, error)))
+}
+
+/// 33111, of the first certificate that a backup names.
+fn missing_certificate(device: &Device, set: &Entry) -> Option<PlanError> {
+    let slots = backups::claimed_slots(device.destination.as_ref(), set);
+    let named = slots.iter().find_map(|slot| {
+        let digits = slot.label.strip_prefix("certificate ")?;
+        let is_one = digits.len() == THUMBPRINT_DIGITS && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_one.then(|| digits.to_ascii_uppercase())
+    })?;
+    let text = format!("Cannot find server certificate with thumbprint '0x{named}'.");
+    Some(PlanError::new(33111, Ends::Statement, text).with_state(3))
+}
+
+/// 3156.
+fn not_restored_to(name: &str, path: &Path) -> PlanError {
+    let text = format!(
+        "File '{name}' cannot be restored to '{}'. Use WITH MOVE to identify a valid location for the file.",
+        path.display()
+    );
+    PlanError::new(3156, Ends::Statement, text).with_state(8)
+}
+
+/// SHA-1.
+const THUMBPRINT_DIGITS: usize = 40;

@@ -1,0 +1,38 @@
+//! CHECKPOINT: what the log holds goes into the database.
+
+use rusqlite::Connection;
+use selenite_plan::PlanError;
+use selenite_plan::machine::Failure;
+
+use crate::administration::Administration;
+use crate::database::open_database::OpenDatabase;
+use crate::sqlite_error::trouble;
+use crate::execution_context::ExecutionContext;
+
+impl Administration<'_, '_> {
+    /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an
+    /// older state. How long it should take is not heeded: it is done at once.
+    pub(crate) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        let (interrupts, instance) = (self.session.interrupts.clone(), self.session.instance);
+        let used = self.transactions.connect()?;
+        if used.database.shared.path.is_none() {
+            return Ok(());
+        }
+        let done = if used.database.connection.is_autocommit() {
+            copy_log(&used.database.connection)
+        } else {
+            // A connection in a transaction can't (sqlite.org/c3ref/wal_checkpoint_v2.html).
+            let other = OpenDatabase::connect(used.database.shared.clone(), instance, interrupts)?;
+            copy_log(&other.connection)
+        };
+        // An interrupted statement of SQLite's is no error of its own.
+        execution.reply.poll()?;
+        Ok(done?)
+    }
+}
+
+fn copy_log(connection: &Connection) -> Result<(), PlanError> {
+    connection
+        .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        .map_err(|error| trouble(&error))
+}

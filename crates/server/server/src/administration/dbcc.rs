@@ -1,0 +1,209 @@
+//! DBCC: commands about databases and the server.
+//!
+//! D1. A command says what SQL Server's says, as far as it is true here. One that we do not have is refused by its name, one that
+//!     nobody has is error 2526.
+//! D2. Message 2528 ends each, unless NO_INFOMSGS is said.
+
+mod argument;
+mod buffers;
+mod check;
+mod finding;
+mod input_buffer;
+mod integrity;
+mod log_space;
+mod open_transaction;
+mod options;
+mod purity;
+mod user_options;
+
+use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
+use selenite_plan::{Ends, PlanError};
+use selenite_tds::Column;
+use selenite_tsql::ast;
+use selenite_types::{DataType, Value};
+
+use argument::Argument;
+use options::Options;
+
+use crate::administration::Administration;
+use crate::execution_context::ExecutionContext;
+
+/// A command with its arguments.
+struct Request {
+    /// In capitals.
+    command: String,
+    arguments: Vec<Argument>,
+    options: Options,
+    line: u32,
+}
+
+impl Administration<'_, '_> {
+    /// Carries out a DBCC.
+    pub(crate) fn dbcc(
+        &mut self,
+        dbcc: &ast::Dbcc,
+        (statement, slots): (&TableStatement<'_>, &[Value]),
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let variables = statement.program.variables();
+        let arguments = dbcc.arguments.iter();
+        let arguments = arguments.map(|written| Argument::of(written, (variables, slots), execution.state));
+        let request = Request {
+            command: dbcc.command.text.to_ascii_uppercase(),
+            arguments: arguments.collect::<Result<_, _>>()?,
+            options: Options::of(&dbcc.options)?,
+            line: statement.line(),
+        };
+        request.check_options()?;
+        let affected = self.dbcc_request(&request, execution)?;
+        if !request.options.no_messages {
+            request.info(2528, COMPLETED, execution)?;
+        }
+        Ok(affected)
+    }
+
+    fn dbcc_request(&mut self, request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
+        match request.command.as_str() {
+            "CHECKDB" => self.checkdb(request, execution),
+            "CHECKTABLE" => self.check_table(request, execution),
+            "DROPCLEANBUFFERS" => self.drop_clean_buffers(request),
+            "FREEPROCCACHE" | "FREESYSTEMCACHE" => self.free_plans(request),
+            "SQLPERF" => self.performance(request, execution),
+            "OPENTRAN" => self.open_transactions(request, execution),
+            "USEROPTIONS" => user_options::tell(request, execution),
+            "INPUTBUFFER" => self.input_buffer(request, execution),
+            // There are no trace flags: none is on, and turning one off changes nothing.
+            "TRACEOFF" | "TRACESTATUS" => Ok(Affected::Nothing),
+            command if UNSUPPORTED.contains(&command) => Err(request.unsupported("")),
+            _ => Err(request.incorrect()),
+        }
+    }
+}
+
+/// Whether a DBCC is one that is not supported.
+///
+/// # Errors
+/// 40510.
+pub fn check_supported(dbcc: &ast::Dbcc) -> Result<(), PlanError> {
+    let command = dbcc.command.text.to_ascii_uppercase();
+    match UNSUPPORTED.contains(&command.as_str()) {
+        true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
+        false => Ok(()),
+    }
+}
+
+impl Request {
+    fn check_options(&self) -> Result<(), Failure> {
+        let checks = matches!(self.command.as_str(), "CHECKDB" | "CHECKTABLE");
+        let shows = checks || self.command == "OPENTRAN";
+        let options = &self.options;
+        if !checks && (options.physical_only || options.all_errors) || !shows && options.table_results {
+            return Err(self.incorrect());
+        }
+        Ok(())
+    }
+
+    /// An information of the command's.
+    fn info(&self, number: i32, text: &str, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        self.tell((number, 10, 1), text, execution)
+    }
+
+    /// A message of this number, severity and state.
+    fn tell(
+        &self,
+        (number, severity, state): (i32, u8, u8),
+        text: &str,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let message = Message {
+            number,
+            severity,
+            state,
+            line: self.line,
+            procedure: "",
+            text,
+            to_log: false,
+        };
+        Ok(execution.reply.message(&message)?)
+    }
+
+    /// 2526: the command, or what stands behind it, is none.
+    fn incorrect(&self) -> Failure {
+        let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
+        PlanError::new(2526, Ends::Statement, text).with_state(3).into()
+    }
+
+    /// 40510: SQL Server has it, and we have not.
+    fn unsupported(&self, what: &str) -> Failure {
+        let name = format!("DBCC {} {what}", self.command);
+        PlanError::unsupported(name.trim_end())
+            .with_ends(Ends::Statement)
+            .into()
+    }
+}
+
+/// Whether a DBCC forgets all programs: the session's part of FREEPROCCACHE.
+pub fn frees_programs(dbcc: &ast::Dbcc) -> bool {
+    if dbcc.command.is("FREEPROCCACHE") {
+        return dbcc.arguments.is_empty();
+    }
+    dbcc.command.is("FREESYSTEMCACHE") && dbcc.arguments.first().is_some_and(argument::is_all)
+}
+
+/// A result set: its columns, all of which may be NULL, and its rows.
+fn tell_rows(
+    columns: &[(&str, DataType)],
+    rows: &[Vec<Value>],
+    execution: &mut ExecutionContext<'_>,
+) -> Result<Affected, Failure> {
+    let columns: Vec<Column> = columns
+        .iter()
+        .map(|(name, data_type)| Column {
+            name: (*name).to_owned(),
+            data_type: *data_type,
+            is_nullable: true,
+            is_identity: false,
+            is_computed: false,
+        })
+        .collect();
+    execution.reply.columns(&columns)?;
+    for row in rows {
+        execution.reply.row(row)?;
+    }
+    Ok(Affected::Rows(u64::try_from(rows.len()).unwrap_or(u64::MAX)))
+}
+
+const COMPLETED: &str = "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
+/// What SQL Server has besides.
+const UNSUPPORTED: &[&str] = &[
+    "CHECKALLOC",
+    "CHECKCATALOG",
+    "CHECKCONSTRAINTS",
+    "CHECKFILEGROUP",
+    "CHECKIDENT",
+    "CLEANTABLE",
+    "CLONEDATABASE",
+    "DBREINDEX",
+    "DBREPAIR",
+    "ERRORLOG",
+    "FLUSHPROCINDB",
+    "FREESESSIONCACHE",
+    "HELP",
+    "IND",
+    "INDEXDEFRAG",
+    "LOGINFO",
+    "MEMORYSTATUS",
+    "OUTPUTBUFFER",
+    "PAGE",
+    "PINTABLE",
+    "PROCCACHE",
+    "SHOWCONTIG",
+    "SHOW_STATISTICS",
+    "SHRINKDATABASE",
+    "SHRINKFILE",
+    "SHRINKLOG",
+    "TRACEON",
+    "UNPINTABLE",
+    "UPDATEUSAGE",
+    "WRITEPAGE",
+];

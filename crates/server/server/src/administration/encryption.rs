@@ -1,0 +1,213 @@
+//! Keys, certificates, and encryption of databases, as T-SQL says it.
+//!
+//! K1. A certificate is an age identity: the private part is in master.db, sealed by the master key (AES-256-GCM), which is in master.db
+//!     too, and that is encrypted. Its public part is an X.509 certificate that names the age recipient.
+//! K2. A database encryption key is a key slot for a certificate's recipient, beside the slot of the server's own identity, which always
+//!     stays. The data keys are made, and renewed, by the scan that re-encrypts the database's pages.
+//! K3. What a database is encrypted by is asked of its file; master.db holds what was said.
+//! K4. Statements that change keys are carried out one at a time ([`Scans::order`]).
+//! K5. No password and no private key is in an error, a log or an answer.
+
+mod certificate;
+mod database_key;
+mod key_file;
+mod master_key;
+mod private_part;
+mod switch;
+mod x509;
+
+use selenite_engine::EngineError;
+use selenite_plan::machine::{Failure, Message, TableStatement};
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
+
+use crate::administration::Administration;
+use crate::execution_context::ExecutionContext;
+use crate::master::MASTER;
+
+pub use certificate::held_certificates;
+
+impl Administration<'_, '_> {
+    /// Carries out a statement about keys or encryption. Answers whether it was one.
+    ///
+    /// # Errors
+    /// The statement's.
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no keys is carried out elsewhere"
+    )]
+    pub(crate) fn encryption(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<bool, Failure> {
+        let scans = self.registry.scans();
+        let order = |execution: &mut ExecutionContext<'_>| scans.order(|| execution.reply.poll());
+        match &statement.statement.kind {
+            StatementKind::CreateMasterKey { password } => {
+                self.admit_in_master("CREATE MASTER KEY")?;
+                let _order = order(execution)?;
+                self.create_master_key(password.as_deref())?;
+            }
+            StatementKind::RegenerateMasterKey { force, password } => {
+                self.admit_in_master("ALTER MASTER KEY")?;
+                let _order = order(execution)?;
+                self.regenerate_master_key(*force, password)?;
+            }
+            StatementKind::OpenMasterKey { password } => {
+                self.admit_in_master("OPEN MASTER KEY")?;
+                self.open_master_key(password)?;
+            }
+            StatementKind::CloseMasterKey => self.admit_in_master("CLOSE MASTER KEY")?,
+            StatementKind::BackupMasterKey { path, password } => {
+                self.admit_in_master("BACKUP MASTER KEY")?;
+                self.backup_master_key(path, password)?;
+            }
+            StatementKind::RestoreMasterKey {
+                path,
+                file_password,
+                password,
+                force,
+            } => {
+                self.admit_in_master("RESTORE MASTER KEY")?;
+                let _order = order(execution)?;
+                self.restore_master_key(path, (file_password, password), *force)?;
+            }
+            StatementKind::DropMasterKey => {
+                self.admit_in_master("DROP MASTER KEY")?;
+                let _order = order(execution)?;
+                self.drop_master_key()?;
+            }
+            StatementKind::CreateCertificate(create) => {
+                self.admit_in_master("CREATE CERTIFICATE")?;
+                let _order = order(execution)?;
+                self.create_certificate(create, execution)?;
+            }
+            StatementKind::BackupCertificate(backup) => {
+                self.admit_in_master("BACKUP CERTIFICATE")?;
+                self.backup_certificate(backup)?;
+            }
+            StatementKind::Drop(drop) if drop.kind == ast::DropKind::Certificate => {
+                self.admit_in_master("DROP CERTIFICATE")?;
+                let _order = order(execution)?;
+                self.drop_certificates(drop)?;
+            }
+            StatementKind::CreateEncryptionKey(create) => {
+                self.admit("CREATE DATABASE ENCRYPTION KEY")?;
+                let _order = order(execution)?;
+                self.create_encryption_key(create, execution)?;
+            }
+            StatementKind::AlterEncryptionKey(alter) => {
+                self.admit("ALTER DATABASE ENCRYPTION KEY")?;
+                let _order = order(execution)?;
+                self.alter_encryption_key(alter, execution)?;
+            }
+            StatementKind::DropEncryptionKey => {
+                self.admit("DROP DATABASE ENCRYPTION KEY")?;
+                let _order = order(execution)?;
+                self.drop_encryption_key(execution)?;
+            }
+            StatementKind::AlterDatabase(alter) => return self.alter_encryption(alter, execution),
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// ALTER DATABASE, if it sets ENCRYPTION. Answers whether it does.
+    fn alter_encryption(
+        &mut self,
+        alter: &ast::AlterDatabase,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<bool, Failure> {
+        let AlterDatabaseAction::Set { options, termination } = &alter.action else {
+            return Ok(false);
+        };
+        if !options.iter().any(|option| option.name.is("ENCRYPTION")) {
+            return Ok(false);
+        }
+        self.transactions.check_none("ALTER DATABASE")?;
+        let change = switch::Change::of(options, termination.is_some())?;
+        let database_registry = self.registry;
+        let _order = database_registry.scans().order(|| execution.reply.poll())?;
+        self.switch_encryption(alter.name.as_ref(), change, execution)?;
+        Ok(true)
+    }
+
+    /// Only administrators have to do with keys. What can't be rolled back is not done in a transaction.
+    fn admit(&self, statement: &str) -> Result<(), PlanError> {
+        if !self.permissions.is_administrator {
+            return Err(not_permitted());
+        }
+        if self.transactions.is_in_transaction() {
+            return Err(unsupported(&format!("{statement} in a transaction")));
+        }
+        Ok(())
+    }
+
+    /// Whether the pages of a database are being re-encrypted. A scan that is over is waited for.
+    pub(crate) fn is_being_scanned(&self, database_id: i32) -> bool {
+        let scans = self.registry.scans();
+        if !scans.is_running(database_id) {
+            return false;
+        }
+        let state = self.subject(database_id).and_then(|subject| subject.state());
+        if state.is_ok_and(|state| !state.phase.is_moving()) {
+            let Ok(()) = scans.settle(database_id, || Ok::<(), std::convert::Infallible>(()));
+        }
+        scans.is_running(database_id)
+    }
+
+    fn admit_in_master(&self, statement: &str) -> Result<(), PlanError> {
+        self.admit(statement)?;
+        if self.transactions.current == MASTER {
+            return Ok(());
+        }
+        Err(unsupported(&format!("{statement} in another database than master")))
+    }
+}
+
+/// 40510, of a statement that did compile.
+fn unsupported(what: &str) -> PlanError {
+    PlanError::unsupported(what).with_ends(Ends::Statement)
+}
+
+/// An error that ends the statement.
+fn error(number: i32, text: impl Into<String>) -> PlanError {
+    PlanError::new(number, Ends::Statement, text)
+}
+
+/// 15247: for administrators alone.
+fn not_permitted() -> PlanError {
+    error(15247, "User does not have permission to perform this action.")
+}
+
+/// 15151: what is named is not there.
+fn missing(verb: &str, kind: &str, name: &str) -> PlanError {
+    let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
+    error(15151, text)
+}
+
+/// What the engine says of a database's file.
+fn of_engine(database: &str, failed: &EngineError) -> PlanError {
+    if matches!(failed, EngineError::Busy { .. }) {
+        let text = format!(
+            "CREATE/ALTER/DROP DATABASE ENCRYPTION KEY failed because a lock could not be placed on database \
+             '{database}'. Try again later."
+        );
+        return error(33116, text);
+    }
+    error(50823, format!("The database '{database}' says: {failed}."))
+}
+
+/// An information for the client.
+fn info(number: i32, text: &str) -> Message<'_> {
+    Message {
+        number,
+        severity: 10,
+        state: 1,
+        line: 0,
+        procedure: "",
+        text,
+        to_log: false,
+    }
+}

@@ -1,0 +1,333 @@
+//! CREATE, ALTER and DROP DATABASE ENCRYPTION KEY.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use selenite_engine::reencrypt::Goal;
+use selenite_engine::storage::Disk;
+use selenite_engine::{Access, EngineError, Suite, keys};
+use selenite_keyring::{HeldAge, KeyError};
+use selenite_plan::PlanError;
+use selenite_plan::machine::Failure;
+use selenite_tsql::ast::{self, Encryptor, Name};
+
+use crate::database::file_state::{FileState, Phase};
+use crate::database::certificate_label::label;
+use super::{error, held_certificates, info, missing, of_engine, unsupported};
+use crate::administration::Administration;
+use crate::database::open_database::SharedDatabase;
+use crate::database::expectation::access_to;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::{deadlock, lock_timeout};
+use crate::database::write_queue::{NoPermit, WritePermit};
+use crate::execution_context::ExecutionContext;
+use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
+use crate::registry::own;
+use crate::{Instance, NewDatabases};
+
+/// A database whose keys are to be changed.
+pub struct Subject {
+    /// Its id and name.
+    pub record: DatabaseRecord,
+    /// Its file.
+    pub path: PathBuf,
+    /// How it is opened.
+    pub access: Access,
+    shared: Arc<SharedDatabase>,
+    instance: Arc<Instance>,
+}
+
+impl Subject {
+    /// What its file says, as T-SQL shows it.
+    ///
+    /// # Errors
+    /// What the engine says, or master.db.
+    pub fn state(&self) -> Result<FileState, PlanError> {
+        let loaded = FileState::load(&self.path, &self.access);
+        let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
+        let key = self.instance.master().encryption_key(self.record.id);
+        Ok(loaded.shown(key.map_err(|fault| of_master(&fault))?.as_ref()))
+    }
+
+    /// Whether it stays encrypted when its encryption is switched off.
+    pub fn keeps_encrypted(&self) -> bool {
+        self.instance.config().new_databases == NewDatabases::Encrypted
+    }
+
+    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on where a kill comes between.
+    ///
+    /// # Errors
+    /// What master.db says.
+    pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
+        let master = self.instance.master();
+        let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
+        noted.map_err(|fault| of_master(&fault))
+    }
+
+    /// Waits until nobody of this server writes to it.
+    ///
+    /// # Errors
+    /// 1222; that nobody is left to go on for.
+    fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
+        let timeout = execution.state.lock_timeout();
+        let session = own::spid();
+        let waits = (session, self.shared.waits.as_ref());
+        match self.shared.write_queue.enter(waits, timeout, || execution.reply.poll()) {
+            Ok(permit) => Ok(permit),
+            Err(NoPermit::Deadlock) => Err(deadlock(session).into()),
+            Err(NoPermit::TimedOut) => Err(lock_timeout().into()),
+            Err(NoPermit::Stopped(stop)) => Err(stop.into()),
+        }
+    }
+}
+
+impl Administration<'_, '_> {
+    /// CREATE DATABASE ENCRYPTION KEY.
+    pub(crate) fn create_encryption_key(
+        &self,
+        create: &ast::EncryptionKey,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let instance = self.session.instance;
+        let subject = self.subject(self.transactions.current)?;
+        let kept = instance.master().encryption_key(subject.record.id);
+        if kept.map_err(|fault| of_master(&fault))?.is_some() {
+            return Err(error(33103, "A database encryption key already exists for this database.").into());
+        }
+        let suite = algorithm(&create.algorithm)?;
+        let certificate = self.encryptor(&create.encryptor)?;
+        let slot = {
+            let _turn = subject.permit(execution)?;
+            add_slot(instance, &subject, &certificate)?
+        };
+        let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+        let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
+            database_id: subject.record.id,
+            certificate_id: certificate.id,
+            algorithm: suite.name().to_owned(),
+            slot,
+            created: now,
+            regenerated: now,
+            modified: now,
+            set: now,
+            scanned: 0,
+            tde: Tde::Off,
+        });
+        stored.map_err(|fault| of_master(&fault))?;
+        self.allow_deprecated(&subject, suite)?;
+        warn_without_backup(&certificate, execution)
+    }
+
+    /// ALTER DATABASE ENCRYPTION KEY.
+    pub(crate) fn alter_encryption_key(
+        &self,
+        alter: &ast::AlterEncryptionKey,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let instance = self.session.instance;
+        let subject = self.subject(self.transactions.current)?;
+        let key = self.key_of(&subject)?;
+        let suite = alter.algorithm.as_ref().map(algorithm).transpose()?;
+        let certificate = alter.encryptor.as_ref().map(|one| self.encryptor(one)).transpose()?;
+        let state = self.settled(&subject, execution)?;
+        if state.phase.is_moving() {
+            let text = "Cannot change database encryption key while an encryption, decryption, or key change scan is in \
+                progress.";
+            return Err(error(33110, text).into());
+        }
+        if let Some(certificate) = &certificate {
+            let slot = {
+                let _turn = subject.permit(execution)?;
+                replace_slot((instance, &subject), &state, &key, certificate)?
+            };
+            let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
+                key.certificate_id = certificate.id;
+                key.slot = slot;
+                key.modified = now;
+            });
+            changed.map_err(|fault| of_master(&fault))?;
+            warn_without_backup(certificate, execution)?;
+        }
+        let Some(suite) = suite else {
+            return Ok(());
+        };
+        self.allow_deprecated(&subject, suite)?;
+        if state.phase == Phase::Encrypted {
+            let goal = if state.suite == suite.name() {
+                Goal::NewKey
+            } else {
+                Goal::Suite(suite)
+            };
+            self.begin_noted_scan(&subject, goal, (Tde::On, Tde::ChangingKey), execution)?;
+        }
+        let changed = instance.master().change_encryption_key(subject.record.id, |key, now| {
+            suite.name().clone_into(&mut key.algorithm);
+            key.regenerated = now;
+            key.modified = now;
+        });
+        Ok(changed.map_err(|fault| of_master(&fault))?)
+    }
+
+    /// DROP DATABASE ENCRYPTION KEY.
+    pub(crate) fn drop_encryption_key(&self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        let subject = self.subject(self.transactions.current)?;
+        let key = self.key_of(&subject)?;
+        let state = self.settled(&subject, execution)?;
+        if state.phase != Phase::Clear {
+            let text = "Cannot drop the database encryption key because it is currently in use. Database encryption needs to \
+                be turned off to be able to drop the database encryption key.";
+            return Err(error(33105, text).into());
+        }
+        {
+            let _turn = subject.permit(execution)?;
+            remove_slot(&subject, &key.slot)?;
+        }
+        let removed = self.session.instance.master().remove_encryption_key(subject.record.id);
+        Ok(removed.map_err(|fault| of_master(&fault))?)
+    }
+
+    /// A deprecated suite that an administrator has named is opened from now on.
+    fn allow_deprecated(&self, subject: &Subject, suite: Suite) -> Result<(), PlanError> {
+        if !suite.is_deprecated() {
+            return Ok(());
+        }
+        let noted = self.session.instance.master().allow_deprecated(subject.record.id, true);
+        noted.map_err(|fault| of_master(&fault))
+    }
+
+    /// The database of that id, if its encryption can be changed.
+    ///
+    /// # Errors
+    /// 33102.
+    pub(crate) fn subject(&self, id: i32) -> Result<Subject, PlanError> {
+        let instance = self.session.instance;
+        let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let shared = self.registry.database(instance, &record)?;
+        let Some(path) = shared.path.clone().filter(|_| !record.is_reserved()) else {
+            let text = "Cannot encrypt a system database. Database encryption operations cannot be performed for 'master', \
+                'model', 'tempdb', 'msdb', or 'resource' databases.";
+            return Err(error(33102, text));
+        };
+        Ok(Subject {
+            record,
+            path,
+            access: access_to(instance, id)?,
+            shared,
+            instance: instance.clone(),
+        })
+    }
+
+    /// What a database's file says. Where that is that a scan is over, its thread is waited for.
+    ///
+    /// # Errors
+    /// What the engine says; that nobody is left to go on for.
+    pub(crate) fn settled(
+        &self,
+        subject: &Subject,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<FileState, Failure> {
+        let scans = self.registry.scans();
+        let state = subject.state()?;
+        if state.phase.is_moving() || !scans.is_running(subject.record.id) {
+            return Ok(state);
+        }
+        scans.settle(subject.record.id, || execution.reply.poll())?;
+        Ok(subject.state()?)
+    }
+
+    fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {
+        let kept = self.session.instance.master().encryption_key(subject.record.id);
+        let kept = kept.map_err(|fault| of_master(&fault))?;
+        kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
+    }
+
+    fn encryptor(&self, encryptor: &Encryptor) -> Result<CertificateRecord, PlanError> {
+        let name = match encryptor {
+            Encryptor::Certificate(name) => &name.text,
+            Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
+        };
+        let found = self.session.instance.master().certificate_named(name);
+        let found = found.map_err(|fault| of_master(&fault))?;
+        found.ok_or_else(|| missing("find", "certificate", name))
+    }
+}
+
+/// The suite of an algorithm that T-SQL has.
+fn algorithm(name: &Name) -> Result<Suite, PlanError> {
+    let known = [Suite::Aes128, Suite::Aes192, Suite::Aes256, Suite::TripleDes3Key];
+    let found = known.into_iter().find(|suite| name.is(suite.name()));
+    found.ok_or_else(|| unsupported(&format!("ALGORITHM = {}", name.text)))
+}
+
+fn warn_without_backup(certificate: &CertificateRecord, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+    if certificate.backed_up == 0 {
+        execution.reply.message(&info(33091, NO_BACKUP))?;
+    }
+    Ok(())
+}
+
+/// The certificate's key slot: a new one, or the one that it has.
+fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
+    let label = label(certificate);
+    // A server that was killed between file and master.db leaves one.
+    if let Some(slot) = subject.state()?.slot(&label) {
+        return Ok(slot.to_owned());
+    }
+    let (access, _held) = marking(instance, subject)?;
+    let added = keys::add(&Disk, &subject.path, &access, &certificate.recipient, &label);
+    slot_added(added, subject)
+}
+
+/// How the database is opened to add a certificate's slot: with its private key at hand, so that the slot gets an origin mark
+/// and who restores the certificate elsewhere has the database as their own.
+fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
+    let held = held_certificates(instance)?;
+    let access = Access {
+        more: held.iter().map(HeldAge::spec).collect(),
+        ..subject.access.clone()
+    };
+    Ok((access, held))
+}
+
+fn replace_slot(
+    (instance, subject): (&Instance, &Subject),
+    state: &FileState,
+    key: &EncryptionKeyRecord,
+    certificate: &CertificateRecord,
+) -> Result<String, PlanError> {
+    if key.certificate_id == certificate.id {
+        return Ok(key.slot.clone());
+    }
+    let label = label(certificate);
+    if let Some(slot) = state.slot(&label) {
+        remove_slot(subject, &key.slot)?;
+        return Ok(slot.to_owned());
+    }
+    let (access, _held) = marking(instance, subject)?;
+    let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &certificate.recipient, &label);
+    if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
+        // Somebody has taken it away: `selenite keys remove`.
+        return add_slot(instance, subject, certificate);
+    }
+    slot_added(replaced, subject)
+}
+
+fn slot_added(changed: Result<keys::Changed, EngineError>, subject: &Subject) -> Result<String, PlanError> {
+    let changed = changed.map_err(|failed| of_engine(&subject.record.name, &failed))?;
+    let added = changed.report.added.first();
+    let added = added.ok_or_else(|| PlanError::internal("a key slot that was not added"))?;
+    Ok(added.id.to_string())
+}
+
+fn remove_slot(subject: &Subject, slot: &str) -> Result<(), PlanError> {
+    match keys::remove(&Disk, &subject.path, &subject.access, slot) {
+        Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
+        Err(failed) => Err(of_engine(&subject.record.name, &failed)),
+    }
+}
+
+const NO_BACKUP: &str = "Warning: The certificate used for encrypting the database encryption key has not been backed up. You \
+    should immediately back up the certificate and the private key associated with the certificate. If the certificate ever \
+    becomes unavailable or if you must restore or attach the database on another server, you must have backups of both the \
+    certificate and the private key or you will not be able to open the database.";

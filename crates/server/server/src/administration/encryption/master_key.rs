@@ -1,0 +1,348 @@
+//! The master key of master: it seals the private parts of certificates.
+//!
+//! The server can always use it, since it is in master.db, which is encrypted: SQL Server says that it is encrypted by the service master
+//! key. So OPEN MASTER KEY only tells whether its password is right, and CLOSE MASTER KEY takes nothing away.
+
+use std::time::{Duration, Instant};
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use selenite_keyring::{PasswordFileError, open_by_password, os_random, seal_by_password};
+use selenite_plan::PlanError;
+use zeroize::Zeroizing;
+
+use super::key_file::KeyFile;
+use super::{error, missing, unsupported};
+use crate::database::certificate_label::hexadecimal;
+use crate::Instance;
+use crate::administration::Administration;
+use crate::sqlite_error::of_master;
+use crate::master::{MasterError, Removal, StoredMasterKey};
+use crate::password::{RuleBroken, check_new_password};
+
+/// The key, at work.
+pub struct MasterKey(RandomizedNonceKey);
+
+impl MasterKey {
+    /// The key of that secret. None if it has another size.
+    pub fn new(secret: &[u8]) -> Option<Self> {
+        RandomizedNonceKey::new(&AES_256_GCM, secret).ok().map(Self)
+    }
+
+    /// The key in master.db.
+    ///
+    /// # Errors
+    /// 15581 if there is none; what SQLite says.
+    pub fn of(instance: &Instance) -> Result<Self, PlanError> {
+        let stored = instance
+            .master()
+            .stored_master_key()
+            .map_err(|fault| of_master(&fault))?;
+        let stored = stored.ok_or_else(|| {
+            let text = "Please create a master key in the database or open the master key in the session before performing \
+                this operation.";
+            error(15581, text)
+        })?;
+        Self::new(&stored.secret).ok_or_else(|| PlanError::internal("a master key of another size"))
+    }
+
+    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for some thousand
+    /// certificates in a key's life.
+    ///
+    /// # Errors
+    /// The machine's.
+    pub fn seal(&self, plain: &[u8], thumbprint: &[u8]) -> Result<Vec<u8>, PlanError> {
+        // Room for the tag at once: a buffer that grows leaves copies behind.
+        let mut sealed = Zeroizing::new(Vec::with_capacity(plain.len() + TAG_SIZE));
+        sealed.extend_from_slice(plain);
+        let nonce = self
+            .0
+            .seal_in_place_append_tag(Aad::from(thumbprint), &mut *sealed)
+            .map_err(|_| PlanError::internal("a private key that could not be sealed"))?;
+        Ok([nonce.as_ref().as_slice(), &sealed].concat())
+    }
+
+    /// Opens what [`MasterKey::seal`] has sealed.
+    ///
+    /// # Errors
+    /// 15466 for anything else.
+    pub fn open(&self, sealed: &[u8], thumbprint: &[u8]) -> Result<Zeroizing<Vec<u8>>, PlanError> {
+        let refused = || error(15466, "An error occurred during decryption.");
+        let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(refused)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused())?;
+        let mut plain = Zeroizing::new(rest.to_vec());
+        let size = {
+            let opened = self.0.open_in_place(nonce, Aad::from(thumbprint), &mut plain);
+            opened.map_err(|_| refused())?.len()
+        };
+        plain.truncate(size);
+        Ok(plain)
+    }
+}
+
+impl Administration<'_, '_> {
+    /// CREATE MASTER KEY.
+    pub(crate) fn create_master_key(&self, password: Option<&str>) -> Result<(), PlanError> {
+        let instance = self.session.instance;
+        let password = password.ok_or_else(|| {
+            let text = "Database master keys without password are not supported in this version of SQL Server.";
+            error(33161, text).with_severity(15)
+        })?;
+        if instance
+            .master()
+            .master_key()
+            .map_err(|fault| of_master(&fault))?
+            .is_some()
+        {
+            return Err(there_is_one());
+        }
+        check_password(password)?;
+        let new = new_master_key(instance, password)?;
+        let mut guid = [0; 16];
+        os_random(&mut guid);
+        let is_new = instance.master().add_master_key(&new, guid);
+        match is_new.map_err(|fault| of_master(&fault))? {
+            true => Ok(()),
+            false => Err(there_is_one()),
+        }
+    }
+
+    /// ALTER MASTER KEY REGENERATE: another key, and the private parts of all certificates sealed by it.
+    pub(crate) fn regenerate_master_key(&self, force: bool, password: &str) -> Result<(), PlanError> {
+        if force {
+            return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
+        }
+        let instance = self.session.instance;
+        let old = MasterKey::of(instance)?;
+        check_password(password)?;
+        let new = new_master_key(instance, password)?;
+        self.seal_anew(&old, &new)
+    }
+
+    /// Puts another master key in the place of the present one: the private parts of all certificates go along.
+    fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), PlanError> {
+        let key = MasterKey::new(&new.secret).ok_or_else(|| PlanError::internal("a master key of another size"))?;
+        let mut refused = None;
+        let master = self.session.instance.master();
+        let replaced = master.replace_master_key(new, |thumbprint, sealed| {
+            let again = old
+                .open(sealed, thumbprint)
+                .and_then(|plain| key.seal(&plain, thumbprint));
+            again.map_err(|why| {
+                let what = MasterError::Unknown(why.text().to_owned());
+                refused = Some(why);
+                what
+            })
+        });
+        match (refused, replaced) {
+            (Some(why), _) => Err(why),
+            (None, replaced) => replaced.map_err(|fault| of_master(&fault)),
+        }
+    }
+
+    /// OPEN MASTER KEY.
+    pub(crate) fn open_master_key(&self, password: &str) -> Result<(), PlanError> {
+        let instance = self.session.instance;
+        let stored = instance
+            .master()
+            .stored_master_key()
+            .map_err(|fault| of_master(&fault))?;
+        let stored = stored.ok_or_else(|| missing("find", "symmetric key", "master key"))?;
+        let opened = with_place(instance, || {
+            open_by_password(&stored.by_password, password, SECRET_SIZE)
+        })?;
+        match opened {
+            Ok(secret) if *secret == *stored.secret => Ok(()),
+            Ok(_) | Err(_) => Err(error(15313, "The key is not encrypted using the specified decryptor.")),
+        }
+    }
+
+    /// BACKUP MASTER KEY.
+    pub(crate) fn backup_master_key(&self, path: &str, password: &str) -> Result<(), PlanError> {
+        let instance = self.session.instance;
+        let stored = instance
+            .master()
+            .stored_master_key()
+            .map_err(|fault| of_master(&fault))?;
+        let stored = stored.ok_or_else(|| missing("find", "symmetric key", "master key"))?;
+        check_password(password)?;
+        let digits = Zeroizing::new(hexadecimal(&stored.secret));
+        let text = Zeroizing::new(format!("{BACKUP_HEADING}\n{}\n", *digits));
+        let sealed = seal_with_password(instance, text.as_bytes(), password)?;
+        KeyFile::new(path, instance.data_folder()).write(&sealed)
+    }
+
+    /// RESTORE MASTER KEY: the key of a backup, in the place of the present one, or where there is none.
+    pub(crate) fn restore_master_key(
+        &self,
+        path: &str,
+        (file_password, password): (&str, &str),
+        force: bool,
+    ) -> Result<(), PlanError> {
+        if force {
+            return Err(unsupported("RESTORE MASTER KEY FORCE"));
+        }
+        let instance = self.session.instance;
+        let master = instance.master();
+        check_password(password)?;
+        let bad = || error(15317, "The master key file does not exist or has invalid format.");
+        let sealed = KeyFile::new(path, instance.data_folder()).read().map_err(|_| bad())?;
+        let opened = open_with_password(instance, &sealed, file_password, BACKUP_SIZE_MAX)?;
+        let secret = opened.ok().and_then(|plain| parse_backup(&plain)).ok_or_else(bad)?;
+        let by_password = seal_with_password(instance, &secret, password)?;
+        let new = StoredMasterKey { secret, by_password };
+        if master.master_key().map_err(|fault| of_master(&fault))?.is_some() {
+            return self.seal_anew(&MasterKey::of(instance)?, &new);
+        }
+        let mut guid = [0; 16];
+        os_random(&mut guid);
+        match master.add_master_key(&new, guid).map_err(|fault| of_master(&fault))? {
+            true => Ok(()),
+            false => Err(there_is_one()),
+        }
+    }
+
+    /// DROP MASTER KEY.
+    pub(crate) fn drop_master_key(&self) -> Result<(), PlanError> {
+        let removed = self.session.instance.master().remove_master_key();
+        match removed.map_err(|fault| of_master(&fault))? {
+            Removal::Done => Ok(()),
+            Removal::Missing => Err(missing("drop", "symmetric key", "master key")),
+            Removal::Needed(name) => {
+                let text = format!("Cannot drop master key because certificate '{name}' is encrypted by it.");
+                Err(error(15580, text))
+            }
+        }
+    }
+}
+
+/// The key that is in a backup's text. None if it is none.
+fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
+    let text = std::str::from_utf8(text).ok()?;
+    let digits = text
+        .strip_prefix(BACKUP_HEADING)?
+        .strip_prefix('\n')?
+        .strip_suffix('\n')?;
+    let is_plain = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+    if digits.len() != 2 * SECRET_SIZE || !is_plain {
+        return None;
+    }
+    let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
+    for (byte, at) in secret.iter_mut().zip((0..digits.len()).step_by(2)) {
+        *byte = u8::from_str_radix(digits.get(at..at + 2)?, 16).ok()?;
+    }
+    Some(secret)
+}
+
+/// A secret that nobody has seen, and the same sealed by a password.
+fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey, PlanError> {
+    let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
+    os_random(&mut secret);
+    let by_password = seal_with_password(instance, &secret, password)?;
+    Ok(StoredMasterKey { secret, by_password })
+}
+
+/// Seals something by a password.
+///
+/// # Errors
+/// 8645; the machine's.
+pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> Result<Vec<u8>, PlanError> {
+    with_place(instance, || seal_by_password(plain, password))?
+        .map_err(|_| error(15209, "An error occurred during encryption."))
+}
+
+/// Opens what a password has sealed.
+///
+/// # Errors
+/// 8645.
+pub fn open_with_password(
+    instance: &Instance,
+    file: &[u8],
+    password: &str,
+    size_max: usize,
+) -> Result<Result<Zeroizing<Vec<u8>>, PasswordFileError>, PlanError> {
+    with_place(instance, || open_by_password(file, password, size_max))
+}
+
+/// Stretching a password takes memory: so many at a time, and no more.
+fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, PlanError> {
+    let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
+    let _place = place.map_err(|_| {
+        let text = "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' \
+            (2). Rerun the query.";
+        error(8645, text).with_severity(17)
+    })?;
+    Ok(stretch())
+}
+
+/// Refuses a password that protects nothing.
+///
+/// # Errors
+/// 15116, 15117, 15118.
+pub fn check_password(password: &str) -> Result<(), PlanError> {
+    let (number, why) = match check_new_password("", password) {
+        Ok(()) => return Ok(()),
+        Err(RuleBroken::Short) => (15116, "too short"),
+        Err(RuleBroken::Long) => (15117, "too long"),
+        Err(RuleBroken::Simple) => (15118, "not complex enough"),
+    };
+    let text = format!(
+        "Password validation failed. The password does not meet the operating system policy requirements because it is {why}."
+    );
+    Err(error(number, text))
+}
+
+fn there_is_one() -> PlanError {
+    let text = "There is already a master key in the database. Please drop it before performing this statement.";
+    error(15578, text)
+}
+
+/// AES-256.
+const SECRET_SIZE: usize = 32;
+/// The first line of a backup.
+const BACKUP_HEADING: &str = "# Master key, made by Selenite";
+/// The heading, 64 digits, and their lines' ends.
+const BACKUP_SIZE_MAX: usize = 256;
+/// Of AES-GCM.
+const TAG_SIZE: usize = 16;
+/// As long as a login waits for its password to be stretched.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_master_key_seals_opens_under_it_and_for_its_certificate_alone() {
+        let key = MasterKey::new(&[1; 32]).unwrap();
+        let sealed = key.seal(b"a secret", b"one").unwrap();
+        assert_ne!(key.seal(b"a secret", b"one").unwrap(), sealed);
+        assert_eq!(**key.open(&sealed, b"one").unwrap(), *b"a secret");
+        assert_eq!(key.open(&sealed, b"two").unwrap_err().number(), 15466);
+        assert!(MasterKey::new(&[2; 32]).unwrap().open(&sealed, b"one").is_err());
+        for size in 0..sealed.len() {
+            assert!(key.open(&sealed[..size], b"one").is_err(), "{size}");
+        }
+        assert!(MasterKey::new(&[1; 31]).is_none());
+    }
+
+    #[test]
+    fn a_backup_leads_back_to_its_key_and_nothing_else_does() {
+        let text = format!("{BACKUP_HEADING}\n{}\n", hexadecimal(&[0xa7; 32]));
+        assert_eq!(**parse_backup(text.as_bytes()).unwrap(), [0xa7; 32]);
+        for size in 0..text.len() {
+            assert!(parse_backup(&text.as_bytes()[..size]).is_none(), "{size}");
+        }
+        let signed = text.replace("a7a7a7", "+7a7a7");
+        assert!(parse_backup(signed.as_bytes()).is_none());
+        assert!(parse_backup(text.replace("a7a7", "+7+7").as_bytes()).is_none());
+    }
+
+    #[test]
+    fn a_weak_password_is_refused() {
+        assert!(check_password("$ql$h@ck@12").is_ok());
+        for (number, password) in [(15116, "aA1-"), (15118, "aaaaaaaaa")] {
+            assert_eq!(check_password(password).unwrap_err().number(), number);
+        }
+        assert_eq!(check_password(&"aA1-".repeat(33)).unwrap_err().number(), 15117);
+    }
+}

@@ -1,0 +1,102 @@
+//! Logins, users and roles in T-SQL.
+//!
+//! U1. A login is the server's, in master.db; a user is a database's, in its own file, and belongs to the login of its security id: so a
+//!     database that is restored has the users that it had.
+//! U2. What is taken is enforced (`crate::catalog::permission`); what can't be is refused by name: permissions of single objects, roles of one's own.
+
+mod login;
+mod policy;
+mod procedure;
+mod user;
+
+pub(crate) use procedure::argument;
+
+use selenite_plan::machine::{Affected, Failure, TableStatement};
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::{DropKind, StatementKind};
+
+use crate::administration::Administration;
+use crate::execution_context::ExecutionContext;
+
+impl Administration<'_, '_> {
+    /// Carries out a statement on logins, users and roles; none if it is no such statement.
+    #[expect(clippy::wildcard_enum_match_arm, reason = "all other statements are somebody else's")]
+    pub(crate) fn secure(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Option<Affected>, Failure> {
+        match &statement.statement.kind {
+            StatementKind::CreateLogin(create) => self.create_login(create)?,
+            StatementKind::AlterLogin(alter) => self.alter_login(alter)?,
+            StatementKind::CreateUser(create) => self.in_file(execution, |work| work.create_user(create))?,
+            StatementKind::AlterUser(alter) => self.in_file(execution, |work| work.alter_user(alter))?,
+            StatementKind::CreateRole(_) => return Err(refused("CREATE ROLE").into()),
+            StatementKind::AlterRole(alter) if alter.server => self.alter_server_role(alter)?,
+            StatementKind::AlterRole(alter) => self.in_file(execution, |work| work.alter_role(alter))?,
+            StatementKind::Permission(change) => {
+                let word = match change.action {
+                    selenite_tsql::ast::PermissionAction::Grant => "GRANT",
+                    selenite_tsql::ast::PermissionAction::Deny => "DENY",
+                    selenite_tsql::ast::PermissionAction::Revoke => "REVOKE",
+                };
+                return Err(refused(word).into());
+            }
+            StatementKind::Drop(drop) => match drop.kind {
+                DropKind::Login => {
+                    for name in &drop.names {
+                        self.drop_login(&name.name.text, drop.if_exists)?;
+                    }
+                }
+                DropKind::User => self.in_file(execution, |work| {
+                    drop.names
+                        .iter()
+                        .try_for_each(|name| work.drop_user(&name.name.text, drop.if_exists))
+                })?,
+                DropKind::Role => return Err(refused("DROP ROLE").into()),
+                DropKind::Table
+                | DropKind::View
+                | DropKind::Procedure
+                | DropKind::Function
+                | DropKind::Trigger
+                | DropKind::Database
+                | DropKind::Schema
+                | DropKind::Certificate => return Ok(None),
+            },
+            _ => return Ok(None),
+        }
+        Ok(Some(Affected::Nothing))
+    }
+
+    /// Changes the users of the database in use, with the transaction that the statement is in.
+    fn in_file(
+        &mut self,
+        execution: &mut ExecutionContext<'_>,
+        change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        let directory = self.registry.directory(self.session.instance)?;
+        self.transactions.change_database(execution, |database| {
+            let schema = database.schema(database.version()?)?;
+            change(&user::UserWork {
+                connection: &database.connection,
+                present: schema.principals(),
+                directory: &directory,
+            })?;
+            database.note_change();
+            Ok(())
+        })
+    }
+}
+
+fn refused(what: &str) -> PlanError {
+    PlanError::unsupported(what).with_ends(Ends::Statement)
+}
+
+fn error(number: i32, text: String) -> PlanError {
+    PlanError::new(number, Ends::Statement, text)
+}
+
+/// 15405.
+fn special(name: &str) -> PlanError {
+    error(15405, format!("Cannot use the special principal '{name}'."))
+}

@@ -1,0 +1,224 @@
+//! CREATE, ALTER and DROP LOGIN, ALTER SERVER ROLE.
+
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
+
+use super::policy::{LoginOptions, is_right, plain, stretch};
+use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
+use super::{error, refused, special};
+use crate::catalog::principals::not_there;
+use crate::administration::Administration;
+use crate::sqlite_error::of_master;
+use crate::master::{LoginRecord, MasterError, NewLogin};
+
+impl Administration<'_, '_> {
+    pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {
+        let name = create.name.text.as_str();
+        let (password, settings) = match &create.source {
+            LoginSource::Password { password, options } => (password, options),
+            LoginSource::Windows(_) => return Err(refused("CREATE LOGIN FROM WINDOWS")),
+            LoginSource::Certificate(_) => return Err(refused("CREATE LOGIN FROM CERTIFICATE")),
+        };
+        if password.unlock {
+            return Err(refused("CREATE LOGIN with UNLOCK"));
+        }
+        let options = LoginOptions::read(settings, "CREATE LOGIN")?;
+        if options.name.is_some() {
+            let text = "'NAME' is not a recognized CREATE LOGIN option.";
+            return Err(error(155, text.to_owned()).with_severity(15));
+        }
+        let (policy, expiration) = options.policy((true, false))?;
+        if password.must_change && !expiration {
+            let text = "The MUST_CHANGE option cannot be used when CHECK_EXPIRATION is OFF.";
+            return Err(error(15099, text.to_owned()));
+        }
+        let database = options.database.clone().unwrap_or_else(|| "master".to_owned());
+        self.check_database(&database)?;
+        let instance = self.session.instance;
+        if self.login(name)?.is_some() {
+            return Err(taken(name));
+        }
+        let hash = stretch(instance, (name, plain(password)?), policy)?;
+        let new = NewLogin {
+            name,
+            sid: options.sid,
+            password: &hash,
+            must_change: password.must_change,
+            default_database: &database,
+        };
+        instance.master().add_login(&new).map_err(|error| told(name, &error))?;
+        let kept = instance.master().set_policy(name, policy, expiration);
+        kept.map_err(|error| told(name, &error))?;
+        self.registry.reload();
+        Ok(())
+    }
+
+    pub(crate) fn alter_login(&mut self, alter: &ast::AlterLogin) -> Result<(), PlanError> {
+        let name = alter.name.text.as_str();
+        let master = self.session.instance.master();
+        let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
+        match &alter.action {
+            AlterLoginAction::Enable => master.set_disabled(name, false).map_err(|error| told(name, &error))?,
+            AlterLoginAction::Disable => master.set_disabled(name, true).map_err(|error| told(name, &error))?,
+            AlterLoginAction::With {
+                password,
+                old_password,
+                options,
+            } => self.change_login(&present, (password.as_ref(), old_password.as_deref()), options)?,
+        }
+        self.registry.reload();
+        Ok(())
+    }
+
+    fn change_login(
+        &self,
+        present: &LoginRecord,
+        (password, old): (Option<&ast::Password>, Option<&str>),
+        settings: &[ast::Setting],
+    ) -> Result<(), PlanError> {
+        let instance = self.session.instance;
+        let master = instance.master();
+        let name = present.name.as_str();
+        let options = LoginOptions::read(settings, "ALTER LOGIN")?;
+        if options.sid.is_some() {
+            let text = "'SID' is not a recognized ALTER LOGIN option.";
+            return Err(error(155, text.to_owned()).with_severity(15));
+        }
+        let (policy, expiration) = options.policy((present.checks_policy, present.checks_expiration))?;
+        if present.must_change && !expiration && password.is_none() {
+            let text = "The CHECK_POLICY and CHECK_EXPIRATION options cannot be turned OFF when MUST_CHANGE is ON.";
+            return Err(error(15128, text.to_owned()));
+        }
+        if let Some(database) = &options.database {
+            self.check_database(database)?;
+        }
+        let hash = match password {
+            Some(password) => {
+                if password.must_change && !expiration {
+                    let text = "The MUST_CHANGE option cannot be used when CHECK_EXPIRATION is OFF.";
+                    return Err(error(15099, text.to_owned()));
+                }
+                if let Some(old) = old {
+                    let found = master.login_and_hash(name).map_err(|error| of_master(&error))?;
+                    let (login, hash) = found.ok_or_else(|| not_there("alter", "login", name))?;
+                    let address = self.session.entry.facts().peer.ip();
+                    if !is_right(instance, (&login, &hash), (old, address))? {
+                        return Err(not_there("alter", "login", name));
+                    }
+                }
+                Some((stretch(instance, (name, plain(password)?), policy)?, password))
+            }
+            None => None,
+        };
+        let wrong = |error: MasterError| told(name, &error);
+        if let Some((hash, password)) = &hash {
+            master.set_password(name, hash, password.must_change).map_err(wrong)?;
+            if password.unlock {
+                instance.unlock(present).map_err(wrong)?;
+            }
+        }
+        if (policy, expiration) != (present.checks_policy, present.checks_expiration) {
+            master.set_policy(name, policy, expiration).map_err(wrong)?;
+        }
+        if let Some(database) = &options.database {
+            master.set_default_database(name, database).map_err(wrong)?;
+        }
+        match &options.name {
+            Some(new) => master.rename_login(name, new).map_err(|error| told(new, &error)),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn drop_login(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+        let Some(present) = self.login(name)? else {
+            return match if_exists {
+                true => Ok(()),
+                false => Err(not_there("drop", "login", name)),
+            };
+        };
+        let sessions = self.session.instance.registry().sessions();
+        if present.id == SA {
+            return Err(special(name));
+        }
+        if sessions.iter().any(|session| session.facts().sid == present.sid) {
+            let text = format!("Could not drop login '{name}' as the user is currently logged in.");
+            return Err(error(15434, text));
+        }
+        let removed = self.session.instance.master().remove_login(name);
+        removed.map_err(|error| told(name, &error))?;
+        self.session.instance.forget_login(present.id);
+        self.registry.reload();
+        Ok(())
+    }
+
+    pub(crate) fn alter_server_role(&mut self, alter: &ast::AlterRole) -> Result<(), PlanError> {
+        let role = alter.name.text.as_str();
+        if !same_name(role, SYSADMIN) {
+            return match UNSUPPORTED_OF_SERVER.iter().any(|known| same_name(known, role)) {
+                true => Err(refused(&format!("The server role '{role}'"))),
+                false => Err(not_there("alter", "server role", role)),
+            };
+        }
+        match &alter.action {
+            AlterRoleAction::AddMember(member) => self.set_administrator(&member.text, true, "add"),
+            AlterRoleAction::DropMember(member) => self.set_administrator(&member.text, false, "drop"),
+            AlterRoleAction::Rename(_) => Err(refused("ALTER SERVER ROLE WITH NAME")),
+        }
+    }
+
+    /// Lets a login do everything, or no longer.
+    pub(crate) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), PlanError> {
+        let changed = self.session.instance.master().set_administrator(login, is);
+        self.registry.reload();
+        match changed {
+            Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
+            changed => changed.map_err(|error| told(login, &error)),
+        }
+    }
+
+    fn login(&self, name: &str) -> Result<Option<LoginRecord>, PlanError> {
+        self.session
+            .instance
+            .master()
+            .login(name)
+            .map_err(|error| of_master(&error))
+    }
+
+    /// 15010.
+    fn check_database(&self, name: &str) -> Result<(), PlanError> {
+        let directory = self.registry.directory(self.session.instance)?;
+        if directory.databases.iter().any(|record| same_name(&record.name, name)) {
+            return Ok(());
+        }
+        let text = format!(
+            "The database '{name}' does not exist. Supply a valid database name. To see available databases, use sys.databases."
+        );
+        Err(error(15010, text))
+    }
+}
+
+fn taken(name: &str) -> PlanError {
+    error(15025, format!("The server principal '{name}' already exists."))
+}
+
+/// What master.db says of a login.
+fn told(name: &str, why: &MasterError) -> PlanError {
+    match why {
+        MasterError::Taken(_) => taken(name),
+        MasterError::Unknown(_) => not_there("alter", "login", name),
+        MasterError::Reserved(_) => special(name),
+        MasterError::Name(_) => error(
+            15006,
+            format!("'{name}' is not a valid name because it contains invalid characters."),
+        ),
+        MasterError::Password(_)
+        | MasterError::Version(_)
+        | MasterError::NotMaster(_)
+        | MasterError::NotTold(_)
+        | MasterError::Engine(_)
+        | MasterError::Sqlite(_) => of_master(why),
+    }
+}
+
+/// sa's principal id.
+const SA: i64 = 1;

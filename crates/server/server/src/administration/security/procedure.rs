@@ -1,0 +1,130 @@
+//! sp_addrolemember and related ones.
+
+use selenite_plan::machine::{Call, CallArgument, Callee, Failure};
+use selenite_plan::{PlanError, same_name};
+use selenite_types::Value;
+
+use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
+use crate::catalog::fixed_role::FixedRole;
+use super::{error, refused};
+use crate::administration::Administration;
+use crate::execution_context::ExecutionContext;
+
+/// The procedures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Own {
+    /// sp_addrolemember
+    Add,
+    /// sp_droprolemember
+    Drop,
+    /// sp_addsrvrolemember
+    AddToServer,
+    /// sp_dropsrvrolemember
+    DropFromServer,
+}
+
+impl Administration<'_, '_> {
+    /// Runs one of these procedures; none if it is another. `may` says whether the session may change roles of the database, and of the server.
+    pub(crate) fn call_security(
+        &mut self,
+        call: &Call<'_>,
+        (may_database, may_server): (bool, bool),
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Option<Callee>, Failure> {
+        let Some(own) = own(call) else { return Ok(None) };
+        let (is_server, first, second) = match own {
+            Own::Add | Own::Drop => (false, "@rolename", "@membername"),
+            Own::AddToServer | Own::DropFromServer => (true, "@loginame", "@rolename"),
+        };
+        let (first, second) = (argument(call, first, 0)?, argument(call, second, 1)?);
+        let is_allowed = if is_server { may_server } else { may_database };
+        if !is_allowed {
+            let text = "User does not have permission to perform this action.";
+            return Err(error(15247, text.to_owned()).into());
+        }
+        match own {
+            Own::AddToServer | Own::DropFromServer => {
+                check_server_role(&second)?;
+                let adds = own == Own::AddToServer;
+                self.set_administrator(&first, adds, if adds { "add" } else { "drop" })?;
+            }
+            Own::Add | Own::Drop => {
+                let role = database_role(&first)?;
+                let adds = own == Own::Add;
+                self.in_file(execution, |work| match adds {
+                    true => work.add_member(role, &second),
+                    false => work.drop_member(role, &second),
+                })
+                .map_err(|failure| unknown_member(failure, &second))?;
+            }
+        }
+        Ok(Some(Callee::Done {
+            status: 0,
+            outputs: call
+                .arguments
+                .iter()
+                .filter(|argument| argument.is_output)
+                .map(|argument| argument.value.as_ref().map_or(Value::Null, |(value, _)| value.clone()))
+                .collect(),
+        }))
+    }
+}
+
+fn own(call: &Call<'_>) -> Option<Own> {
+    let schema = call.procedure.schema.as_ref();
+    let is_system = schema.is_none_or(|schema| schema.is("sys") || schema.is("dbo"));
+    let name = &call.procedure.name;
+    let own = [
+        ("sp_addrolemember", Own::Add),
+        ("sp_droprolemember", Own::Drop),
+        ("sp_addsrvrolemember", Own::AddToServer),
+        ("sp_dropsrvrolemember", Own::DropFromServer),
+    ];
+    let found = own.iter().find(|(known, _)| name.is(known))?;
+    is_system.then_some(found.1)
+}
+
+/// The text of an argument, by its name or place.
+pub(crate) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<String, PlanError> {
+    let by_name = |argument: &&CallArgument| argument.name.as_ref().is_some_and(|known| same_name(known, name));
+    let by_place = || call.arguments.get(place).filter(|argument| argument.name.is_none());
+    let found = call.arguments.iter().find(by_name).or_else(by_place);
+    match found.and_then(|argument| argument.value.as_ref()) {
+        Some((Value::Text(text), _)) => Ok(text.trim_end_matches(' ').to_owned()),
+        Some(_) | None => {
+            let procedure = &call.procedure.name.text;
+            let text =
+                format!("Procedure or function '{procedure}' expects parameter '{name}', which was not supplied.");
+            Err(error(201, text).with_state(4))
+        }
+    }
+}
+
+fn check_server_role(role: &str) -> Result<(), PlanError> {
+    if same_name(role, SYSADMIN) {
+        return Ok(());
+    }
+    if UNSUPPORTED_OF_SERVER.iter().any(|known| same_name(known, role)) {
+        return Err(refused(&format!("The server role '{role}'")));
+    }
+    Err(error(15402, format!("'{role}' is not a fixed server role.")))
+}
+
+fn database_role(role: &str) -> Result<FixedRole, PlanError> {
+    if UNSUPPORTED.iter().any(|known| same_name(known, role)) {
+        return Err(refused(&format!("The role '{role}'")));
+    }
+    FixedRole::of_name(role).ok_or_else(|| error(15409, format!("'{role}' is not a role.")))
+}
+
+/// The procedures have a number of their own for a member that is not there.
+fn unknown_member(failure: Failure, member: &str) -> Failure {
+    match failure {
+        Failure::Error(why) if why.number() == 15151 => {
+            let text = format!("User or role '{member}' does not exist in this database.");
+            error(15410, text).into()
+        }
+        Failure::Error(why) => Failure::Error(why),
+        Failure::Stop(stop) => Failure::Stop(stop),
+    }
+}

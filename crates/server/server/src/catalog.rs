@@ -1,0 +1,11 @@
+//! What a database's file says of its objects and principals, and what the server shows of itself.
+
+pub(crate) mod catalog_rows;
+pub(crate) mod directory;
+pub(crate) mod fixed_role;
+pub(crate) mod object_list;
+pub(crate) mod permission;
+pub(crate) mod principals;
+pub(crate) mod schema;
+pub(crate) mod system_relations;
+pub(crate) mod table_variables;

@@ -1,0 +1,196 @@
+//! The table `selenite_catalog`: what SQLite's schema can't hold, one row an object, in T-SQL's own words.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::{Connection, Row};
+use selenite_plan::PlanError;
+
+use crate::sqlite_error::trouble;
+
+/// A row.
+#[derive(Clone, Debug)]
+pub struct CatalogRow {
+    /// The object's number.
+    pub object_id: i32,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Its name.
+    pub name: String,
+    /// Of an index, its table's number.
+    pub parent: Option<i32>,
+    /// The statements that make it.
+    pub definition: String,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: i64,
+    /// When it was changed last.
+    pub modified: i64,
+}
+
+/// What an object is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObjectKind {
+    /// A table.
+    Table,
+    /// An index of one.
+    Index,
+    /// A view.
+    View,
+    /// A procedure.
+    Procedure,
+}
+
+impl ObjectKind {
+    /// As the row has it.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Table => "table",
+            Self::Index => "index",
+            Self::View => "view",
+            Self::Procedure => "procedure",
+        }
+    }
+
+    fn of_word(word: &str) -> Option<Self> {
+        [Self::Table, Self::Index, Self::View, Self::Procedure]
+            .into_iter()
+            .find(|kind| kind.word() == word)
+    }
+}
+
+/// Makes the table in `schema`, `main` or `temp`, if it is not there.
+///
+/// # Errors
+/// What SQLite says.
+pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
+    let sql = format!(
+        "CREATE TABLE IF NOT EXISTS {schema}.selenite_catalog (
+            object_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE SQL_Latin1_General_CP1_CI_AS,
+            parent INTEGER, definition TEXT NOT NULL, next TEXT, created INTEGER NOT NULL, modified INTEGER NOT NULL)"
+    );
+    connection.execute_batch(&sql).map_err(|error| trouble(&error))
+}
+
+/// All rows of `schema`; none if there is no such table.
+///
+/// # Errors
+/// What SQLite says.
+pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, PlanError> {
+    let run = || -> rusqlite::Result<Vec<CatalogRow>> {
+        let master = if schema == "temp" {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
+        let is_there: bool = connection.query_row(
+            &format!("SELECT EXISTS (SELECT 1 FROM {master} WHERE type = 'table' AND name = 'selenite_catalog')"),
+            [],
+            |row| row.get(0),
+        )?;
+        if !is_there {
+            return Ok(Vec::new());
+        }
+        let mut statement = connection.prepare(&format!(
+            "SELECT object_id, kind, name, parent, definition, created, modified FROM {schema}.selenite_catalog ORDER BY object_id"
+        ))?;
+        let rows = statement.query_map([], read)?;
+        Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+    };
+    run().map_err(|error| trouble(&error))
+}
+
+/// A row of a kind that a later version made is none.
+fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
+    let kind: String = row.get(1)?;
+    let Some(kind) = ObjectKind::of_word(&kind) else {
+        return Ok(None);
+    };
+    Ok(Some(CatalogRow {
+        object_id: row.get(0)?,
+        kind,
+        name: row.get(2)?,
+        parent: row.get(3)?,
+        definition: row.get(4)?,
+        created: row.get(5)?,
+        modified: row.get(6)?,
+    }))
+}
+
+/// Puts a row in the place of the one of its number.
+///
+/// # Errors
+/// What SQLite says.
+pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<(), PlanError> {
+    let sql = format!(
+        "INSERT INTO {schema}.selenite_catalog (object_id, kind, name, parent, definition, created, modified)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+         ON CONFLICT (object_id) DO UPDATE SET name = ?3, parent = ?4, definition = ?5, modified = ?7"
+    );
+    let values = (
+        row.object_id,
+        row.kind.word(),
+        &row.name,
+        row.parent,
+        &row.definition,
+        row.created,
+        row.modified,
+    );
+    connection
+        .execute(&sql, values)
+        .map(drop)
+        .map_err(|error| trouble(&error))
+}
+
+/// Removes an object and all that is its own.
+///
+/// # Errors
+/// What SQLite says.
+pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), PlanError> {
+    let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
+    connection
+        .execute(&sql, [object_id])
+        .map(drop)
+        .map_err(|error| trouble(&error))
+}
+
+/// A number for a new object.
+///
+/// # Errors
+/// What SQLite says.
+pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> {
+    let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
+    connection
+        .query_row(&sql, [], |row| row.get(0))
+        .map_err(|error| trouble(&error))
+}
+
+/// Refuses names that are the server's or SQLite's own, and what SQLite can't hold.
+///
+/// # Errors
+/// 40510.
+pub fn check_name(name: &str) -> Result<(), PlanError> {
+    let lower = name.to_ascii_lowercase();
+    if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
+        return Err(PlanError::unsupported(&format!(
+            "The name '{}'",
+            name.replace('\0', "")
+        )));
+    }
+    Ok(())
+}
+
+/// A number that no temporary object had before.
+pub fn new_temporary_id() -> i32 {
+    NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
+}
+
+/// Tells names of constraints that have none from those made before.
+pub fn salt() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()
+}
+
+/// Below it are system objects.
+const FIRST_ID: i32 = 245_575_913;
+/// SQL Server's temporary objects have numbers below 0, too.
+static NEXT_TEMPORARY: AtomicI32 = AtomicI32::new(-1_000_000_000);

@@ -1,0 +1,483 @@
+//! Who may do what.
+//!
+//! | who | may |
+//! |---|---|
+//! | `sysadmin` | everything, in every database, as `dbo` |
+//! | `db_owner` | everything in the database, but to back it up, to restore, to drop or to alter it as a whole |
+//! | `db_ddladmin` | CREATE, ALTER and DROP of tables, indexes, views and procedures |
+//! | `db_datareader`, `db_datawriter` | SELECT; INSERT, UPDATE and DELETE, on every table and view |
+//! | `db_denydatareader`, `db_denydatawriter` | not that, whatever else they are in, but `db_owner` |
+//! | a user in no role | to use the database, temporary tables, and views of the system |
+//! | a login without a user | master, tempdb and msdb as `guest`, no other database |
+//!
+//! P1. What nobody is named for here, only `sysadmin` may: the match over statements has an answer for each of them.
+//! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
+//!     only as long as users and roles are the same, since both are part of what its version counts ([`crate::catalog::schema`]).
+//! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
+//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Permissions::sees`]); texts
+//!     of views, checks and defaults only by the former. The server's own views are made of what is seen.
+
+use std::sync::Arc;
+
+use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
+use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
+
+use crate::catalog::directory::Directory;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::principals::{Principals, User, not_there};
+use crate::master::{MASTER, TEMPDB};
+
+/// What a login is in a database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Permissions {
+    /// Whether it is in `sysadmin`.
+    pub is_administrator: bool,
+    /// Its user's id and name; none where it may not use the database.
+    pub user: Option<(i32, Arc<str>)>,
+    roles: Vec<FixedRole>,
+}
+
+impl Permissions {
+    /// Who may do everything.
+    #[must_use]
+    pub fn administrator() -> Self {
+        Self {
+            is_administrator: true,
+            user: Some((DBO, Arc::from("dbo"))),
+            roles: vec![FixedRole::Owner],
+        }
+    }
+
+    /// What the login of `sid` is in a database.
+    #[must_use]
+    pub fn of(sid: &[u8], directory: &Directory, database_id: i32, principals: &Principals) -> Self {
+        if directory
+            .records
+            .iter()
+            .any(|login| login.sid == sid && login.is_administrator)
+        {
+            return Self::administrator();
+        }
+        let user = principals.of_login(sid);
+        let roles = FixedRole::ALL.into_iter();
+        let roles = roles.filter(|role| user.is_some_and(|user| principals.is_member(*role, user.id)));
+        let named = |user: &User| (user.id, Arc::from(user.name.as_str()));
+        let guest = || has_guests(database_id).then(|| (GUEST, Arc::from("guest")));
+        Self {
+            is_administrator: false,
+            roles: roles.collect(),
+            user: user.map(named).or_else(guest),
+        }
+    }
+
+    /// Whether it is in a role.
+    #[must_use]
+    pub fn is_in(&self, role: FixedRole) -> bool {
+        self.roles.contains(&role)
+    }
+
+    /// Whether it may do everything in the database.
+    #[must_use]
+    pub fn owns(&self) -> bool {
+        self.is_administrator || self.is_in(FixedRole::Owner)
+    }
+
+    /// Whether it may make, change and drop objects.
+    #[must_use]
+    pub fn defines(&self) -> bool {
+        self.owns() || self.is_in(FixedRole::DdlAdmin)
+    }
+
+    /// Whether it may read tables.
+    #[must_use]
+    pub fn reads(&self) -> bool {
+        self.owns() || self.is_in(FixedRole::DataReader) && !self.is_in(FixedRole::DenyDataReader)
+    }
+
+    /// Whether it may change rows.
+    #[must_use]
+    pub fn writes(&self) -> bool {
+        self.owns() || self.is_in(FixedRole::DataWriter) && !self.is_in(FixedRole::DenyDataWriter)
+    }
+}
+
+/// What a login sees of the definitions in a database: only of what it has some permission on.
+impl Permissions {
+    /// Whether it sees tables and views.
+    #[must_use]
+    pub fn sees_tables(&self) -> bool {
+        self.defines() || self.reads() || self.writes()
+    }
+
+    /// Whether it sees an object of a kind.
+    #[must_use]
+    pub fn sees(&self, kind: ObjectKind) -> bool {
+        match kind {
+            ObjectKind::UserTable
+            | ObjectKind::View
+            | ObjectKind::PrimaryKey
+            | ObjectKind::Unique
+            | ObjectKind::ForeignKey
+            | ObjectKind::Check
+            | ObjectKind::Default => self.sees_tables(),
+            ObjectKind::SystemTable => true,
+            ObjectKind::Procedure
+            | ObjectKind::ExtendedProcedure
+            | ObjectKind::ScalarFunction
+            | ObjectKind::TableFunction
+            | ObjectKind::Trigger => self.defines(),
+        }
+    }
+}
+
+/// Whether logins without a user may use a database.
+#[must_use]
+pub fn has_guests(database_id: i32) -> bool {
+    [MASTER, TEMPDB, MSDB].contains(&database_id)
+}
+
+/// 916: a database that a login has no user in.
+pub fn no_access(login: &str, database: &str) -> PlanError {
+    let text = format!(
+        "The server principal \"{login}\" is not able to access the database \"{database}\" under the current security context."
+    );
+    PlanError::new(916, Ends::Batch, text).with_severity(14)
+}
+
+/// P1. Whether a statement may be run at all; of statements on rows that is asked when they are bound ([`check_rows`]).
+///
+/// # Errors
+/// SQL Server's own for each.
+pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &str)) -> Result<(), PlanError> {
+    if permissions.is_administrator {
+        return Ok(());
+    }
+    let (login, database) = session;
+    if permissions.user.is_none() {
+        return Err(no_access(login, database));
+    }
+    match kind {
+        StatementKind::Select(_)
+        | StatementKind::Insert(_)
+        | StatementKind::Update(_)
+        | StatementKind::Delete(_)
+        | StatementKind::Truncate(_) => Ok(()),
+        StatementKind::CreateTable(_)
+        | StatementKind::AlterTable(_)
+        | StatementKind::CreateIndex(_)
+        | StatementKind::AlterIndex(_)
+        | StatementKind::DropIndex { .. }
+        | StatementKind::View(_)
+        | StatementKind::Procedure(_)
+        | StatementKind::CreateSchema(_) => check_definition(kind, permissions, database),
+        StatementKind::Drop(drop) => check_drop(drop, permissions),
+        StatementKind::CreateUser(_)
+        | StatementKind::CreateRole(_)
+        | StatementKind::AlterUser(_)
+        | StatementKind::AlterRole(_)
+        | StatementKind::CreateLogin(_)
+        | StatementKind::AlterLogin(_) => check_principal(kind, permissions, login),
+        StatementKind::CreateDatabase(_)
+        | StatementKind::AlterDatabase(_)
+        | StatementKind::Backup(_)
+        | StatementKind::Restore(_)
+        | StatementKind::Dbcc(_)
+        | StatementKind::Kill(_)
+        | StatementKind::Checkpoint(_)
+        | StatementKind::Reconfigure { .. } => check_administration(kind, permissions, session),
+        StatementKind::Shutdown { .. }
+        | StatementKind::CreateMasterKey { .. }
+        | StatementKind::RegenerateMasterKey { .. }
+        | StatementKind::OpenMasterKey { .. }
+        | StatementKind::CloseMasterKey
+        | StatementKind::BackupMasterKey { .. }
+        | StatementKind::RestoreMasterKey { .. }
+        | StatementKind::DropMasterKey
+        | StatementKind::CreateCertificate(_)
+        | StatementKind::BackupCertificate(_)
+        | StatementKind::CreateEncryptionKey(_)
+        | StatementKind::AlterEncryptionKey(_)
+        | StatementKind::DropEncryptionKey => Err(no_action()),
+        // Refused to all, by name.
+        StatementKind::Permission(_) | StatementKind::Unsupported(_) => Ok(()),
+        // The machine's own: they come here only with what they do.
+        StatementKind::Block(_)
+        | StatementKind::If(_)
+        | StatementKind::While(_)
+        | StatementKind::Break
+        | StatementKind::Continue
+        | StatementKind::Return(_)
+        | StatementKind::Try(_)
+        | StatementKind::Throw(_)
+        | StatementKind::RaiseError(_)
+        | StatementKind::Print(_)
+        | StatementKind::WaitFor(_)
+        | StatementKind::Goto(_)
+        | StatementKind::Label(_)
+        | StatementKind::Declare(_)
+        | StatementKind::SetVariable(_)
+        | StatementKind::SetOption(_)
+        | StatementKind::Use(_)
+        | StatementKind::Transaction(_)
+        | StatementKind::Execute(_) => Ok(()),
+    }
+}
+
+/// Logins, users and roles.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked principals")]
+fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str) -> Result<(), PlanError> {
+    match kind {
+        StatementKind::AlterRole(alter) if alter.server => Err(not_there("alter", "server role", &alter.name.text)),
+        StatementKind::AlterLogin(alter) if is_own_password(alter, login) => Ok(()),
+        StatementKind::AlterLogin(alter) => Err(not_there("alter", "login", &alter.name.text)),
+        StatementKind::CreateLogin(_) => Err(no_action()),
+        _ if permissions.owns() => Ok(()),
+        StatementKind::AlterUser(alter) => Err(not_there("alter", "user", &alter.name.text)),
+        StatementKind::AlterRole(alter) => Err(not_there("alter", "role", &alter.name.text)),
+        _ => Err(no_action()),
+    }
+}
+
+/// Databases as a whole, and the server.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked administration")]
+fn check_administration(
+    kind: &StatementKind,
+    permissions: &Permissions,
+    (login, database): (&str, &str),
+) -> Result<(), PlanError> {
+    match kind {
+        StatementKind::CreateDatabase(_) => Err(denied_in("CREATE DATABASE", "master")),
+        StatementKind::AlterDatabase(alter) => {
+            let name = alter.name.as_ref().map_or(database, |name| &name.text);
+            let text = format!(
+                "User does not have permission to alter database '{name}', the database does not exist, or the database is \
+                 not in a state that allows access checks."
+            );
+            Err(error(5011, text).with_severity(14).with_state(9))
+        }
+        StatementKind::Backup(backup) => {
+            let what = match backup.kind {
+                ast::BackupKind::Database => "BACKUP DATABASE",
+                ast::BackupKind::Log => "BACKUP LOG",
+            };
+            let name = match &backup.database {
+                ast::NameOrVariable::Name(name) => &name.text,
+                ast::NameOrVariable::Variable(name) => name,
+            };
+            Err(denied_in(what, name))
+        }
+        StatementKind::Restore(restore) => Err(denied_restore(restore)),
+        StatementKind::Dbcc(dbcc) => check_dbcc(dbcc, permissions, (login, database)),
+        StatementKind::Kill(_) => {
+            let text = "User does not have permission to use the KILL statement.";
+            Err(error(6102, text.to_owned()).with_severity(14))
+        }
+        StatementKind::Checkpoint(_) if permissions.owns() => Ok(()),
+        StatementKind::Checkpoint(_) => Err(denied_in("CHECKPOINT", database)),
+        StatementKind::Reconfigure { .. } => {
+            let text = "You do not have permission to run the RECONFIGURE statement.";
+            Err(error(5812, text.to_owned()).with_severity(14))
+        }
+        _ => Err(no_action()),
+    }
+}
+
+/// What is defined: its own name, which may be a temporary table's.
+#[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
+fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+    if permissions.defines() {
+        return Ok(());
+    }
+    let is_temporary = |name: &ObjectName| name.name.text.starts_with('#');
+    match kind {
+        StatementKind::CreateTable(create) if is_temporary(&create.name) => Ok(()),
+        StatementKind::CreateTable(_) => Err(denied_in("CREATE TABLE", database)),
+        StatementKind::AlterTable(alter) => no_object_unless(is_temporary(&alter.name), &alter.name, 13),
+        StatementKind::CreateIndex(create) => no_object_unless(is_temporary(&create.table), &create.table, 12),
+        StatementKind::AlterIndex(alter) => no_object_unless(is_temporary(&alter.table), &alter.table, 9),
+        StatementKind::DropIndex { indexes, .. } => match indexes.iter().find(|index| !is_temporary(&index.table)) {
+            None => Ok(()),
+            Some(index) => Err(no_drop(
+                "index",
+                &format!("{}.{}", written_object(&index.table), index.name.text),
+            )),
+        },
+        StatementKind::View(view) => denied_module(view.create, "VIEW", &view.name, database),
+        StatementKind::Procedure(procedure) => denied_module(procedure.create, "PROCEDURE", &procedure.name, database),
+        _ => Err(denied_in("CREATE SCHEMA", database)),
+    }
+}
+
+fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) -> Result<(), PlanError> {
+    match create {
+        Create::New | Create::NewOrAlter => Err(denied_in(&format!("CREATE {what}"), database)),
+        Create::Alter => {
+            let text = format!(
+                "User does not have permission to perform this operation on {} '{}'.",
+                what.to_ascii_lowercase(),
+                name.name.text
+            );
+            Err(error(3704, text))
+        }
+    }
+}
+
+fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), PlanError> {
+    let kind = match drop.kind {
+        DropKind::Table => "table",
+        DropKind::View => "view",
+        DropKind::Procedure => "procedure",
+        DropKind::Function => "function",
+        DropKind::Trigger => "trigger",
+        DropKind::Schema => "schema",
+        DropKind::User if !permissions.owns() => return Err(not_there("drop", "user", &first(drop))),
+        DropKind::Role if !permissions.owns() => return Err(not_there("drop", "role", &first(drop))),
+        DropKind::User | DropKind::Role => return Ok(()),
+        DropKind::Login => return Err(not_there("drop", "login", &first(drop))),
+        DropKind::Certificate => return Err(not_there("drop", "certificate", &first(drop))),
+        DropKind::Database => return Err(no_drop("database", &first(drop))),
+    };
+    if permissions.defines() {
+        return Ok(());
+    }
+    match drop.names.iter().find(|name| !name.name.text.starts_with('#')) {
+        None => Ok(()),
+        Some(name) => Err(no_drop(kind, &written_object(name))),
+    }
+}
+
+fn first(drop: &ast::Drop) -> String {
+    drop.names
+        .first()
+        .map_or_else(String::new, |name| name.name.text.clone())
+}
+
+/// Its own password may be changed by whoever knows the old one, and nothing else.
+fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
+    let ast::AlterLoginAction::With {
+        password: Some(password),
+        old_password: Some(_),
+        options,
+    } = &alter.action
+    else {
+        return false;
+    };
+    options.is_empty() && !password.unlock && !password.must_change && selenite_plan::same_name(&alter.name.text, login)
+}
+
+fn denied_restore(restore: &ast::Restore) -> PlanError {
+    match &restore.database {
+        Some(ast::NameOrVariable::Name(name)) => {
+            let text = format!("User does not have permission to RESTORE database '{}'.", name.text);
+            error(3110, text).with_severity(14)
+        }
+        Some(ast::NameOrVariable::Variable(_)) | None => denied_in("CREATE DATABASE", "master"),
+    }
+}
+
+/// 2571.
+fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), PlanError> {
+    let command = dbcc.command.text.as_str();
+    let is_of_database = [
+        "CHECKDB",
+        "CHECKTABLE",
+        "CHECKALLOC",
+        "CHECKCATALOG",
+        "CHECKIDENT",
+        "SHRINKDATABASE",
+        "OPENTRAN",
+    ]
+    .iter()
+    .any(|known| command.eq_ignore_ascii_case(known));
+    let is_free = ["TRACESTATUS", "USEROPTIONS"]
+        .iter()
+        .any(|known| command.eq_ignore_ascii_case(known));
+    let is_here = dbcc
+        .arguments
+        .iter()
+        .all(|argument| names_own(command, &argument.to_string(), database));
+    if is_free || is_of_database && permissions.owns() && is_here {
+        return Ok(());
+    }
+    let text = format!("User '{login}' does not have permission to run DBCC {command}.");
+    Err(error(2571, text).with_severity(14).with_state(3))
+}
+
+/// Whether what a DBCC is told to look at is of the database in use, in which the asker's standing was looked up.
+fn names_own(command: &str, argument: &str, database: &str) -> bool {
+    let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
+    let names_object = ["CHECKTABLE", "CHECKIDENT"]
+        .iter()
+        .any(|known| command.eq_ignore_ascii_case(known));
+    let parts: Vec<&str> = text.split('.').collect();
+    match (names_object, parts.as_slice()) {
+        // What a variable holds is not known here.
+        _ if text.starts_with('@') => false,
+        (true, [_] | [_, _]) => true,
+        (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
+        (false, _) => same_name(text, database),
+        (true, []) => false,
+    }
+}
+
+/// Whether a procedure may be called.
+///
+/// # Errors
+/// 229.
+pub fn check_call(name: &str, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+    match permissions.owns() {
+        true => Ok(()),
+        false => Err(denied_on("EXECUTE", [database, "dbo", name])),
+    }
+}
+
+pub fn error(number: i32, text: String) -> PlanError {
+    PlanError::new(number, Ends::Statement, text)
+}
+
+/// 229.
+pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> PlanError {
+    let text = format!(
+        "The {permission} permission was denied on the object '{object}', database '{database}', schema '{schema}'."
+    );
+    error(229, text).with_severity(14).with_state(5)
+}
+
+/// 262.
+pub fn denied_in(permission: &str, database: &str) -> PlanError {
+    let text = format!("{permission} permission denied in database '{database}'.");
+    error(262, text).with_severity(14)
+}
+
+/// 15247.
+fn no_action() -> PlanError {
+    error(
+        15247,
+        "User does not have permission to perform this action.".to_owned(),
+    )
+}
+
+/// 1088.
+pub fn no_object(name: &str, state: u8) -> PlanError {
+    let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
+    error(1088, text).with_state(state)
+}
+
+fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), PlanError> {
+    match is_own {
+        true => Ok(()),
+        false => Err(no_object(&written_object(name), state)),
+    }
+}
+
+/// 3701.
+fn no_drop(kind: &str, name: &str) -> PlanError {
+    let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
+    error(3701, text).with_severity(14).with_state(20)
+}
+
+/// Ids of SQL Server's.
+pub const DBO: i32 = 1;
+/// Who has no user of its own.
+pub const GUEST: i32 = 2;
+const MSDB: i32 = 4;

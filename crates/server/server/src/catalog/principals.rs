@@ -1,0 +1,119 @@
+//! The users of a database and the roles that they are in, in two tables of its file.
+
+use rusqlite::{Connection, OptionalExtension};
+use selenite_plan::{Ends, PlanError, same_name};
+
+use crate::catalog::fixed_role::FixedRole;
+use crate::sqlite_error::trouble;
+
+/// The users of a database.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct Principals {
+    users: Vec<User>,
+    members: Vec<(FixedRole, i32)>,
+}
+
+/// A user: a login in a database.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct User {
+    /// Its principal id, from 5 up.
+    pub id: i32,
+    /// Its name.
+    pub name: String,
+    /// The security id of its login.
+    pub sid: Vec<u8>,
+    /// When it was made: seconds since 1970-01-01 UTC.
+    pub created: i64,
+    /// When it was last changed.
+    pub modified: i64,
+}
+
+impl Principals {
+    /// Reads those of a connection's `main`; none if there never were any.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn load(connection: &Connection) -> Result<Self, PlanError> {
+        let read = || -> rusqlite::Result<Self> {
+            let table = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'selenite_user'";
+            if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
+                return Ok(Self::default());
+            }
+            let sql = "SELECT id, name, sid, created, modified FROM main.selenite_user ORDER BY id";
+            let mut statement = connection.prepare(sql)?;
+            let users = statement.query_map([], |row| {
+                Ok(User {
+                    id: row.get(0)?,
+                    name: row.get(1)?,
+                    sid: row.get(2)?,
+                    created: row.get(3)?,
+                    modified: row.get(4)?,
+                })
+            })?;
+            let users = users.collect::<Result<Vec<_>, _>>()?;
+            let mut statement =
+                connection.prepare("SELECT role, member FROM main.selenite_member ORDER BY role, member")?;
+            let members = statement.query_map([], |row| Ok((row.get::<_, i32>(0)?, row.get::<_, i32>(1)?)))?;
+            let members = members.collect::<Result<Vec<_>, _>>()?.into_iter();
+            // A role that a later version has means nothing here.
+            let members = members.filter_map(|(role, member)| Some((FixedRole::of_id(role)?, member)));
+            Ok(Self {
+                users,
+                members: members.collect(),
+            })
+        };
+        read().map_err(|error| trouble(&error))
+    }
+
+    /// All users, by rising id.
+    pub fn users(&self) -> &[User] {
+        &self.users
+    }
+
+    /// All memberships: a role, and a user's id.
+    pub fn members(&self) -> &[(FixedRole, i32)] {
+        &self.members
+    }
+
+    /// The user of that name.
+    pub fn named(&self, name: &str) -> Option<&User> {
+        self.users.iter().find(|user| same_name(&user.name, name))
+    }
+
+    /// The user of a login.
+    pub fn of_login(&self, sid: &[u8]) -> Option<&User> {
+        self.users.iter().find(|user| user.sid == sid)
+    }
+
+    /// Whether a user is in a role.
+    pub fn is_member(&self, role: FixedRole, user: i32) -> bool {
+        self.members.contains(&(role, user))
+    }
+}
+
+/// Makes the tables, if they are not there.
+pub(crate) fn ensure(connection: &Connection) -> Result<(), PlanError> {
+    connection.execute_batch(TABLES).map_err(|error| trouble(&error))
+}
+
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS main.selenite_user (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    folded TEXT NOT NULL UNIQUE,
+    sid BLOB NOT NULL UNIQUE,
+    created INTEGER NOT NULL,
+    modified INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS main.selenite_member (
+    role INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    PRIMARY KEY (role, member)
+) STRICT, WITHOUT ROWID;
+";
+
+/// 15151: `verb` as in `alter`, `kind` as in `login`.
+pub fn not_there(verb: &str, kind: &str, name: &str) -> PlanError {
+    let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
+    PlanError::new(15151, Ends::Statement, text)
+}

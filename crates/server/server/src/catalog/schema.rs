@@ -1,0 +1,392 @@
+//! What is in a database: tables, views and procedures, read from SQLite's schema and the catalog.
+//!
+//! X1. SQLite's schema decides which tables there are and which columns they have; the catalog adds what SQLite can't hold. A table
+//!     that somebody made or changed with SQLite alone is seen as SQLite has it.
+//! X2. A schema is a value that never changes: whoever changes a database reads it again.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use selenite_plan::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
+use selenite_plan::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
+use selenite_plan::statement::Binding;
+use selenite_plan::{NameKey, PlanError, Variables, same_name};
+use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
+use selenite_tsql::{Options, parse};
+use selenite_types::DataType;
+use selenite_types::storage::declared_type;
+
+use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
+use crate::catalog::permission::Permissions;
+use crate::sqlite_error::trouble;
+use crate::catalog::principals::Principals;
+
+/// A database's objects, or those of a session's temporary tables.
+#[derive(Clone, Default)]
+pub struct Schema {
+    tables: HashMap<NameKey, Arc<SchemaTable>>,
+    views: HashMap<NameKey, Arc<SchemaView>>,
+    procedures: HashMap<NameKey, Arc<CatalogRow>>,
+    principals: Principals,
+}
+
+/// A table.
+pub struct SchemaTable {
+    /// As it is defined.
+    pub definition: TableDefinition,
+    /// Its indexes but those of its keys, each with its number.
+    pub indexes: Vec<(i32, IndexDefinition)>,
+    /// As queries see it.
+    pub table: Arc<Table>,
+    /// When it was made, and changed last: seconds since 1970-01-01 UTC.
+    pub times: (i64, i64),
+}
+
+/// A view.
+pub struct SchemaView {
+    /// As queries see it.
+    pub view: Arc<View>,
+    /// Its row.
+    pub row: CatalogRow,
+}
+
+impl Schema {
+    /// Reads that of a connection's `main` or `temp`; `database` is the name that messages show.
+    ///
+    /// # Errors
+    /// What SQLite says; a catalog that is none of ours.
+    pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, PlanError> {
+        let rows = catalog_rows::load(connection, schema)?;
+        let mut read = Self::default();
+        if schema == "main" {
+            read.principals = Principals::load(connection)?;
+        }
+        for name in table_names(connection, schema).map_err(|error| trouble(&error))? {
+            let row = rows
+                .iter()
+                .find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
+            let place = Place {
+                database: database.to_owned(),
+                sqlite: SqliteName {
+                    schema: schema.to_owned(),
+                    name: name.clone(),
+                },
+                object_id: row.map_or_else(|| stray_id(&name), |row| row.object_id),
+            };
+            let in_sqlite = sqlite_columns(connection, schema, &name).map_err(|error| trouble(&error))?;
+            let table = SchemaTable::read(&name, row, &rows, (in_sqlite, place))?;
+            read.tables.insert(NameKey::new(&name), Arc::new(table));
+        }
+        for row in rows {
+            match row.kind {
+                ObjectKind::View => {
+                    let view = SchemaView::read(row, database)?;
+                    read.views.insert(NameKey::new(&view.row.name), Arc::new(view));
+                }
+                ObjectKind::Procedure => {
+                    read.procedures.insert(NameKey::new(&row.name), Arc::new(row));
+                }
+                ObjectKind::Table | ObjectKind::Index => {}
+            }
+        }
+        read.refer();
+        Ok(read)
+    }
+
+    /// Tells tables which others refer to them.
+    fn refer(&mut self) {
+        let references: Arc<[Reference]> = self
+            .tables
+            .values()
+            .flat_map(|table| references(&table.table))
+            .collect();
+        for reference in references.iter() {
+            let Some(referenced) = self.tables.get_mut(&NameKey::new(&reference.key.referenced_table.1)) else {
+                continue;
+            };
+            let mut table = (*referenced.table).clone();
+            let (schema, name) = &reference.table;
+            table
+                .referenced_by
+                .push((format!("{schema}.{name}"), reference.key.clone()));
+            table.references = references.clone();
+            *referenced = Arc::new(SchemaTable {
+                definition: referenced.definition.clone(),
+                indexes: referenced.indexes.clone(),
+                table: Arc::new(table),
+                times: referenced.times,
+            });
+        }
+    }
+
+    /// What somebody sees of it.
+    #[must_use]
+    pub fn seen_by(&self, permissions: &Permissions) -> Self {
+        let mut seen = Self {
+            principals: self.principals.clone(),
+            ..Self::default()
+        };
+        if permissions.sees_tables() {
+            seen.tables.clone_from(&self.tables);
+            seen.views.clone_from(&self.views);
+        }
+        if permissions.defines() {
+            seen.procedures.clone_from(&self.procedures);
+        }
+        seen
+    }
+
+    /// All of it, and another's tables.
+    #[must_use]
+    pub fn with_tables_of(&self, other: &Self) -> Self {
+        let mut both = self.clone();
+        let theirs = other.tables.iter().map(|(name, table)| (name.clone(), table.clone()));
+        both.tables.extend(theirs);
+        both
+    }
+
+    /// The users of the database.
+    pub fn principals(&self) -> &Principals {
+        &self.principals
+    }
+
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
+    }
+
+    /// A table.
+    pub fn table(&self, name: &str) -> Option<&Arc<SchemaTable>> {
+        self.tables.get(&NameKey::new(name))
+    }
+
+    /// A view.
+    pub fn view(&self, name: &str) -> Option<&Arc<SchemaView>> {
+        self.views.get(&NameKey::new(name))
+    }
+
+    /// A procedure.
+    pub fn procedure(&self, name: &str) -> Option<&Arc<CatalogRow>> {
+        self.procedures.get(&NameKey::new(name))
+    }
+
+    /// All tables, in no order.
+    pub fn tables(&self) -> impl Iterator<Item = &Arc<SchemaTable>> {
+        self.tables.values()
+    }
+
+    /// All views, in no order.
+    pub fn views(&self) -> impl Iterator<Item = &Arc<SchemaView>> {
+        self.views.values()
+    }
+
+    /// All procedures, in no order.
+    pub fn procedures(&self) -> impl Iterator<Item = &Arc<CatalogRow>> {
+        self.procedures.values()
+    }
+
+    /// Whether an object or a constraint has this name.
+    pub fn has_object(&self, name: &str) -> bool {
+        let is_constraint =
+            |table: &Arc<SchemaTable>| table.definition.constraint_names().any(|known| same_name(known, name));
+        self.table(name).is_some()
+            || self.view(name).is_some()
+            || self.procedure(name).is_some()
+            || self.tables.values().any(is_constraint)
+    }
+}
+
+impl SchemaTable {
+    fn read(
+        name: &str,
+        row: Option<&CatalogRow>,
+        rows: &[CatalogRow],
+        (in_sqlite, place): (Vec<ColumnDefinition>, Place),
+    ) -> Result<Self, PlanError> {
+        let written = row.map(|row| parsed(&row.definition).and_then(|tree| TableDefinition::of_tree(&tree)));
+        let definition = match written.transpose()? {
+            Some(written) if is_same_shape(&written, &in_sqlite) => written,
+            Some(_) | None => TableDefinition {
+                name: name.to_owned(),
+                columns: in_sqlite,
+                keys: Vec::new(),
+                checks: Vec::new(),
+                foreign_keys: Vec::new(),
+                indexes: Vec::new(),
+            },
+        };
+        let own = |index: &&CatalogRow| index.kind == ObjectKind::Index && index.parent == row.map(|row| row.object_id);
+        let mut indexes = Vec::new();
+        for index in rows.iter().filter(own) {
+            let tree = parsed(&index.definition)?;
+            let Some(StatementKind::CreateIndex(create)) = tree.statements.first().map(|one| &one.kind) else {
+                return Err(PlanError::internal("an index's definition"));
+            };
+            indexes.push((index.object_id, IndexDefinition::read(create, &definition)?));
+        }
+        let unique: Vec<IndexDefinition> = indexes.iter().map(|(_, index)| index.clone()).collect();
+        let plain = definition.clone();
+        let table = definition.table(&place, &unique, |value| computed_type(value, &plain, &place))?;
+        Ok(Self {
+            definition,
+            indexes,
+            table: Arc::new(table),
+            times: row.map_or((0, 0), |row| (row.created, row.modified)),
+        })
+    }
+}
+
+impl SchemaView {
+    fn read(row: CatalogRow, database: &str) -> Result<Self, PlanError> {
+        let tree = parsed(&row.definition)?;
+        let Some(StatementKind::View(view)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+            return Err(PlanError::internal("a view's definition"));
+        };
+        let view = View {
+            database: database.to_owned(),
+            schema: selenite_plan::definition::SCHEMA.to_owned(),
+            name: row.name.clone(),
+            columns: view.columns,
+            select: Arc::new(view.select),
+            check_option: view.check_option,
+        };
+        Ok(Self {
+            view: Arc::new(view),
+            row,
+        })
+    }
+}
+
+/// A text of the catalog.
+pub fn parsed(text: &str) -> Result<selenite_tsql::ast::Tree, PlanError> {
+    parse(text, Options::default()).map_err(|error| PlanError::internal(&format!("the catalog: {error}")))
+}
+
+/// The type of a computed column: that of its expression over the table's other columns.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) -> Result<DataType, PlanError> {
+    let mut plain = definition.clone();
+    plain.columns.retain(|column| column.computed.is_none());
+    let none = |_: &Expr| Err(PlanError::internal("a computed column"));
+    let table = plain.table(place, &[], none)?;
+    let name = table.name.replace(']', "]]");
+    let tree = parsed(&format!("SELECT {value} FROM [{name}]"))?;
+    let catalog = OneTable(Arc::new(table));
+    let variables = Variables::default();
+    let binding = Binding {
+        catalog: &catalog,
+        variables: &variables,
+    };
+    let Some(statement) = tree.statements.first() else {
+        return Err(PlanError::internal("a computed column"));
+    };
+    let bound = binding.statement(statement)?;
+    let column = bound.columns().first().map(|column| column.data_type);
+    column.ok_or_else(|| PlanError::internal("a computed column"))
+}
+
+/// Whether SQLite's table has the columns that the definition has, in its order.
+/// A table's foreign keys.
+fn references(table: &Table) -> impl Iterator<Item = Reference> + '_ {
+    let place = (table.schema.clone(), table.name.clone());
+    table.foreign_keys.iter().map(move |key| Reference {
+        table: place.clone(),
+        key: key.clone(),
+    })
+}
+
+fn is_same_shape(written: &TableDefinition, in_sqlite: &[ColumnDefinition]) -> bool {
+    let stored = written.columns.iter().filter(|column| column.computed.is_none());
+    stored.clone().count() == in_sqlite.len()
+        && stored
+            .zip(in_sqlite)
+            .all(|(written, found)| same_name(&written.name, &found.name))
+}
+
+fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<String>> {
+    let master = if schema == "temp" {
+        "sqlite_temp_schema"
+    } else {
+        "sqlite_schema"
+    };
+    let mut statement = connection.prepare(&format!(
+        "SELECT name FROM {master} WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
+         AND name NOT LIKE 'selenite\\_%' ESCAPE '\\' AND name NOT LIKE '@%' ORDER BY rowid"
+    ))?;
+    let rows = statement.query_map([], |row| row.get(0))?;
+    rows.collect()
+}
+
+/// The columns of a table as SQLite has them. What is declared as no type of T-SQL's is what SQLite's affinity makes of it.
+fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlite::Result<Vec<ColumnDefinition>> {
+    let mut statement =
+        connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1, ?2) ORDER BY cid")?;
+    let rows = statement.query_map([table, schema], |row| {
+        let declared: String = row.get(1)?;
+        let is_key = row.get::<_, i64>(3)? > 0;
+        Ok(ColumnDefinition {
+            name: row.get(0)?,
+            data_type: Some(type_of(&declared)),
+            nullable: row.get::<_, i64>(2)? == 0 && !is_key,
+            is_binary: false,
+            identity: None,
+            default: None,
+            computed: None,
+        })
+    })?;
+    rows.collect()
+}
+
+/// INTEGER is SQLite's own word, of 64 bits, though T-SQL has it for int; else a type of T-SQL's is what it says.
+fn type_of(declared: &str) -> DataType {
+    if declared.eq_ignore_ascii_case("INTEGER") {
+        return DataType::BigInt;
+    }
+    declared_type(declared).unwrap_or_else(|_| by_affinity(declared))
+}
+
+/// As sqlite.org/datatype3.html, 3.1, has it.
+fn by_affinity(declared: &str) -> DataType {
+    use selenite_types::Width;
+    let declared = declared.to_ascii_uppercase();
+    let has = |word: &str| declared.contains(word);
+    if has("INT") {
+        DataType::BigInt
+    } else if has("CHAR") || has("CLOB") || has("TEXT") {
+        DataType::NVarChar(Width::Max)
+    } else if has("BLOB") || declared.is_empty() {
+        DataType::VarBinary(Width::Max)
+    } else {
+        DataType::Float
+    }
+}
+
+/// The number of a table that is not in the catalog: of its name, so that it stays.
+fn stray_id(name: &str) -> i32 {
+    let mut hash = 0x811c_9dc5_u32;
+    for byte in name.to_lowercase().bytes() {
+        hash = (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193);
+    }
+    i32::try_from(1_500_000_000 + u64::from(hash % 600_000_000)).unwrap_or(i32::MAX)
+}
+
+/// A catalog of one table.
+pub struct OneTable(pub Arc<Table>);
+
+impl Catalog for OneTable {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let is_it = same_name(&name.name.text, &self.0.name);
+        Ok(is_it.then(|| Relation::Table(self.0.clone())))
+    }
+
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,141 @@
+//! A table variable: a table of SQLite's temporary schema that belongs to a frame, and to no transaction.
+//!
+//! V1. It is made when its frame begins, wherever its DECLARE stands, and dropped when the frame ends.
+//! V2. ROLLBACK leaves its rows as they are: they are taken out before, and put back behind it. A statement that fails is undone in it as
+//!     in any other table.
+//! V3. Its name in SQLite has the depth of its frame, so that a procedure that calls itself has one for each call.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use rusqlite::types::Value as SqliteValue;
+use rusqlite::{Connection, params_from_iter};
+use selenite_plan::catalog::{SqliteName, Table};
+use selenite_plan::definition::{Place, TableDefinition, quoted};
+use selenite_plan::{NameKey, PlanError};
+use selenite_tsql::ast::TableElement;
+
+use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
+use crate::sqlite_error::trouble;
+use crate::catalog::schema::computed_type;
+
+/// Table variables by their names.
+pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
+
+/// A table variable of a frame that runs.
+pub struct TableVariable {
+    /// As statements see it: its name has its sign.
+    pub table: Arc<Table>,
+    statements: Vec<String>,
+}
+
+/// The rows of one, as they lie in SQLite.
+pub struct KeptRows {
+    variable: Arc<TableVariable>,
+    rows: Vec<Vec<SqliteValue>>,
+}
+
+impl TableVariable {
+    /// Makes it, empty, in a connection's temporary schema.
+    ///
+    /// # Errors
+    /// What is wrong with its definition; what SQLite says.
+    pub fn make(
+        connection: &Connection,
+        (name, elements): (&str, &[TableElement]),
+        depth: usize,
+    ) -> Result<Self, PlanError> {
+        let in_sqlite = format!("@{depth}{name}");
+        let mut definition = TableDefinition::of_elements(&in_sqlite, elements, salt())?;
+        if !definition.foreign_keys.is_empty() {
+            return Err(PlanError::unsupported("A foreign key of a table variable"));
+        }
+        for column in &definition.columns {
+            check_name(&column.name)?;
+        }
+        let mut statements = definition.sqlite(SCHEMA);
+        let indexes = std::mem::take(&mut definition.indexes);
+        for index in &indexes {
+            statements.extend(index.sqlite(&definition)?);
+        }
+        let place = Place {
+            database: "tempdb".to_owned(),
+            sqlite: SqliteName {
+                schema: SCHEMA.to_owned(),
+                name: in_sqlite,
+            },
+            object_id: new_temporary_id(),
+        };
+        let mut table = definition.table(&place, &indexes, |value| computed_type(value, &definition, &place))?;
+        name.clone_into(&mut table.name);
+        let made = Self {
+            table: Arc::new(table),
+            statements,
+        };
+        made.create(connection)?;
+        Ok(made)
+    }
+
+    fn create(&self, connection: &Connection) -> Result<(), PlanError> {
+        self.drop_in(connection)?;
+        for sql in &self.statements {
+            connection.execute_batch(sql).map_err(|error| trouble(&error))?;
+        }
+        Ok(())
+    }
+
+    /// Drops it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn drop_in(&self, connection: &Connection) -> Result<(), PlanError> {
+        let sql = format!("DROP TABLE IF EXISTS {}", self.in_sqlite());
+        connection.execute_batch(&sql).map_err(|error| trouble(&error))
+    }
+
+    /// V2. Takes its rows out.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keep(self: &Arc<Self>, connection: &Connection) -> Result<KeptRows, PlanError> {
+        let read = || -> rusqlite::Result<Vec<Vec<SqliteValue>>> {
+            let mut statement = connection.prepare(&format!("SELECT * FROM {}", self.in_sqlite()))?;
+            let count = statement.column_count();
+            let rows = statement.query_map([], |row| (0..count).map(|at| row.get(at)).collect())?;
+            rows.collect()
+        };
+        Ok(KeptRows {
+            variable: self.clone(),
+            rows: read().map_err(|error| trouble(&error))?,
+        })
+    }
+
+    fn in_sqlite(&self) -> String {
+        format!("{SCHEMA}.{}", quoted(&self.table.sqlite.name))
+    }
+}
+
+impl KeptRows {
+    /// V2. Puts them back; the table itself may have gone.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn put_back(&self, connection: &Connection) -> Result<(), PlanError> {
+        self.variable.create(connection)?;
+        let Some(first) = self.rows.first() else {
+            return Ok(());
+        };
+        let places = vec!["?"; first.len()].join(", ");
+        let sql = format!("INSERT INTO {} VALUES ({places})", self.variable.in_sqlite());
+        let write = || -> rusqlite::Result<()> {
+            let mut statement = connection.prepare(&sql)?;
+            for row in &self.rows {
+                statement.execute(params_from_iter(row))?;
+            }
+            Ok(())
+        };
+        write().map_err(|error| trouble(&error))
+    }
+}
+
+const SCHEMA: &str = "temp";

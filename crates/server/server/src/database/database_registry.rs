@@ -1,0 +1,186 @@
+//! The databases of a server, and an executor for each session.
+//!
+//! H1. A database that is restored to is open to nobody: whoever asks for it meanwhile gets 927.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use selenite_plan::{PlanError, same_name};
+
+use crate::database::cleanups::Cleanups;
+use crate::database::open_database::SharedDatabase;
+use crate::catalog::directory::Directory;
+use crate::database::scans::Scans;
+use crate::database::log_sync::{LogSync, SyncFigures};
+use crate::catalog::permission::has_guests;
+use crate::sqlite_error::of_master;
+use crate::catalog::principals::Principals;
+use crate::database::unfinished::Settlement;
+use crate::database::write_queue::Waits;
+use crate::Instance;
+use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER};
+
+/// All databases that sessions have used since the server began.
+#[derive(Default)]
+pub struct DatabaseRegistry {
+    known: Mutex<HashMap<i32, Arc<SharedDatabase>>>,
+    directory: Mutex<Option<Arc<Directory>>>,
+    scans: Scans,
+    waits: Arc<Waits>,
+    /// What sessions are to drop.
+    pub(crate) cleanups: Cleanups,
+    /// H1. Taken behind `known`.
+    closed: Mutex<HashSet<i32>>,
+}
+
+/// A database that nobody can open until this is dropped.
+pub struct Closure<'a> {
+    database_registry: &'a DatabaseRegistry,
+    id: i32,
+}
+
+impl DatabaseRegistry {
+    /// The database of a record.
+    ///
+    /// # Errors
+    /// A name that is no file's; 927 of one that is being restored.
+    pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, PlanError> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.closed().contains(&record.id) {
+            return Err(in_restore(&record.name));
+        }
+        if let Some(shared) = known.get(&record.id)
+            && shared.record == *record
+        {
+            return Ok(shared.clone());
+        }
+        let path = if record.is_reserved() && record.id != MASTER {
+            None
+        } else if record.id == MASTER {
+            Some(instance.master().path().to_owned())
+        } else {
+            let name = DatabaseName::new(&record.name).map_err(|error| of_master(&error))?;
+            Some(name.path(instance.data_folder()))
+        };
+        let shared = Arc::new(SharedDatabase::new(record.clone(), path, self.waits.clone()));
+        known.insert(record.id, shared.clone());
+        Ok(shared)
+    }
+
+    /// Databases and logins, as they were told last.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn directory(&self, instance: &Instance) -> Result<Arc<Directory>, PlanError> {
+        let mut kept = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(directory) = &*kept {
+            return Ok(directory.clone());
+        }
+        let directory = Arc::new(Directory::of(instance).map_err(|error| of_master(&error))?);
+        *kept = Some(directory.clone());
+        Ok(directory)
+    }
+
+    /// Whether a login may use a database.
+    ///
+    /// # Errors
+    /// What keeps its users from being read.
+    pub fn lets_in(&self, instance: &Instance, sid: &[u8], record: &DatabaseRecord) -> Result<bool, PlanError> {
+        if self.directory(instance)?.is_administrator(sid) || has_guests(record.id) {
+            return Ok(true);
+        }
+        let shared = self.database(instance, record)?;
+        let Some(path) = &shared.path else { return Ok(false) };
+        let connection = crate::database::open_database::look_at(instance, record, path)?;
+        Ok(Principals::load(&connection)?.of_login(sid).is_some())
+    }
+
+    /// Databases or logins were changed.
+    pub fn reload(&self) {
+        *self.directory.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Databases whose pages are being re-encrypted.
+    pub fn scans(&self) -> &Scans {
+        &self.scans
+    }
+
+    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    #[must_use]
+    pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = known.values().find(|shared| same_name(&shared.record.name, database))?;
+        shared.log.as_ref().map(LogSync::figures)
+    }
+
+    /// Keeps everybody out of a database; none if somebody has it open.
+    pub fn close_for_restore(&self, id: i32) -> Option<Closure<'_>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.get(&id).is_some_and(|shared| Arc::strong_count(shared) > 1) {
+            return None;
+        }
+        let is_free = self.closed().insert(id);
+        // What was known of its file is of the one before.
+        known.remove(&id);
+        is_free.then_some(Closure {
+            database_registry: self,
+            id,
+        })
+    }
+
+    fn closed(&self) -> std::sync::MutexGuard<'_, HashSet<i32>> {
+        self.closed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Forgets a database that was dropped.
+    pub fn forget(&self, id: i32) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
+    }
+}
+
+impl Drop for Closure<'_> {
+    fn drop(&mut self) {
+        self.database_registry.closed().remove(&self.id);
+    }
+}
+
+/// 927.
+fn in_restore(name: &str) -> PlanError {
+    let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
+    PlanError::new(927, selenite_plan::Ends::Batch, text)
+        .with_severity(14)
+        .with_state(2)
+}
+
+impl DatabaseRegistry {
+    /// Whether a login may use a database that exists.
+    pub(crate) fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
+        match self.lets_in(instance, &login.sid, database) {
+            Ok(is_let_in) => is_let_in,
+            Err(error) => {
+                let name = &database.name;
+                instance.log().line(&format!(
+                    "whether a login may use '{name}' could not be found out: {error}"
+                ));
+                false
+            }
+        }
+    }
+
+    /// The server has started: what was under way in the background goes on. Called once, before the first session.
+    pub(crate) fn begin(&self, instance: &Arc<Instance>) {
+        let settlement = Settlement {
+            master: instance.master(),
+            folder: instance.data_folder(),
+            access: instance.access(),
+            log: instance.log(),
+        };
+        settlement.all();
+        self.scans.open(instance);
+    }
+
+    /// Ends what runs in the background. Called once, when no session is left.
+    pub(crate) fn close(&self) {
+        self.scans.close();
+    }
+}

@@ -1,0 +1,96 @@
+//! DROP DATABASE: its file and its name go, both of them or neither.
+//!
+//! D1. master.db says first that the database is being removed, and nobody sees it from then on; then its files go, the database first;
+//!     then the name. A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
+//! D2. Only the database's own file is removed, known by the id in it. Another that lies there stays, as SQL Server keeps the files of a
+//!     database that it could not open.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use selenite_engine::storage::{Disk, Storage};
+use selenite_engine::{EngineError, Present, inspect};
+
+use crate::database::new_database::{COMPANIONS, beside, in_the_way, remove_if_there};
+use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};
+
+/// Why a database was not removed.
+#[derive(Debug)]
+pub enum NotDropped {
+    /// What master.db says.
+    Master(MasterError),
+    /// A file could not be removed.
+    File(PathBuf, io::Error),
+    /// This process has the file open, under whatever name: whose it is can't be looked at.
+    InUse,
+}
+
+impl From<MasterError> for NotDropped {
+    fn from(error: MasterError) -> Self {
+        Self::Master(error)
+    }
+}
+
+/// Removes a database. Answers a file that is not the database's own, and stays.
+///
+/// # Errors
+/// [`NotDropped`]. The database is there still if its file is.
+pub fn drop_database(master: &Master, folder: &Path, file: &DatabaseFile) -> Result<Option<PathBuf>, NotDropped> {
+    let path = path_of(folder, file)?;
+    if !is_own(&path, file).map_err(|_| NotDropped::InUse)? {
+        master.remove_database(&file.name)?;
+        return Ok(in_the_way(&path));
+    }
+    master.begin_removal(file.database_id)?;
+    if let Err(why) = remove_files(folder, &path) {
+        if path.exists() {
+            master.finish_file(file.database_id)?;
+        }
+        return Err(why);
+    }
+    master.remove_database(&file.name)?;
+    Ok(None)
+}
+
+/// Removes a database's files.
+///
+/// # Errors
+/// [`NotDropped::File`].
+pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
+    for companion in COMPANIONS {
+        let file = beside(path, companion);
+        remove_if_there(&file).map_err(|error| NotDropped::File(file, error))?;
+    }
+    // A power failure must not bring back a file whose name is forgotten.
+    Disk.sync_folder(folder)
+        .map_err(|error| NotDropped::File(folder.to_owned(), error))
+}
+
+/// D2. What is not there is nobody else's. A link is nobody's file: what it leads to stays, and so does it.
+///
+/// # Errors
+/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.
+pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
+    let Ok(there) = path.symlink_metadata() else {
+        return Ok(true);
+    };
+    if !there.is_file() {
+        return Ok(false);
+    }
+    match inspect(&Disk, path) {
+        Ok(Present::Sealed { superblock, .. }) => Ok(file.file_id.is_none_or(|id| id == superblock.database_id)),
+        Ok(Present::Plain) => Ok(!file.must_be_encrypted),
+        Ok(Present::Empty) => Ok(true),
+        Ok(Present::Foreign) => Ok(false),
+        Err(busy @ EngineError::Busy { .. }) => Err(busy),
+        Err(_) => Ok(path.symlink_metadata().is_err()),
+    }
+}
+
+/// Where a database's file is.
+///
+/// # Errors
+/// A name that is no file's.
+pub fn path_of(folder: &Path, file: &DatabaseFile) -> Result<PathBuf, MasterError> {
+    Ok(DatabaseName::new(&file.name)?.path(folder))
+}

@@ -1,0 +1,131 @@
+//! What a database's file has to be when it is opened: the one that master.db knows.
+//!
+//! E1. A file is opened in clear, too, as long as encryption was not switched on to its end: it is switched on within it. Then it has
+//!     to be encrypted, all of it, whatever lies under its name.
+//! E2. A file with another database's id is not opened, under whatever key it is. One of another program has none, and is.
+//! expected-commitment: nor under another master key than the one that was noted. Nobody without that key can make a file that has it; one
+//!     whose master key was renewed by the command line is accepted by an administrator (`sp_accept_database`).
+//! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
+
+use rusqlite::{Connection, ErrorCode};
+use selenite_engine::{Access, Expected, Suite, take_refusal};
+use selenite_plan::{Ends, PlanError};
+
+use crate::sqlite_error::damaged_page::{damaged_page, log_damage};
+use crate::sqlite_error::of_master;
+use crate::Instance;
+use crate::master::DatabaseRecord;
+use crate::master::MASTER;
+
+/// How a database's file is opened.
+///
+/// # Errors
+/// What master.db says.
+pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanError> {
+    let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
+    if database_id == MASTER {
+        return Ok(instance.master().access(instance.access()));
+    }
+    let known = known.as_ref();
+    let expected = Expected {
+        database_id: known.and_then(|known| known.file_id),
+        commitment: known.and_then(|known| known.commitment),
+        is_encrypted: known.is_some_and(|known| known.must_be_encrypted),
+    };
+    Ok(Access {
+        expected,
+        ..plain_access(instance.access())
+    })
+}
+
+/// Refuses a database in a suite that is deprecated, unless an administrator's statement chose it.
+///
+/// # Errors
+/// 945, and the reason in the log.
+pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Connection) -> Result<(), PlanError> {
+    let known = instance.master().file(record.id).map_err(|fault| of_master(&fault))?;
+    if known.is_some_and(|known| known.allows_deprecated) {
+        return Ok(());
+    }
+    let sql = "SELECT value FROM selenite_status WHERE section = 'epoch'";
+    let suites = connection.prepare(sql).and_then(|mut asked| {
+        let told = asked.query_map([], |row| row.get::<_, String>(0))?;
+        told.collect::<Result<Vec<_>, _>>()
+    });
+    let suites = suites.map_err(|error| not_opened(instance, record, &error))?;
+    let mut suites = suites
+        .iter()
+        .filter_map(|told| Suite::from_name(told.split(' ').next()?));
+    let Some(suite) = suites.find(|suite| suite.is_deprecated()) else {
+        return Ok(());
+    };
+    let why = format!(
+        "it is encrypted by {}, which no statement of this server chose",
+        suite.name()
+    );
+    Err(inaccessible(instance, record, &why))
+}
+
+/// The same of a file that nobody knows yet.
+pub fn plain_access(access: &Access) -> Access {
+    Access {
+        allow_plain: true,
+        allow_deprecated: true,
+        ..access.clone()
+    }
+}
+
+/// Opens a database's file by `open`; once more if what is expected of it has changed meanwhile.
+///
+/// # Errors
+/// 945, and the reason in the log; 824 for a page of it; 4060 where others keep it locked.
+pub fn open_expected<R>(
+    instance: &Instance,
+    record: &DatabaseRecord,
+    open: impl Fn(&Access) -> rusqlite::Result<R>,
+) -> Result<R, PlanError> {
+    let access = access_to(instance, record.id)?;
+    // What was refused before is not why this is.
+    drop(take_refusal());
+    let opened = match open(&access) {
+        Ok(opened) => return Ok(opened),
+        Err(error) => {
+            let now = access_to(instance, record.id)?;
+            if now.expected == access.expected {
+                Err(error)
+            } else {
+                open(&now)
+            }
+        }
+    };
+    opened.map_err(|error| not_opened(instance, record, &error))
+}
+
+fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Error) -> PlanError {
+    let name = &record.name;
+    if let Some(damaged) = damaged_page(error) {
+        log_damage(instance, &damaged);
+        return damaged;
+    }
+    if let Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked | ErrorCode::OperationInterrupted) =
+        error.sqlite_error_code()
+    {
+        let text = format!("Cannot open database \"{name}\": {error}.");
+        return PlanError::new(4060, Ends::Batch, text).with_severity(11);
+    }
+    let why = take_refusal().map_or_else(|| error.to_string(), |refusal| refusal.text);
+    inaccessible(instance, record, &why)
+}
+
+/// 945, and the reason in the log.
+fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> PlanError {
+    let name = &record.name;
+    instance
+        .log()
+        .line(&format!("Database '{name}' cannot be opened: {why}."));
+    let text = format!(
+        "Database '{name}' cannot be opened due to inaccessible files or insufficient memory or disk space.  See the SQL \
+         Server errorlog for details."
+    );
+    PlanError::new(945, Ends::Batch, text).with_severity(14).with_state(2)
+}

@@ -1,0 +1,97 @@
+//! The frames that run, and what is their own: a batch, and the procedures and texts that it called.
+//!
+//! R1. Table variables are known to their own frame only.
+//! R2. A temporary table goes with the procedure or text that made it; one that a batch made stays until the session ends.
+
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::machine::FrameKind;
+
+use crate::catalog::table_variables::{KeptRows, TableVariable, Variables};
+use crate::database::transaction::Transaction;
+
+/// The frames that run, outermost first.
+#[derive(Default)]
+pub struct Frames(Vec<Frame>);
+
+/// What belongs to one frame.
+pub struct Frame {
+    /// A batch, procedure or text.
+    pub kind: FrameKind,
+    /// The caller's database, if it is another one.
+    pub before: Option<i32>,
+    /// Its table variables.
+    pub variables: Arc<Variables>,
+    /// Temporary tables that it made.
+    pub temporary: Vec<String>,
+    /// What IDENTITY_INSERT was when it began.
+    pub identity_insert: Option<IdentityInsert>,
+}
+
+/// The table that numbers may be given for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct IdentityInsert {
+    /// Its database; none of a temporary table, which goes along with its session.
+    pub database_id: Option<i32>,
+    /// Its number.
+    pub object_id: i32,
+    /// As messages show it.
+    pub name: String,
+}
+
+impl Frames {
+    /// The table variables that a statement can name now.
+    pub fn variables(&self) -> Arc<Variables> {
+        self.0.last().map(|frame| frame.variables.clone()).unwrap_or_default()
+    }
+
+    /// Tells bound statements of one depth from those of another; 0 where there is no table variable.
+    pub fn mark(&self) -> usize {
+        match self.0.last() {
+            Some(frame) if !frame.variables.is_empty() => self.0.len(),
+            Some(_) | None => 0,
+        }
+    }
+
+    /// How many run.
+    pub fn depth(&self) -> usize {
+        self.0.len()
+    }
+
+    /// A frame begins.
+    pub fn begin(&mut self, frame: Frame) {
+        self.0.push(frame);
+    }
+
+    /// The frame that began last ends.
+    pub fn end(&mut self) -> Option<Frame> {
+        self.0.pop()
+    }
+
+    /// Notes that the running frame has made a temporary table.
+    pub fn note_temporary(&mut self, name: &str) {
+        if let Some(frame) = self.0.last_mut()
+            && frame.kind != FrameKind::Batch
+        {
+            frame.temporary.push(name.to_owned());
+        }
+    }
+
+    /// The rows of all table variables, if a rollback would undo what was done to them.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
+        let connection = &used.database.connection;
+        // One that SQLite has undone together with its own transaction has no rows to keep.
+        if !used.writes() || connection.is_autocommit() {
+            return Ok(Vec::new());
+        }
+        self.all_variables().map(|variable| variable.keep(connection)).collect()
+    }
+
+    fn all_variables(&self) -> impl Iterator<Item = &Arc<TableVariable>> {
+        self.0.iter().flat_map(|frame| frame.variables.values())
+    }
+}

@@ -1,0 +1,118 @@
+//! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
+//!
+//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits itself. So no wait is
+//! without end: [`SessionState::lock_timeout`](crate::session_state::SessionState::lock_timeout).
+
+use std::time::{Duration, Instant};
+
+use selenite_plan::machine::{Failure, Stop};
+
+use crate::sqlite_error::{is_busy, lock_timeout};
+
+/// The time that one statement has.
+#[derive(Clone, Copy, Debug)]
+pub struct LockTimeout {
+    until: Instant,
+}
+
+impl LockTimeout {
+    /// So long from now on.
+    pub fn of(timeout: Duration) -> Self {
+        Self {
+            until: Instant::now() + timeout,
+        }
+    }
+
+    /// What is left of it.
+    pub fn left(self) -> Duration {
+        self.until.saturating_duration_since(Instant::now())
+    }
+
+    /// Whether it is over.
+    pub fn is_over(self) -> bool {
+        self.left().is_zero()
+    }
+
+    /// Asks SQLite until no other process is in its way.
+    ///
+    /// # Errors
+    /// 1222 when the time is over; why to stop; what SQLite says.
+    pub fn ask(
+        self,
+        mut poll: impl FnMut() -> Result<(), Stop>,
+        mut ask: impl FnMut() -> rusqlite::Result<()>,
+    ) -> Result<(), Failure> {
+        loop {
+            match ask() {
+                Ok(()) => return Ok(()),
+                Err(error) if is_busy(&error) => {
+                    if self.is_over() {
+                        return Err(lock_timeout().into());
+                    }
+                }
+                Err(error) => return Err(crate::sqlite_error::trouble(&error).into()),
+            }
+            // SQLite has waited a little itself.
+            poll()?;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rusqlite::ffi;
+    use selenite_plan::PlanError;
+
+    use super::*;
+
+    const LONG: Duration = Duration::from_secs(3600);
+
+    fn busy() -> rusqlite::Error {
+        rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)
+    }
+
+    fn number(failure: Result<(), Failure>) -> Result<(), i32> {
+        failure.map_err(|failure| match failure {
+            Failure::Error(error) => error.number(),
+            Failure::Stop(_) => 0,
+        })
+    }
+
+    #[test]
+    fn who_has_no_time_asks_once() {
+        let mut count = 0;
+        let asked = LockTimeout::of(Duration::ZERO).ask(
+            || Ok(()),
+            || {
+                count += 1;
+                Err(busy())
+            },
+        );
+        assert_eq!((number(asked), count), (Err(1222), 1));
+    }
+
+    #[test]
+    fn who_has_time_asks_until_it_is_free_or_told_to_stop() {
+        let mut count = 0;
+        let asked = LockTimeout::of(LONG).ask(
+            || Ok(()),
+            || {
+                count += 1;
+                if count == 100 { Ok(()) } else { Err(busy()) }
+            },
+        );
+        assert_eq!(number(asked), Ok(()));
+        let stopped = LockTimeout::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
+        assert_eq!(number(stopped), Err(0));
+    }
+
+    #[test]
+    fn another_trouble_is_told_at_once() {
+        let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
+        let asked = LockTimeout::of(LONG).ask(|| Ok(()), || Err(full()));
+        let Err(Failure::Error(error)) = asked else {
+            panic!("{asked:?}");
+        };
+        assert_eq!(PlanError::number(&error), 1105);
+    }
+}

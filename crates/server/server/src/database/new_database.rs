@@ -1,0 +1,206 @@
+//! CREATE DATABASE: a name and a file, both of them or neither.
+//!
+//! N1. master.db says first that the database is being made, which nobody sees, and then which file it will be. The file is made whole under
+//!     a draft's name, and gets its own in one step and only where nothing has it. Then master.db says that the database is there.
+//! N2. A kill between two of these is put right by the next start ([`crate::database::unfinished`]): by the noted id it is known whether the file is ours.
+//! N3. The draft is named by the database's id, which nobody else has meanwhile: what has that name was left by a kill.
+
+use std::path::{Path, PathBuf};
+
+use selenite_engine::storage::{Disk, Storage};
+use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
+
+use selenite_keyring::OriginPolicy;
+
+use crate::catalog::catalog_rows;
+use crate::database::open_database::look_by;
+use crate::database::expectation::plain_access;
+use crate::NewDatabases;
+use crate::master::load_commitment;
+use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
+
+/// A database that is being made.
+pub struct NewDatabase<'a> {
+    master: &'a Master,
+    access: Access,
+    new_databases: NewDatabases,
+    record: DatabaseRecord,
+    path: PathBuf,
+}
+
+/// Why none was made.
+#[derive(Debug)]
+pub enum NotMade {
+    /// There is one of that name.
+    Taken(String),
+    /// A file is in its place, which the server knows nothing of.
+    FileIsThere(PathBuf),
+    /// What master.db says.
+    Master(MasterError),
+    /// What went wrong with the file.
+    Failed(String),
+}
+
+impl From<EngineError> for NotMade {
+    fn from(error: EngineError) -> Self {
+        if let EngineError::Exists { path, .. } = error {
+            return Self::FileIsThere(path);
+        }
+        Self::Failed(error.to_string())
+    }
+}
+
+impl From<MasterError> for NotMade {
+    fn from(error: MasterError) -> Self {
+        if let MasterError::Taken(name) = error {
+            return Self::Taken(name);
+        }
+        Self::Master(error)
+    }
+}
+
+impl<'a> NewDatabase<'a> {
+    /// Notes that it is being made.
+    ///
+    /// # Errors
+    /// [`NotMade`]; nothing is noted then.
+    pub fn begin(
+        master: &'a Master,
+        folder: &Path,
+        (access, new_databases): (&Access, NewDatabases),
+        name: &DatabaseName,
+    ) -> Result<Self, NotMade> {
+        let path = name.path(folder);
+        let record = master.add_database(name)?;
+        let new = Self {
+            master,
+            // Nobody else makes a file under a draft's name, and from here on its commitment tells it.
+            access: Access {
+                origin: Some(OriginPolicy::Any),
+                ..plain_access(access)
+            },
+            new_databases,
+            record,
+            path,
+        };
+        if let Some(there) = in_the_way(&new.path) {
+            new.give_up();
+            return Err(NotMade::FileIsThere(there));
+        }
+        Ok(new)
+    }
+
+    /// Makes its file, under a draft's name.
+    ///
+    /// # Errors
+    /// [`NotMade`].
+    pub fn make(&self) -> Result<Draft<'static>, NotMade> {
+        let path = draft_of(&self.path, self.record.id)?;
+        remove_draft(&path).map_err(|error| NotMade::Failed(error.to_string()))?;
+        let draft = Draft::create_at(&Disk, path)?;
+        let layout = match self.new_databases {
+            // Under the server's identity, from the first byte on.
+            NewDatabases::Encrypted => Layout::default(),
+            // In clear until SET ENCRYPTION ON; the layout is the one that it is switched on in.
+            NewDatabases::Clear => Layout {
+                suite: Suite::None,
+                ..Layout::default()
+            },
+        };
+        drop(Database::create(&Disk, draft.path(), &self.access, &layout)?);
+        self.fill(draft.path())?;
+        let known = load_commitment(draft.path(), &self.access)?;
+        let (id, commitment) = known.ok_or_else(|| NotMade::Failed("a new file without an id".to_owned()))?;
+        self.master.note_file_id(self.record.id, id)?;
+        self.master.note_commitment(self.record.id, commitment)?;
+        Ok(draft)
+    }
+
+    fn fill(&self, path: &Path) -> Result<(), NotMade> {
+        let failed = |error: &dyn std::fmt::Display| NotMade::Failed(error.to_string());
+        let connection = look_by(path, &self.access).map_err(|error| failed(&error))?;
+        catalog_rows::ensure(&connection, "main").map_err(|error| failed(&error))?;
+        connection.close().map_err(|(_, error)| failed(&error))
+    }
+
+    /// Gives the file its name.
+    ///
+    /// # Errors
+    /// [`NotMade`].
+    pub fn publish(&self, draft: Draft<'_>) -> Result<(), NotMade> {
+        let failed = |error: std::io::Error| NotMade::Failed(error.to_string());
+        draft.finish(&Disk.attributes(draft.path()).map_err(failed)?)?;
+        if let Some(there) = in_the_way(&self.path) {
+            return Err(NotMade::FileIsThere(there));
+        }
+        Ok(draft.publish(&self.path)?)
+    }
+
+    /// Says that it is there.
+    ///
+    /// # Errors
+    /// What master.db says.
+    pub fn finish(self) -> Result<DatabaseRecord, MasterError> {
+        if self.new_databases == NewDatabases::Encrypted {
+            self.master.require_encryption(self.record.id, true)?;
+        }
+        self.master.finish_file(self.record.id)?;
+        Ok(self.record)
+    }
+
+    /// Its number.
+    pub fn id(&self) -> i32 {
+        self.record.id
+    }
+
+    fn give_up(&self) {
+        // What can't be taken back is taken back by the next start.
+        let _ = self.master.remove_database(&self.record.name);
+    }
+}
+
+/// A file that stands where a new database's would, or that SQLite would take for a part of it.
+pub fn in_the_way(path: &Path) -> Option<PathBuf> {
+    let files = COMPANIONS.iter().map(|companion| beside(path, companion));
+    files.into_iter().find(|file| file.symlink_metadata().is_ok())
+}
+
+/// Where the draft of a new database is.
+///
+/// # Errors
+/// [`EngineError::Usage`] for what is no file's name.
+pub fn draft_of(path: &Path, database_id: i32) -> Result<PathBuf, EngineError> {
+    Draft::path_of(path, &format!("{database_id:08x}"))
+}
+
+/// Removes a draft, and what SQLite has beside it.
+///
+/// # Errors
+/// What the system says.
+pub fn remove_draft(path: &Path) -> std::io::Result<()> {
+    for companion in ["-journal", "-wal", "-shm", ""] {
+        remove_if_there(&beside(path, companion))?;
+    }
+    Ok(())
+}
+
+/// Removes a file, if it is there.
+///
+/// # Errors
+/// What the system says.
+pub fn remove_if_there(path: &Path) -> std::io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+/// The file of that tail.
+pub fn beside(path: &Path, companion: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(companion);
+    PathBuf::from(name)
+}
+
+/// A database's file and those beside it, the database first.
+pub const COMPANIONS: [&str; 6] = ["", "-wal", "-shm", "-journal", "-selenite", "-selenite-pause"];

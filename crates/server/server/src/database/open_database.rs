@@ -1,0 +1,408 @@
+//! A database's file, and a session's connection to it.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use selenite_engine::Access;
+use selenite_plan::PlanError;
+use selenite_plan::catalog::Table;
+use selenite_plan::definition::quoted;
+
+use crate::database::cancellation::Cancellation;
+use crate::sqlite_error::damaged_page::note_file;
+use crate::database::durability::DelayedDurability;
+use crate::database::expectation::{check_suite, open_expected};
+use crate::database::functions;
+use crate::database::identities::{Identities, IdentityJournal};
+use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
+use crate::sqlite_error::{log_lost, trouble};
+use crate::database::running::Running;
+use crate::catalog::schema::{Schema, SchemaTable};
+use crate::database::write_queue::{Waits, WriteQueue};
+use crate::master::DatabaseRecord;
+use crate::registry::{WaitType, own};
+use crate::{Instance, Interrupts};
+
+/// What all sessions share of a database.
+pub struct SharedDatabase {
+    /// Its id and name.
+    pub record: DatabaseRecord,
+    /// Its file; nothing for those that are empty in every session.
+    pub path: Option<PathBuf>,
+    /// Who writes.
+    pub write_queue: Arc<WriteQueue>,
+    /// Who waits for whom, in all databases.
+    pub waits: Arc<Waits>,
+    /// When commits are on the disk; nothing where there is no file.
+    pub log: Option<LogSync>,
+    /// The next numbers of its tables.
+    pub identities: Identities,
+    /// DELAYED_DURABILITY; none until somebody has connected.
+    durability: Mutex<Option<DelayedDurability>>,
+    /// Rises with each change of definitions by this server.
+    epoch: AtomicU64,
+    /// The schema that was read last.
+    kept: Mutex<Option<(Version, Arc<Schema>)>>,
+}
+
+/// What tells one state of a database's definitions from another.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Version {
+    /// Of this server.
+    epoch: u64,
+    /// `PRAGMA schema_version`: of any program.
+    sqlite: i64,
+    /// Of a session that changes definitions in a transaction that is still open; 0 for what all see.
+    own: u64,
+}
+
+/// A session's connection to a database.
+pub struct OpenDatabase {
+    /// What all share of it.
+    pub shared: Arc<SharedDatabase>,
+    /// The connection.
+    pub connection: Connection,
+    /// What its functions see.
+    pub running: Running,
+    /// To be asked in whatever takes long.
+    pub interrupts: Interrupts,
+    /// What stops its statements.
+    pub cancellation: Cancellation,
+    /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
+    is_synced_later: bool,
+    /// The schema with the session's own changes.
+    own: RefCell<Option<(Version, Arc<Schema>)>>,
+    /// Rises with each change of definitions in the open transaction; 0 without.
+    changes: Cell<u64>,
+    temporary: RefCell<Arc<Schema>>,
+    /// What the open transaction has done to the numbers of tables.
+    pub identity_journal: IdentityJournal,
+}
+
+impl SharedDatabase {
+    /// One that nobody has open yet.
+    pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
+        if let Some(path) = &path {
+            note_file(path, record.id);
+        }
+        let log = path.as_deref().map(|path| LogSync::new(Box::new(LogFile::of(path))));
+        Self {
+            write_queue: WriteQueue::of(record.id),
+            record,
+            path,
+            log,
+            waits,
+            durability: Mutex::default(),
+            identities: Identities::default(),
+            // Of a database that was restored no version is that of the one before: sessions keep what they bound.
+            epoch: AtomicU64::new(NEXT_EPOCH.fetch_add(EPOCHS, Ordering::Relaxed)),
+            kept: Mutex::default(),
+        }
+    }
+
+    /// The last number of a table's identity, asked outside any statement.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn last_identity(&self, instance: &Instance, table: &Table) -> Result<Option<i128>, PlanError> {
+        if let Some(known) = self.identities.known(table) {
+            return known;
+        }
+        if table.sqlite.schema != "main" {
+            return Ok(None);
+        }
+        // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
+        let Some(connection) = self.reader(instance)? else {
+            return Ok(None);
+        };
+        let sql = "SELECT 1 FROM sqlite_schema WHERE name = ?1 COLLATE NOCASE AND type = 'table'";
+        let is_there = connection
+            .prepare(sql)
+            .and_then(|mut asked| asked.exists([&table.sqlite.name]));
+        match is_there.map_err(|error| trouble(&error))? {
+            true => self.identities.last(&connection, table),
+            false => Ok(None),
+        }
+    }
+
+    /// How many rows each of these tables has, of what is committed; none for a table that is not.
+    ///
+    /// # Errors
+    /// What SQLite says, and that the statement was interrupted.
+    pub fn row_counts(
+        &self,
+        instance: &Instance,
+        interrupts: Interrupts,
+        tables: &[&Arc<SchemaTable>],
+    ) -> Result<Vec<Option<i64>>, PlanError> {
+        let Some(mut connection) = self.reader(instance)? else {
+            return Ok(vec![None; tables.len()]);
+        };
+        connection
+            .progress_handler(STEPS, Some(move || interrupts.poll().is_some()))
+            .map_err(|error| trouble(&error))?;
+        let mut counts = Vec::with_capacity(tables.len());
+        for table in tables {
+            let name = quoted(&table.table.sqlite.name);
+            let count = connection.query_row(&format!("SELECT count(*) FROM main.{name}"), [], |row| row.get(0));
+            counts.push(match count {
+                Ok(count) => Some(count),
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
+                    return Err(trouble(&error));
+                }
+                Err(_) => None,
+            });
+        }
+        Ok(counts)
+    }
+
+    /// A connection of its own, which sees what is committed; none to what is in memory alone.
+    fn reader(&self, instance: &Instance) -> Result<Option<Connection>, PlanError> {
+        let Some(path) = &self.path else {
+            return Ok(None);
+        };
+        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = open_expected(instance, &self.record, |access| {
+            Connection::open_with_flags(access.uri(path).as_str(), flags)
+        })?;
+        connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
+        Ok(Some(connection))
+    }
+}
+
+impl SharedDatabase {
+    /// DELAYED_DURABILITY.
+    pub fn durability(&self) -> DelayedDurability {
+        let kept = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.unwrap_or_default()
+    }
+
+    /// It was set.
+    pub fn set_durability(&self, durability: DelayedDurability) {
+        *self.durability.lock().unwrap_or_else(PoisonError::into_inner) = Some(durability);
+    }
+
+    fn load_durability(&self, connection: &Connection) -> rusqlite::Result<()> {
+        let mut kept = self.durability.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.is_none() {
+            *kept = Some(DelayedDurability::load(connection)?);
+        }
+        Ok(())
+    }
+}
+
+/// Opens a database to look into what is the server's own in it, beside all sessions.
+///
+/// # Errors
+/// As [`open_expected`].
+pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Result<Connection, PlanError> {
+    open_expected(instance, record, |access| look_by(path, access))
+}
+
+/// The same of a file that nobody else knows.
+///
+/// # Errors
+/// What SQLite and the VFS say.
+pub fn look_by(path: &Path, access: &Access) -> rusqlite::Result<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(access.uri(path).as_str(), flags)?;
+    connection.busy_timeout(OPENING_WAIT)?;
+    Ok(connection)
+}
+
+impl OpenDatabase {
+    /// Connects. The connection's statements stop when `interrupts` says so.
+    ///
+    /// # Errors
+    /// As [`open_expected`].
+    pub fn connect(
+        shared: Arc<SharedDatabase>,
+        instance: &Instance,
+        interrupts: Interrupts,
+    ) -> Result<Self, PlanError> {
+        let cancellation = Cancellation::new(interrupts.clone());
+        let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
+            let polled = cancellation.clone();
+            let flags =
+                OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let mut connection = match &shared.path {
+                Some(path) => Connection::open_with_flags(access.uri(path).as_str(), flags)?,
+                None => Connection::open_in_memory()?,
+            };
+            connection.busy_timeout(OPENING_WAIT)?;
+            connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+            let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
+            // What syncs at each commit has no log that others could sync for it.
+            let is_synced_later = mode.eq_ignore_ascii_case("wal");
+            let synchronous = if is_synced_later { "NORMAL" } else { "FULL" };
+            connection.execute_batch(&format!(
+                // Pages of temporary tables that were dropped go back to the session's memory.
+                "PRAGMA synchronous = {synchronous}; PRAGMA foreign_keys = ON; PRAGMA temp_store = memory; \
+                 PRAGMA temp.auto_vacuum = FULL"
+            ))?;
+            shared.load_durability(&connection)?;
+            connection.busy_timeout(BUSY_WAIT)?;
+            let running = Running::default();
+            functions::register(&connection, &running)?;
+            polled.attend(&mut connection, STEPS)?;
+            Ok((connection, running, is_synced_later))
+        };
+        let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
+        if shared.path.is_some() {
+            check_suite(instance, &shared.record, &connection)?;
+        }
+        Ok(Self {
+            shared,
+            connection,
+            running,
+            interrupts,
+            cancellation,
+            is_synced_later,
+            own: RefCell::default(),
+            changes: Cell::new(0),
+            temporary: RefCell::default(),
+            identity_journal: IdentityJournal::default(),
+        })
+    }
+
+    /// What definitions are now.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn version(&self) -> Result<Version, PlanError> {
+        let epoch = self.shared.epoch.load(Ordering::Acquire);
+        let sqlite = self
+            .connection
+            .prepare_cached("PRAGMA schema_version")
+            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
+            .map_err(|error| trouble(&error))?;
+        let own = self.changes.get();
+        Ok(Version { epoch, sqlite, own })
+    }
+
+    /// The objects of the database, as this session sees them.
+    ///
+    /// # Errors
+    /// What SQLite says; a catalog that is none of ours.
+    pub fn schema(&self, version: Version) -> Result<Arc<Schema>, PlanError> {
+        if let Some((known, schema)) = &*self.own.borrow()
+            && *known == version
+        {
+            return Ok(schema.clone());
+        }
+        if version.own == 0
+            && let Some((known, schema)) = &*self.kept()
+            && *known == version
+        {
+            *self.own.borrow_mut() = Some((version, schema.clone()));
+            return Ok(schema.clone());
+        }
+        let schema = Arc::new(Schema::load(&self.connection, "main", &self.shared.record.name)?);
+        *self.own.borrow_mut() = Some((version, schema.clone()));
+        if version.own == 0 {
+            *self.kept() = Some((version, schema.clone()));
+        }
+        Ok(schema)
+    }
+
+    /// The session's temporary tables here.
+    pub fn temporary(&self) -> Arc<Schema> {
+        self.temporary.borrow().clone()
+    }
+
+    /// Reads them again, behind a change of theirs.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn reload_temporary(&self) -> Result<(), PlanError> {
+        let schema = Schema::load(&self.connection, "temp", "tempdb")?;
+        *self.temporary.borrow_mut() = Arc::new(schema);
+        Ok(())
+    }
+
+    /// Does something that an ATTENTION does not interrupt.
+    pub fn undisturbed<R>(&self, body: impl FnOnce() -> R) -> R {
+        self.cancellation.hold(body)
+    }
+
+    /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.
+    pub fn note_commit(&self) -> Option<CommitNo> {
+        let log = self.shared.log.as_ref().filter(|_| self.is_synced_later);
+        log.map(LogSync::note)
+    }
+
+    /// Returns when a commit is on the disk. Other sessions write meanwhile.
+    ///
+    /// # Errors
+    /// 9001 if that can't be known any more.
+    pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), PlanError> {
+        match (&self.shared.log, commit) {
+            (Some(log), Some(commit)) => {
+                let _wait = own::begin_wait(WaitType::WriteLog);
+                log.wait(commit).map_err(|lost| self.lost(lost))
+            }
+            (Some(_) | None, _) => Ok(()),
+        }
+    }
+
+    /// Refuses to write what nobody could acknowledge.
+    ///
+    /// # Errors
+    /// 9001.
+    pub fn check_log(&self) -> Result<(), PlanError> {
+        match &self.shared.log {
+            Some(log) => log.check().map_err(|lost| self.lost(lost)),
+            None => Ok(()),
+        }
+    }
+
+    fn lost(&self, _: LogLost) -> PlanError {
+        log_lost(&self.shared.record.name)
+    }
+
+    /// Definitions were changed in the open transaction.
+    pub fn note_change(&self) {
+        self.changes.set(self.changes.get() + 1);
+    }
+
+    /// The transaction is over: what it changed counts for all, or never was.
+    pub fn settle(&self, is_committed: bool) {
+        if self.changes.replace(0) > 0 {
+            *self.own.borrow_mut() = None;
+            if is_committed {
+                self.shared.epoch.fetch_add(1, Ordering::AcqRel);
+            }
+        }
+        if is_committed {
+            self.identity_journal.clear();
+        } else {
+            self.undo_numbers(0);
+        }
+    }
+
+    /// What definitions have done to the numbers of tables since `mark` is undone.
+    pub fn undo_numbers(&self, mark: usize) {
+        self.shared.identities.undo(&self.identity_journal, mark);
+    }
+
+    fn kept(&self) -> std::sync::MutexGuard<'_, Option<(Version, Arc<Schema>)>> {
+        self.shared.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Other processes hold SQLite's locks for a commit, or for a batch of re-encryption.
+const OPENING_WAIT: Duration = Duration::from_secs(30);
+/// How long SQLite itself waits for another process: whoever has more time asks it again, and looks for ATTENTION between.
+const BUSY_WAIT: Duration = Duration::from_millis(10);
+/// The first epoch of the next database that is opened.
+static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);
+/// More than the definitions of a database are ever changed.
+const EPOCHS: u64 = 1 << 40;
+/// A session's texts, each some KiB.
+const STATEMENTS_MAX: usize = 64;
+/// Of SQLite's virtual machine: some 20 microseconds.
+const STEPS: i32 = 2000;

@@ -1,0 +1,259 @@
+//! A session's transaction in one database.
+//!
+//! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
+//!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
+//! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
+//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the write queue). A ring that a client closes by
+//!     waiting itself is seen by nobody: every wait has an end (1222).
+//! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
+//! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
+//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`cancellation`). Then nothing of the client's is done any more
+//!     until it has heard of that: 3998.
+
+use std::time::Duration;
+
+use selenite_plan::PlanError;
+use selenite_plan::machine::{Failure, Stop};
+
+use crate::database::open_database::OpenDatabase;
+use crate::database::lock_timeout::LockTimeout;
+use crate::database::log_sync::CommitNo;
+use crate::sqlite_error::{deadlock, lock_timeout, transaction_lost, trouble};
+use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
+use crate::master::{MASTER, TEMPDB};
+
+/// A database that a session has open, and the session's transaction in it.
+pub struct Transaction {
+    /// The session's connection.
+    pub database: OpenDatabase,
+    state: State,
+}
+
+/// What ends with the transaction.
+#[derive(Default)]
+struct State {
+    /// Whether BEGIN TRANSACTION was said, and no end of it.
+    is_open: bool,
+    /// The right to write, with SQLite's transaction.
+    permit: Option<WritePermit>,
+    /// Whether it has, or may have, changed anything.
+    has_changed: bool,
+    /// S4.
+    is_lost: bool,
+    /// In order.
+    savepoints: Vec<Savepoint>,
+}
+
+/// A savepoint of the client's.
+struct Savepoint {
+    /// Its name, whose letters' case counts as in SQL Server.
+    name: String,
+    /// Whether SQLite's transaction had begun.
+    was_writing: bool,
+    /// Where the journal of identities was.
+    numbers: usize,
+}
+
+impl Transaction {
+    /// A database in which no transaction is open.
+    pub fn new(database: OpenDatabase) -> Self {
+        Self {
+            database,
+            state: State::default(),
+        }
+    }
+
+    /// Whether one is open that the client began.
+    pub fn is_open(&self) -> bool {
+        self.state.is_open
+    }
+
+    /// Whether SQLite's has begun.
+    pub fn writes(&self) -> bool {
+        self.state.permit.is_some()
+    }
+
+    /// S4. A statement has failed: perhaps the transaction has ended with it.
+    pub fn note_failure(&mut self) {
+        if self.state.permit.is_some() && self.database.connection.is_autocommit() {
+            self.state.permit = None;
+            self.state.is_lost = true;
+            self.database.settle(false);
+        }
+    }
+
+    /// Refuses what would be done outside the transaction that the client means.
+    ///
+    /// # Errors
+    /// 3998.
+    pub fn check(&self) -> Result<(), PlanError> {
+        match self.state.is_lost {
+            true => Err(transaction_lost()),
+            false => Ok(()),
+        }
+    }
+
+    /// BEGIN TRANSACTION.
+    pub fn begin(&mut self) {
+        self.state.is_open = true;
+    }
+
+    /// Sees to it that the session may write.
+    ///
+    /// # Errors
+    /// 1222; what SQLite says.
+    pub fn ensure_write(
+        &mut self,
+        (session, timeout): (u16, Duration),
+        mut poll: impl FnMut() -> Result<(), Stop>,
+    ) -> Result<(), Failure> {
+        if self.state.permit.is_some() {
+            return Ok(());
+        }
+        self.database.check_log()?;
+        let timeout = LockTimeout::of(timeout);
+        let waits = (session, self.database.shared.waits.as_ref());
+        // Everybody is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
+        // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
+        let id = self.database.shared.record.id;
+        let is_everybodys = [MASTER, TEMPDB].contains(&id);
+        let (write_queue, begin) = if is_everybodys {
+            (WriteQueue::of(id), "BEGIN")
+        } else {
+            (self.database.shared.write_queue.clone(), "BEGIN IMMEDIATE")
+        };
+        let permit = match write_queue.enter(waits, timeout.left(), &mut poll) {
+            Ok(permit) => permit,
+            Err(NoPermit::Deadlock) => return Err(deadlock(session).into()),
+            Err(NoPermit::TimedOut) => return Err(lock_timeout().into()),
+            Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
+        };
+        timeout.ask(poll, || {
+            let begin = self.database.connection.prepare_cached(begin);
+            begin.and_then(|mut begin| begin.raw_execute()).map(drop)
+        })?;
+        self.state.permit = Some(permit);
+        Ok(())
+    }
+
+    /// Notes that what runs now may change something: its commit is to be on the disk before it is acknowledged.
+    pub fn note_change(&mut self) {
+        self.state.has_changed = true;
+    }
+
+    /// Whether it has, or may have, changed anything.
+    pub fn has_changed(&self) -> bool {
+        self.state.has_changed
+    }
+
+    /// Ends it for good, and waits for the disk.
+    ///
+    /// # Errors
+    /// What SQLite says: then it is rolled back. 9001 if nobody knows whether it is on the disk.
+    pub fn commit(&mut self) -> Result<(), PlanError> {
+        let commit = self.commit_unsynced(None)?;
+        self.database.wait_for_disk(commit)
+    }
+
+    /// Ends it for good; others write from then on. What is answered is to be waited for before the client hears of it. `said` is
+    /// what COMMIT says of DELAYED_DURABILITY.
+    ///
+    /// # Errors
+    /// What SQLite says: then it is rolled back.
+    pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, PlanError> {
+        if let Err(lost) = self.check() {
+            self.end(false);
+            return Err(lost);
+        }
+        if self.state.permit.is_none() {
+            self.end(true);
+            return Ok(None);
+        }
+        if let Err(error) = execute(&self.database, "COMMIT") {
+            self.rollback();
+            return Err(error);
+        }
+        // Before the turn goes: what is noted later may rest on this one.
+        let waits = self.state.has_changed && self.database.shared.durability().waits(said);
+        let commit = if waits { self.database.note_commit() } else { None };
+        self.end(true);
+        Ok(commit)
+    }
+
+    /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
+    pub fn rollback(&mut self) {
+        if self.state.permit.is_some() && !self.database.connection.is_autocommit() {
+            // An error here means that SQLite has rolled back by itself (sqlite.org/lang_transaction.html).
+            let _ = execute(&self.database, "ROLLBACK");
+        }
+        self.end(false);
+    }
+
+    fn end(&mut self, is_committed: bool) {
+        if self.state.permit.is_some() {
+            self.database.settle(is_committed);
+        }
+        self.state = State::default();
+    }
+
+    /// SAVE TRANSACTION.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn save(&mut self, name: &str) -> Result<(), PlanError> {
+        self.check()?;
+        if self.state.permit.is_some() {
+            execute(&self.database, &format!("SAVEPOINT s{}", self.state.savepoints.len()))?;
+        }
+        self.state.savepoints.push(Savepoint {
+            name: name.to_owned(),
+            was_writing: self.state.permit.is_some(),
+            numbers: self.database.identity_journal.mark(),
+        });
+        Ok(())
+    }
+
+    /// ROLLBACK TRANSACTION of a savepoint, which stays.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
+        self.check()?;
+        let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
+            // Of a database that was used later than the savepoint: all that was done in it.
+            self.undo();
+            return Ok(());
+        };
+        self.state.savepoints.truncate(at + 1);
+        if self.state.savepoints[at].was_writing {
+            execute(&self.database, &format!("ROLLBACK TO s{at}"))?;
+            self.database.note_change();
+            self.database.undo_numbers(self.state.savepoints[at].numbers);
+        } else {
+            // S3.
+            self.undo();
+        }
+        Ok(())
+    }
+
+    /// Ends SQLite's transaction without the client's.
+    fn undo(&mut self) {
+        let savepoints = std::mem::take(&mut self.state.savepoints);
+        let is_open = self.state.is_open;
+        self.rollback();
+        self.state.is_open = is_open;
+        self.state.savepoints = savepoints;
+    }
+}
+
+/// Runs a statement that has no rows.
+///
+/// # Errors
+/// What SQLite says.
+pub fn execute(database: &OpenDatabase, sql: &str) -> Result<(), PlanError> {
+    let done = database
+        .connection
+        .prepare_cached(sql)
+        .and_then(|mut statement| statement.raw_execute());
+    done.map(drop).map_err(|error| trouble(&error))
+}

@@ -1,0 +1,491 @@
+//! A session's databases and its transaction, which may write to more than one of them.
+//!
+//! - `commit-by-id`: databases are committed one after the other, by rising id. SQLite has no atomic commit over several files in WAL
+//!   mode (sqlite.org/lang_attach.html). The client gets a warning before it depends on one.
+//! - `sync-after-commits`: syncs come after the last commit, so that the time between the first and the last is short.
+//! - `failed-statement-changes-nothing`: a statement that writes has a transaction of its own, or a savepoint in the client's.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use selenite_plan::machine::{Failure, Message, TransactionStep};
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::IsolationLevel;
+
+use crate::database::open_database::OpenDatabase;
+use crate::database::database_registry::DatabaseRegistry;
+use crate::database::frames::Frames;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::too_many_files;
+use crate::database::temporary_tables::move_all;
+use crate::database::transaction::{Transaction, execute};
+use crate::execution_context::{ExecutionContext, SessionInfo};
+
+/// The databases that a session has open, with its transaction in each.
+pub(crate) struct Transactions<'a> {
+    registry: &'a DatabaseRegistry,
+    session: SessionInfo<'a>,
+    open: HashMap<i32, Transaction>,
+    /// The id of the database in use.
+    pub(crate) current: i32,
+    /// The id of the login's own database.
+    home: i32,
+    /// Whether the client has begun a transaction.
+    in_transaction: bool,
+    /// Whether the client was warned that its transaction writes to several databases.
+    is_warned: bool,
+    /// Rises when the session's temporary tables change.
+    temporary_version: u64,
+    /// Rises when a connection is closed: what was read through it is read again.
+    closed_count: u64,
+    /// How often page caches were emptied by DBCC.
+    dropped_pages: u64,
+}
+
+/// What surrounds a statement that changes something.
+#[derive(Clone, Copy)]
+pub(crate) enum StatementScope {
+    /// Nothing: it reads, or fails as a whole.
+    Nothing,
+    /// A transaction of its own.
+    Transaction,
+    /// A savepoint in the client's.
+    Savepoint,
+    /// A savepoint around what only this session sees, within a transaction or not.
+    Own,
+}
+
+impl<'a> Transactions<'a> {
+    /// None open, with the login's database in use.
+    pub fn new(registry: &'a DatabaseRegistry, session: SessionInfo<'a>) -> Self {
+        let home = session.login_info.database_id;
+        Self {
+            registry,
+            session,
+            open: HashMap::new(),
+            current: home,
+            home,
+            in_transaction: false,
+            is_warned: false,
+            temporary_version: 0,
+            closed_count: 0,
+            dropped_pages: registry.cleanups.pages(),
+        }
+    }
+
+    /// The id of the login's own database.
+    pub fn home(&self) -> i32 {
+        self.home
+    }
+
+    /// Whether the client has begun a transaction.
+    pub fn is_in_transaction(&self) -> bool {
+        self.in_transaction
+    }
+
+    /// Rises when the session's temporary tables change.
+    pub fn temporary_version(&self) -> u64 {
+        self.temporary_version
+    }
+
+    /// Rises when a connection is closed.
+    pub fn closed_count(&self) -> u64 {
+        self.closed_count
+    }
+
+    /// Connects to the database in use, if the session has not yet.
+    ///
+    /// # Errors
+    /// What keeps it from being opened.
+    pub fn connect(&mut self) -> Result<&mut Transaction, PlanError> {
+        self.drop_pages();
+        let entry = match self.open.entry(self.current) {
+            Entry::Occupied(entry) => return Ok(entry.into_mut()),
+            Entry::Vacant(entry) => entry,
+        };
+        let instance = self.session.instance;
+        let record = instance.master().database_of(self.current);
+        let record = record.map_err(|error| of_master(&error))?;
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let shared = self.registry.database(instance, &record)?;
+        if !self.session.login_info.is_administrator && !instance.descriptors().has_room() {
+            return Err(too_many_files(&record.name));
+        }
+        let database = OpenDatabase::connect(shared, instance, self.session.interrupts.clone())?;
+        let mut transaction = Transaction::new(database);
+        if self.in_transaction {
+            transaction.begin();
+        }
+        Ok(entry.insert(transaction))
+    }
+
+    /// The database in use, which is connected to.
+    ///
+    /// # Errors
+    /// 8624 if it is not.
+    pub fn connected(&self) -> Result<&Transaction, PlanError> {
+        self.open.get(&self.current).ok_or_else(not_open)
+    }
+
+    /// A database, if the session is connected to it.
+    pub fn get(&self, id: i32) -> Option<&Transaction> {
+        self.open.get(&id)
+    }
+
+    fn connected_mut(&mut self) -> Result<&mut Transaction, PlanError> {
+        self.open.get_mut(&self.current).ok_or_else(not_open)
+    }
+
+    /// Empties page caches, if DBCC DROPCLEANBUFFERS has asked for it since the last time.
+    fn drop_pages(&mut self) {
+        let count = self.registry.cleanups.pages();
+        if std::mem::replace(&mut self.dropped_pages, count) != count {
+            for used in self.open.values() {
+                // SQLite frees what it can, and has no other answer (sqlite.org/c3ref/db_release_memory.html).
+                let _ = used.database.connection.release_memory();
+            }
+        }
+    }
+
+    /// Closes the session's connection to a database.
+    pub fn close(&mut self, id: i32) {
+        self.open.remove(&id);
+        self.closed_count += 1;
+    }
+
+    /// Closes a database that the session has left, unless it has a transaction or temporary tables there.
+    pub fn close_if_idle(&mut self, left: i32) {
+        // What is in memory alone goes with its connection.
+        let is_idle = |used: &Transaction| used.database.temporary().is_empty() && used.database.shared.path.is_some();
+        if left != self.current && !self.in_transaction && self.open.get(&left).is_some_and(is_idle) {
+            self.close(left);
+        }
+    }
+
+    /// Closes all connections, and with them temporary tables; the login's database is in use again. No transaction is open.
+    pub fn reset(&mut self) {
+        self.open.clear();
+        self.closed_count += 1;
+        self.temporary_version += 1;
+        self.in_transaction = false;
+    }
+
+    /// Temporary tables may have changed: they are read again.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn reload_temporary(&mut self) -> Result<(), PlanError> {
+        if let Some(used) = self.open.get(&self.current) {
+            used.database.reload_temporary()?;
+        }
+        self.temporary_version += 1;
+        Ok(())
+    }
+
+    /// Moves temporary tables from the database that was in use before.
+    ///
+    /// # Errors
+    /// 40510 within a transaction that has written; what SQLite says.
+    pub fn move_temporary(&mut self, before: i32) -> Result<(), PlanError> {
+        let (Some(from), Some(to)) = (self.open.get(&before), self.open.get(&self.current)) else {
+            return Ok(());
+        };
+        if before != self.current {
+            let is_writing = from.writes() || to.writes();
+            move_all(&from.database, &to.database, is_writing)?;
+            self.temporary_version += 1;
+        }
+        Ok(())
+    }
+
+    /// 226 in a transaction of the client's.
+    ///
+    /// # Errors
+    /// 226.
+    pub fn check_none(&self, statement: &str) -> Result<(), PlanError> {
+        if self.in_transaction {
+            let text = format!("{statement} statement not allowed within multi-statement transaction.");
+            return Err(PlanError::new(226, Ends::Batch, text).with_state(6));
+        }
+        Ok(())
+    }
+}
+
+/// The client's transaction.
+impl Transactions<'_> {
+    /// A step of it; the machine has checked counts and names.
+    ///
+    /// # Errors
+    /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
+    pub fn step(&mut self, step: TransactionStep<'_>, frames: &Frames) -> Result<(), PlanError> {
+        match step {
+            TransactionStep::Begin { .. } => {
+                self.in_transaction = true;
+                self.is_warned = false;
+                self.open.values_mut().for_each(Transaction::begin);
+                Ok(())
+            }
+            TransactionStep::Commit { delayed_durability } => {
+                self.in_transaction = false;
+                self.commit(delayed_durability)
+            }
+            TransactionStep::Rollback => {
+                self.in_transaction = false;
+                self.roll_back(frames, |used| {
+                    used.rollback();
+                    Ok(())
+                })
+            }
+            TransactionStep::Save { name } => self.open.values_mut().try_for_each(|used| used.save(name)),
+            TransactionStep::RollbackTo { name } => self.roll_back(frames, |used| used.rollback_to(name)),
+        }
+    }
+
+    /// Commits in all databases, and waits for the disk. `said` is the COMMIT's DELAYED_DURABILITY.
+    ///
+    /// # Errors
+    /// What SQLite says; 50824 if other databases are committed already.
+    fn commit(&mut self, said: Option<bool>) -> Result<(), PlanError> {
+        let mut ids: Vec<i32> = self.open.keys().copied().collect();
+        ids.sort_unstable();
+        let mut done = Ok(());
+        let mut unsynced = Vec::new();
+        let mut committed = Vec::new();
+        for id in &ids {
+            let Some(used) = self.open.get_mut(id) else {
+                continue;
+            };
+            let changed = used.has_changed();
+            if done.is_err() {
+                used.rollback();
+                continue;
+            }
+            match used.commit_unsynced(said) {
+                Ok(commit) => {
+                    unsynced.push((*id, commit));
+                    if changed {
+                        committed.push(used.database.shared.record.name.clone());
+                    }
+                }
+                Err(error) => done = Err((used.database.shared.record.name.clone(), error)),
+            }
+        }
+        let mut on_disk = Ok(());
+        for (id, commit) in unsynced {
+            if let Some(used) = self.open.get(&id) {
+                on_disk = on_disk.and(used.database.wait_for_disk(commit));
+            }
+        }
+        match done {
+            Ok(()) => on_disk,
+            Err((_, error)) if committed.is_empty() => Err(error),
+            Err((name, error)) => Err(partly_committed(&committed, &name, &error)),
+        }
+    }
+
+    /// Undoes what `undo` does in every database; table variables keep their rows.
+    fn roll_back(
+        &mut self,
+        frames: &Frames,
+        undo: impl Fn(&mut Transaction) -> Result<(), PlanError>,
+    ) -> Result<(), PlanError> {
+        let current = self.current;
+        // A rollback always succeeds: rows of a table variable that can't be kept are lost with it.
+        let kept = match self.open.get(&current) {
+            Some(used) => frames.keep_variables(used).unwrap_or_default(),
+            None => Vec::new(),
+        };
+        for used in self.open.values_mut() {
+            let was_writing = used.writes();
+            undo(used)?;
+            if was_writing {
+                used.database.reload_temporary()?;
+                self.temporary_version += 1;
+            }
+        }
+        let Some(used) = self.open.get(&current) else {
+            return Ok(());
+        };
+        kept.iter()
+            .try_for_each(|rows| rows.put_back(&used.database.connection))
+    }
+
+    /// Warns the client once that its transaction writes to a second database.
+    fn warn_of_several(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        let changed = self.open.values().filter(|used| used.is_open() && used.has_changed());
+        let mut names: Vec<&str> = changed.map(|used| used.database.shared.record.name.as_str()).collect();
+        if names.len() != 2 || self.is_warned {
+            return Ok(());
+        }
+        names.sort_unstable();
+        let text = format!(
+            "Warning: the transaction changes the databases '{}'. They are committed one after the other, not as one.",
+            names.join("' and '")
+        );
+        self.is_warned = true;
+        Ok(execution.reply.message(&Message {
+            number: 50_825,
+            severity: 10,
+            state: 1,
+            line: 0,
+            procedure: "",
+            text: &text,
+            to_log: false,
+        })?)
+    }
+}
+
+/// What surrounds one statement in the database in use.
+impl Transactions<'_> {
+    /// Runs a change of the database in use within the transaction that it needs.
+    ///
+    /// # Errors
+    /// Those of `change`; what SQLite says.
+    pub fn change_database(
+        &mut self,
+        execution: &mut ExecutionContext<'_>,
+        change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
+    ) -> Result<(), Failure> {
+        self.connect()?;
+        let scope = self.begin_statement(true, false, execution)?;
+        let done = match self.connected() {
+            Ok(used) => change(&used.database),
+            Err(error) => Err(error),
+        };
+        self.end_statement(scope, done.map_err(Failure::from))
+    }
+
+    /// Begins a statement that changes only what this session sees: it waits for no other.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<StatementScope, Failure> {
+        self.begin_statement(false, true, execution)?;
+        let database = &self.connected()?.database;
+        execute(database, "SAVEPOINT statement")?;
+        database.identity_journal.begin_statement();
+        Ok(StatementScope::Own)
+    }
+
+    /// Takes the permit to write, which the transaction keeps: what is read under UPDLOCK stays as it is until it ends.
+    ///
+    /// # Errors
+    /// 1222, 1205; what SQLite says.
+    pub fn hold(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+        let waits = (self.session.entry.spid(), execution.state.lock_timeout());
+        let used = self.connected_mut()?;
+        if !used.is_open() {
+            return Ok(());
+        }
+        used.check()?;
+        used.ensure_write(waits, || execution.reply.poll())
+    }
+
+    /// Begins what the statement needs around it.
+    ///
+    /// # Errors
+    /// 1222, 1205, 3998; what SQLite says.
+    pub fn begin_statement(
+        &mut self,
+        changes: bool,
+        is_single: bool,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<StatementScope, Failure> {
+        let scope = self.begin_write(changes, is_single, execution)?;
+        if changes && self.in_transaction {
+            self.warn_of_several(execution)?;
+        }
+        Ok(scope)
+    }
+
+    fn begin_write(
+        &mut self,
+        changes: bool,
+        is_single: bool,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<StatementScope, Failure> {
+        let waits = (self.session.entry.spid(), execution.state.lock_timeout());
+        let used = self.connected_mut()?;
+        let holds = match execution.state.isolation {
+            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
+            IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
+        };
+        used.check()?;
+        let is_open = used.is_open();
+        if !(changes || is_open && holds) {
+            return Ok(StatementScope::Nothing);
+        }
+        let was_writing = used.writes();
+        used.ensure_write(waits, || execution.reply.poll())?;
+        if !changes {
+            return Ok(StatementScope::Nothing);
+        }
+        used.note_change();
+        if !is_open {
+            return Ok(StatementScope::Transaction);
+        }
+        // The first write of a transaction has nothing before it that could be lost but what it does itself.
+        if was_writing && is_single {
+            return Ok(StatementScope::Nothing);
+        }
+        execute(&used.database, "SAVEPOINT statement")?;
+        used.database.identity_journal.begin_statement();
+        Ok(StatementScope::Savepoint)
+    }
+
+    /// Ends it: what a failed statement has changed is undone.
+    ///
+    /// # Errors
+    /// Those of `done`; what SQLite says.
+    pub fn end_statement<R>(&mut self, scope: StatementScope, done: Result<R, Failure>) -> Result<R, Failure> {
+        let Ok(used) = self.connected_mut() else {
+            return done;
+        };
+        if done.is_err() {
+            used.note_failure();
+        }
+        // What SQLite has ended has no savepoint.
+        let is_gone = used.database.connection.is_autocommit();
+        match (scope, &done) {
+            (StatementScope::Nothing, _) => {}
+            (StatementScope::Transaction, Ok(_)) => used.commit()?,
+            (StatementScope::Transaction, Err(_)) => used.rollback(),
+            (StatementScope::Savepoint | StatementScope::Own, Ok(_)) => {
+                execute(&used.database, "RELEASE statement")?;
+                if !used.is_open() {
+                    used.database.identity_journal.clear();
+                }
+            }
+            (StatementScope::Savepoint | StatementScope::Own, Err(_)) if is_gone => {}
+            (StatementScope::Savepoint | StatementScope::Own, Err(_)) => {
+                execute(&used.database, "ROLLBACK TO statement")?;
+                execute(&used.database, "RELEASE statement")?;
+                if matches!(scope, StatementScope::Savepoint) {
+                    used.database.note_change();
+                }
+                used.database.undo_numbers(used.database.identity_journal.statement());
+            }
+        }
+        done
+    }
+}
+
+impl Drop for Transactions<'_> {
+    fn drop(&mut self) {
+        self.open.values_mut().for_each(Transaction::rollback);
+    }
+}
+
+fn not_open() -> PlanError {
+    PlanError::internal("a database that is not open")
+}
+
+/// 50824: a part of a transaction is committed.
+fn partly_committed(committed: &[String], name: &str, error: &PlanError) -> PlanError {
+    let text = format!(
+        "The transaction is committed in '{}' and rolled back in '{name}' and all databases behind it: {}",
+        committed.join("', '"),
+        error.text()
+    );
+    PlanError::new(50_824, Ends::Transaction, text)
+}

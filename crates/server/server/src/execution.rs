@@ -1,0 +1,15 @@
+//! Statements on tables, definitions and calls, as a session runs them.
+
+mod audited;
+mod cross_database_call;
+mod cross_database_table;
+mod definition;
+mod identity_insert;
+mod mixed_statement;
+mod places;
+mod plan_cache;
+mod procedures;
+mod row_limit;
+pub(crate) mod session_executor;
+mod statistics_io;
+mod table_statement;

@@ -1,0 +1,67 @@
+//! What a session does, in the audit log.
+
+use std::time::Instant;
+
+use crate::execution::session_executor::SessionExecutor;
+use crate::audit::{Audited, Event};
+use crate::execution_context::SessionInfo;
+
+impl SessionExecutor<'_> {
+    /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only the first are told
+    /// one by one.
+    pub(crate) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {
+        self.note_left_out(Instant::now());
+        if !self.refused.admits(error, Instant::now()) {
+            return;
+        }
+        self.write_event(&Event {
+            event: audited.event,
+            error,
+            database: Some(database),
+            object: audited.object.as_deref(),
+            ..Event::default()
+        });
+    }
+
+    /// Writes how many refused calls of the last minute were not told, if it has ended.
+    pub(crate) fn note_left_out(&mut self, now: Instant) {
+        let left_out = self.refused.take_left_out(now);
+        self.write_left_out(left_out);
+    }
+
+    /// Writes how many refused calls were not told. The session ends.
+    pub(crate) fn note_rest(&mut self) {
+        let left_out = self.refused.take_rest();
+        self.write_left_out(left_out);
+    }
+
+    fn write_left_out(&self, left_out: Option<u64>) {
+        if left_out.is_some() {
+            self.write_event(&Event {
+                event: "REFUSED CALLS",
+                error: Some(SEVERAL),
+                count: left_out,
+                ..Event::default()
+            });
+        }
+    }
+
+    /// Writes an event of the session's.
+    fn write_event(&self, event: &Event<'_>) {
+        let SessionInfo {
+            instance,
+            login_info,
+            entry,
+            ..
+        } = &self.session;
+        instance.audit().write(&Event {
+            login: Some(&login_info.login),
+            address: Some(entry.facts().peer.ip()),
+            session: Some(entry.spid()),
+            ..*event
+        });
+    }
+}
+
+/// No number of SQL Server's: several calls, with numbers of their own.
+const SEVERAL: i32 = 0;

@@ -1,0 +1,150 @@
+//! A procedure of another database: it runs there, and its caller goes on where it was.
+//!
+//! E1. The procedure is looked for there, and the database in use changes only when its frame begins; it changes back when that ends,
+//!     whatever ended it.
+//! E2. Temporary tables lie where the database in use is. The server's own procedures name none; for one of a user's they would have
+//!     to be brought along and back, which a transaction that writes does not let: it is refused while there are any.
+
+use std::sync::Arc;
+
+use selenite_plan::machine::{Call, Callee, Failure, FrameKind};
+use selenite_plan::program::{Body, Program};
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{Name, StatementKind};
+
+use crate::catalog::catalog_rows::CatalogRow;
+use crate::catalog::permission::check_call;
+use crate::execution::procedures;
+use crate::sqlite_error::unknown_database;
+use crate::names::session_catalog::SessionCatalog;
+use crate::execution::session_executor::SessionExecutor;
+use crate::memory;
+
+/// A procedure that was found in another database, and is about to begin.
+pub struct CrossDatabaseCall {
+    program: Arc<Program>,
+    database_id: i32,
+}
+
+impl SessionExecutor<'_> {
+    /// The procedure of a name in another database.
+    ///
+    /// # Errors
+    /// 916, 229; what is wrong with it.
+    pub(crate) fn call_elsewhere(&mut self, id: i32, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+        self.pending_call = None;
+        self.admitted(id)?;
+        let before = self.move_to(id)?;
+        let found = match self.refresh_permissions() {
+            Ok(()) => self.called_here(call),
+            Err(error) => Err(error.into()),
+        };
+        self.move_to(before)?;
+        self.refresh_permissions()?;
+        if let Ok(Some(Callee::Program(program))) = &found {
+            self.pending_call = Some(CrossDatabaseCall {
+                program: program.clone(),
+                database_id: id,
+            });
+        } else {
+            self.transactions.close_if_idle(id);
+        }
+        found
+    }
+
+    /// A text is about to run, as a procedure of that database.
+    ///
+    /// # Errors
+    /// 911, 916.
+    pub(crate) fn text_in(&mut self, database: Option<&Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.pending_call = None;
+        let Some(database) = database else {
+            return Ok(());
+        };
+        self.refresh()?;
+        let known = &self.scope.objects.directory.databases;
+        let found = known.iter().find(|record| same_name(&record.name, &database.text));
+        let id = found.ok_or_else(|| unknown_database(&database.text))?.id;
+        if id != self.transactions.current {
+            self.admitted(id)?;
+            self.pending_call = Some(CrossDatabaseCall {
+                program: program.clone(),
+                database_id: id,
+            });
+        }
+        Ok(())
+    }
+
+    /// E1. A frame begins: that of a procedure of another database there. What is answered is the database to come back to.
+    ///
+    /// # Errors
+    /// 40510 for E2; what keeps the database from being opened.
+    pub(crate) fn go_elsewhere(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<Option<i32>, Failure> {
+        let found = self.pending_call.take();
+        let is_it = |found: &CrossDatabaseCall| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
+        let Some(found) = found.filter(is_it) else {
+            return Ok(None);
+        };
+        let is_servers = match program.body() {
+            Body::Procedure { object_id, .. } => *object_id < 0,
+            Body::Batch => false,
+        };
+        let temporary = &self.scope.objects.catalog.temporary;
+        let has_none = temporary.is_empty() && self.frames.variables().is_empty();
+        if !(is_servers || has_none) {
+            let refused = "A procedure of another database while there are temporary tables or table variables";
+            return Err(PlanError::unsupported(refused).into());
+        }
+        let before = self.move_to(found.database_id)?;
+        self.refresh_permissions()?;
+        Ok(Some(before))
+    }
+
+    /// E1. The caller's database is in use again. Nobody hears of what keeps it from being looked at: the next statement does.
+    pub(crate) fn come_back(&mut self, before: Option<i32>) {
+        let Some(before) = before else { return };
+        if let Ok(left) = self.move_to(before) {
+            self.transactions.close_if_idle(left);
+        }
+        let _ = self.refresh_permissions();
+    }
+
+    /// The procedure of a name, as the database in use has it.
+    pub(crate) fn called_here(&mut self, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+        if let Some(program) = procedures::find(call, &self.scope.objects)? {
+            return Ok(Some(Callee::Program(program)));
+        }
+        self.scope.objects.catalog.check_place(call.procedure)?;
+        if !SessionCatalog::is_users(call.procedure) {
+            return Ok(None);
+        }
+        let Some(row) = self.scope.objects.catalog.schema.procedure(&call.procedure.name.text) else {
+            return Ok(None);
+        };
+        check_call(&row.name, &self.permissions, &self.scope.objects.catalog.database)?;
+        if let Some(program) = self.plans.procedures.find(self.transactions.current, row) {
+            return Ok(Some(Callee::Program(program)));
+        }
+        let program = Arc::new(memory::measured_program(|| program_of(row))?);
+        self.plans.procedures.keep(self.transactions.current, row, &program);
+        Ok(Some(Callee::Program(program)))
+    }
+
+    /// Another database is in use, without a word to the client; answers which was.
+    fn move_to(&mut self, id: i32) -> Result<i32, PlanError> {
+        let before = std::mem::replace(&mut self.transactions.current, id);
+        self.scope.objects.database_id = id;
+        self.scope.invalidate();
+        self.refresh()?;
+        Ok(before)
+    }
+}
+
+/// The program of a procedure.
+fn program_of(row: &CatalogRow) -> Result<Program, PlanError> {
+    let tree = crate::catalog::schema::parsed(&row.definition)?;
+    let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
+        return Err(PlanError::internal("a procedure's definition"));
+    };
+    Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id).map_err(|mut errors| errors.remove(0))
+}

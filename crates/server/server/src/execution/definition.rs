@@ -1,0 +1,225 @@
+//! CREATE, ALTER and DROP of what is in a database, carried out.
+//!
+//! D1. The caller has begun SQLite's transaction, and rolls it back if this fails: definition, SQLite's schema and catalog change together.
+//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is recreated.
+
+use std::sync::Arc;
+
+use selenite_plan::machine::Failure;
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
+
+use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
+use crate::database::open_database::OpenDatabase;
+use crate::names::session_objects::SessionObjects;
+use crate::sqlite_error::trouble;
+use crate::catalog::schema::{Schema, SchemaTable};
+use crate::names::session_catalog::SessionCatalog;
+use crate::session_state::SessionState;
+
+mod alter;
+mod duplicate;
+mod index;
+mod inner;
+mod module;
+mod rebuild;
+mod refusal;
+mod table;
+
+/// What a definition is carried out with.
+pub struct Work<'a> {
+    /// The connection, in a transaction that writes.
+    pub database: &'a OpenDatabase,
+    /// What is there now.
+    pub catalog: &'a SessionCatalog,
+    /// The text that positions of the statement are in.
+    pub source: &'a str,
+    /// The session, as the statement finds it.
+    pub state: &'a SessionState,
+    /// What names mean to it.
+    pub objects: &'a SessionObjects,
+}
+
+impl Work<'_> {
+    /// Carries a statement out; `None` if it is none of these.
+    ///
+    /// # Errors
+    /// The statement's.
+    pub fn carry_out(&self, statement: &Statement) -> Result<Option<()>, Failure> {
+        let done = self
+            .carry_out_kind(statement)
+            .map_err(|error| error.on_line(statement.position.line))?;
+        if done.is_some() {
+            self.settle(is_of_temporary(statement))?;
+        }
+        Ok(done)
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "what is no definition is somebody else's")]
+    fn carry_out_kind(&self, statement: &Statement) -> Result<Option<()>, PlanError> {
+        match &statement.kind {
+            StatementKind::CreateTable(create) => self.create_table(create)?,
+            StatementKind::AlterTable(alter) => self.alter_table(alter)?,
+            StatementKind::CreateIndex(create) => self.create_index(create)?,
+            StatementKind::AlterIndex(alter) => self.alter_index(alter)?,
+            StatementKind::DropIndex { if_exists, indexes } => self.drop_indexes(*if_exists, indexes)?,
+            StatementKind::View(view) => self.define_view(view, statement)?,
+            StatementKind::Procedure(procedure) => self.define_procedure(procedure, statement)?,
+            StatementKind::Drop(drop) => return self.drop(drop),
+            StatementKind::CreateSchema(create) => {
+                let name = create.name.as_ref().map_or("", |name| name.text.as_str());
+                if same_name(name, selenite_plan::definition::SCHEMA) {
+                    return Err(PlanError::name_taken(name));
+                }
+                return Err(PlanError::unsupported("CREATE SCHEMA"));
+            }
+            _ => return Ok(None),
+        }
+        Ok(Some(()))
+    }
+
+    /// What was defined counts from now on, in this session.
+    fn settle(&self, is_of_temporary: bool) -> Result<(), PlanError> {
+        if !is_of_temporary {
+            self.database.note_change();
+        }
+        self.database.reload_temporary()
+    }
+
+    /// SQLite's schema of an object's name.
+    fn place(&self, name: &str) -> &'static str {
+        if is_temporary(name) { TEMP } else { "main" }
+    }
+
+    /// The name that messages show of the database that an object is in.
+    fn database_name(&self, name: &str) -> &str {
+        if is_temporary(name) {
+            "tempdb"
+        } else {
+            &self.catalog.database
+        }
+    }
+
+    /// A table as it is before the statement.
+    fn table(&self, name: &ObjectName) -> Result<Option<Arc<SchemaTable>>, PlanError> {
+        let own = name.name.text.as_str();
+        if is_temporary(own) {
+            return Ok(self.catalog.temporary.table(own).cloned());
+        }
+        self.catalog.check_place(name)?;
+        if !SessionCatalog::is_users(name) {
+            return Ok(None);
+        }
+        Ok(self.catalog.schema.table(own).cloned())
+    }
+
+    /// Refuses a name that is taken, or that nobody may use.
+    fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
+        let own = name.name.text.as_str();
+        let is_taken = if is_temporary(own) {
+            self.catalog.temporary.has_object(own)
+        } else {
+            self.catalog.check_place(name)?;
+            self.catalog.schema.has_object(own)
+        };
+        if is_taken {
+            return Err(PlanError::name_taken(own));
+        }
+        check_name(own)
+    }
+
+    /// The objects as they are now, behind what the statement has done so far.
+    fn reloaded(&self, name: &str) -> Result<Schema, PlanError> {
+        Schema::load(&self.database.connection, self.place(name), self.database_name(name))
+    }
+
+    /// Runs statements of SQLite's that have no rows.
+    fn execute(&self, sql: &str) -> Result<(), PlanError> {
+        self.database
+            .connection
+            .execute_batch(sql)
+            .map_err(|error| trouble(&error))
+    }
+
+    /// Whether a query has a row.
+    fn has_row(&self, sql: &str) -> Result<bool, PlanError> {
+        let asked = self
+            .database
+            .connection
+            .query_row(&format!("SELECT EXISTS ({sql})"), [], |row| row.get(0));
+        asked.map_err(|error| trouble(&error))
+    }
+
+    /// A number for a new object of `schema`.
+    fn new_id(&self, schema: &str) -> Result<i32, PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        if schema == TEMP {
+            // Numbers of all sessions' temporary tables differ: the database's counters of identities are shared.
+            return Ok(new_temporary_id());
+        }
+        catalog_rows::free_id(&self.database.connection, schema)
+    }
+
+    /// Writes an object's row: `made` is when it was made, if it is not new.
+    fn store(&self, schema: &str, written: Written<'_>) -> Result<(), PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        let now = seconds();
+        let row = CatalogRow {
+            object_id: written.object_id,
+            kind: written.kind,
+            name: written.name.to_owned(),
+            parent: written.parent,
+            definition: written.definition,
+            created: now,
+            modified: now,
+        };
+        catalog_rows::store(&self.database.connection, schema, &row)
+    }
+
+    /// An object's number begins or ends to be a table's.
+    fn forget_numbers(&self, object_id: i32) {
+        let identities = &self.database.shared.identities;
+        identities.forget(object_id, &self.database.identity_journal);
+    }
+
+    /// Removes an object's row and those of what is its own.
+    fn forget(&self, schema: &str, object_id: i32) -> Result<(), PlanError> {
+        catalog_rows::ensure(&self.database.connection, schema)?;
+        catalog_rows::remove(&self.database.connection, schema, object_id)?;
+        self.forget_numbers(object_id);
+        Ok(())
+    }
+}
+
+/// A row of the catalog that is written.
+struct Written<'a> {
+    object_id: i32,
+    kind: ObjectKind,
+    name: &'a str,
+    parent: Option<i32>,
+    definition: String,
+}
+
+/// Whether a statement defines only what is the session's own: then the database's definitions stay as they are.
+#[expect(clippy::wildcard_enum_match_arm, reason = "all else is the database's")]
+pub(crate) fn is_of_temporary(statement: &Statement) -> bool {
+    match &statement.kind {
+        StatementKind::CreateTable(create) => is_temporary(&create.name.name.text),
+        StatementKind::AlterTable(alter) => is_temporary(&alter.name.name.text),
+        StatementKind::CreateIndex(create) => is_temporary(&create.table.name.text),
+        StatementKind::Drop(drop) => drop.names.iter().all(|name| is_temporary(&name.name.text)),
+        _ => false,
+    }
+}
+
+/// Whether a name is a temporary object's.
+fn is_temporary(name: &str) -> bool {
+    name.starts_with('#')
+}
+
+fn seconds() -> i64 {
+    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+}
+
+/// SQLite's schema of temporary tables.
+const TEMP: &str = "temp";

@@ -1,0 +1,247 @@
+//! ALTER TABLE.
+
+use std::sync::Arc;
+
+use selenite_plan::catalog::{KeyKind, Table};
+use selenite_plan::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
+
+use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
+use crate::sqlite_error::trouble;
+use crate::catalog::schema::SchemaTable;
+use super::inner::Few;
+use super::{Work, Written, refusal};
+
+impl Work<'_> {
+    pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {
+        let own = alter.name.name.text.as_str();
+        let Some(table) = self.table(&alter.name)? else {
+            return Err(refusal::no_table(own));
+        };
+        check_needed(&table, &alter.action)?;
+        let mut altered = table.definition.alter(&alter.action, salt())?;
+        let new = &mut altered.definition;
+        new.keys.sort_by_key(|key| key.kind != KeyKind::Primary);
+        new.columns.iter().try_for_each(|column| check_name(&column.name))?;
+        if super::is_temporary(own) {
+            new.foreign_keys.clear();
+        }
+        self.check_new_names(new, Some(&table.definition))?;
+        self.resolve(new)?;
+        let keys = new.keys.iter().map(|key| key.name.as_str());
+        for name in new.indexes.iter().map(|index| index.name.as_str()).chain(keys) {
+            if table.indexes.iter().any(|(_, known)| same_name(&known.name, name)) {
+                return Err(PlanError::index_name_taken(name, &table.table.schema_name()));
+            }
+        }
+        self.check_rules(new)?;
+        let object_id = self.row_of(&table)?;
+        self.run_steps(&table, &altered)?;
+        self.keep(&altered.definition, object_id)?;
+        self.check_rows(&altered)
+    }
+
+    /// Does all but looking at rows with checks, and filling them.
+    fn run_steps(&self, table: &SchemaTable, altered: &Alteration) -> Result<(), PlanError> {
+        let (schema, name) = (self.place(&table.definition.name), quoted(&table.table.sqlite.name));
+        for step in &altered.steps {
+            match step {
+                Step::Sql(sql) => self.run_sql(sql, &altered.definition)?,
+                Step::CheckNoNull(column) => {
+                    let null = format!("SELECT 1 FROM {schema}.{name} WHERE {} IS NULL", quoted(column));
+                    if self.has_row(&null)? {
+                        return Err(refusal::null_there(column, &table.table.full_name()));
+                    }
+                }
+                Step::CheckEmpty { column } => {
+                    if self.has_row(&format!("SELECT 1 FROM {schema}.{name}"))? {
+                        return Err(refusal::column_without_value(column, &table.definition.name));
+                    }
+                }
+                Step::Rebuild(rebuild) => self.rebuild(table, &altered.definition, rebuild)?,
+                Step::CheckRows { .. } | Step::Fill(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// A statement of SQLite's; indexes that were written in the statement are made with their rows in the catalog.
+    fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), PlanError> {
+        let is_of = |name: &str| {
+            [index_name(&new.name, name), null_index_name(&new.name, name)]
+                .iter()
+                .any(|index| sql.contains(&format!("INDEX {} ", quoted(index))))
+        };
+        if new.indexes.iter().any(|index| is_of(&index.name)) {
+            return Ok(());
+        }
+        match new.keys.iter().find(|key| is_of(&key.name)) {
+            Some(key) => self.make_unique(&[sql.to_owned()], new, (&key.name, &key.columns)),
+            None => self.execute(sql),
+        }
+    }
+
+    /// Writes the new definition, and makes the indexes that came with it.
+    fn keep(&self, new: &TableDefinition, object_id: i32) -> Result<(), PlanError> {
+        let written = Written {
+            object_id,
+            kind: ObjectKind::Table,
+            name: &new.name,
+            parent: None,
+            definition: new.to_string(),
+        };
+        self.store(self.place(&new.name), written)?;
+        new.indexes
+            .iter()
+            .try_for_each(|index| self.make_index(index, new, object_id))
+    }
+
+    /// Fills new columns, and looks at the rows with new checks.
+    fn check_rows(&self, altered: &Alteration) -> Result<(), PlanError> {
+        let has_work = |step: &Step| matches!(step, Step::CheckRows { .. } | Step::Fill(_));
+        if !altered.steps.iter().any(has_work) {
+            return Ok(());
+        }
+        let own = altered.definition.name.as_str();
+        let schema = self.reloaded(own)?;
+        let table = schema
+            .table(own)
+            .ok_or_else(|| PlanError::internal("a table that was altered"))?;
+        for step in &altered.steps {
+            match step {
+                Step::Fill(column) => self.fill(&table.table, column)?,
+                Step::CheckRows { name, condition } => self.check(&table.table, name, condition)?,
+                Step::Sql(_) | Step::CheckNoNull(_) | Step::CheckEmpty { .. } | Step::Rebuild(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn fill(&self, table: &Arc<Table>, column: &str) -> Result<(), PlanError> {
+        let text = format!("UPDATE {} SET {} = DEFAULT", bracketed(&table.name), bracketed(column));
+        // Checks that are not looked at now are not looked at through this door.
+        let plain = Table {
+            checks: Vec::new(),
+            ..(**table).clone()
+        };
+        self.run(&text, Few(vec![Arc::new(plain)]), None).map(drop)
+    }
+
+    fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), PlanError> {
+        let text = format!(
+            "SELECT 1 AS found FROM {} WHERE NOT ({condition})",
+            bracketed(&table.name)
+        );
+        if self.run(&text, Few(vec![table.clone()]), None)? == 0 {
+            return Ok(());
+        }
+        let check = table.checks.iter().find(|check| same_name(&check.name, name));
+        let column = check
+            .and_then(|check| table.columns.get(check.column?))
+            .map(|column| column.name.as_str());
+        Err(refusal::conflict(
+            "CHECK",
+            name,
+            (&table.database, &table.schema_name()),
+            column,
+        ))
+    }
+
+    /// Whether all that a table refers to is there, behind foreign keys that were added.
+    pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), PlanError> {
+        if new.foreign_keys.is_empty() {
+            return Ok(());
+        }
+        let broken = || -> rusqlite::Result<Option<usize>> {
+            let sql = format!(
+                "PRAGMA {}.foreign_key_check({})",
+                self.place(&new.name),
+                quoted(&new.name)
+            );
+            let mut statement = self.database.connection.prepare(&sql)?;
+            let mut rows = statement.query([])?;
+            let number: Option<i64> = rows.next()?.map(|row| row.get(3)).transpose()?;
+            Ok(number.and_then(|number| usize::try_from(number).ok()))
+        };
+        let Some(number) = broken().map_err(|error| trouble(&error))? else {
+            return Ok(());
+        };
+        // SQLite counts them from the last one on.
+        let Some(key) = new.foreign_keys.iter().rev().nth(number) else {
+            return Err(PlanError::internal("a foreign key that is broken"));
+        };
+        let (schema, name) = &key.referenced_table;
+        let column = match key.referenced_columns.as_slice() {
+            [column] => Some(column.as_str()),
+            _ => None,
+        };
+        let place = (self.database_name(&new.name), format!("{schema}.{name}"));
+        Err(refusal::conflict("FOREIGN KEY", &key.name, (place.0, &place.1), column))
+    }
+}
+
+/// 3725 and 5074: what is needed elsewhere.
+fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), PlanError> {
+    match action {
+        AlterTableAction::Drop(elements) => {
+            for element in elements {
+                let name = element.name.text.as_str();
+                if element.column {
+                    check_no_index(table, name)?;
+                    continue;
+                }
+                let Some(key) = table.definition.keys.iter().find(|key| same_name(&key.name, name)) else {
+                    continue;
+                };
+                for (other, foreign) in &table.table.referenced_by {
+                    let is_it = foreign.referenced_columns.len() == key.columns.len()
+                        && key.columns.iter().all(|(name, _)| {
+                            foreign
+                                .referenced_columns
+                                .iter()
+                                .any(|referenced| same_name(referenced, name))
+                        });
+                    if is_it {
+                        let other = other.strip_prefix("dbo.").unwrap_or(other);
+                        return Err(refusal::key_referenced(&key.name, other, &foreign.name));
+                    }
+                }
+            }
+            Ok(())
+        }
+        AlterTableAction::AlterColumn(column) => {
+            let name = column.name.text.as_str();
+            let known = table.definition.column(name);
+            let is_text = known.and_then(|column| column.data_type).is_some_and(|data_type| {
+                use selenite_types::DataType;
+                matches!(
+                    data_type,
+                    DataType::VarChar(_) | DataType::NVarChar(_) | DataType::VarBinary(_)
+                )
+            });
+            if is_text { Ok(()) } else { check_no_index(table, name) }
+        }
+        AlterTableAction::Add { .. } | AlterTableAction::Constraints(_) | AlterTableAction::Rebuild(_) => Ok(()),
+    }
+}
+
+fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), PlanError> {
+    let found = table.indexes.iter().find(|(_, index)| {
+        index.columns.iter().any(|(name, _)| same_name(name, column))
+            || index.include.iter().any(|name| same_name(name, column))
+            || index
+                .filter
+                .as_ref()
+                .is_some_and(|filter| filter.to_string().contains(&bracketed(column)))
+    });
+    match found {
+        Some((_, index)) => Err(refusal::index_needs(&index.name, column)),
+        None => Ok(()),
+    }
+}
+
+/// An identifier in brackets.
+pub(crate) fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}

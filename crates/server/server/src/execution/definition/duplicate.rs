@@ -1,0 +1,69 @@
+//! Unique indexes over rows that are there.
+
+use rusqlite::ErrorCode;
+use selenite_plan::PlanError;
+use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_types::storage::from_stored;
+use selenite_types::text_of;
+
+use crate::database::functions::stored_ref;
+use crate::sqlite_error::trouble;
+use super::{Work, refusal};
+
+impl Work<'_> {
+    /// Makes an index by SQLite's statements; rows that are one too many make error 1505.
+    pub(crate) fn make_unique(
+        &self,
+        statements: &[String],
+        table: &TableDefinition,
+        (index, columns): (&str, &[(String, bool)]),
+    ) -> Result<(), PlanError> {
+        for sql in statements {
+            let Err(error) = self.database.connection.execute_batch(sql) else {
+                continue;
+            };
+            if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
+                return Err(trouble(&error));
+            }
+            let value = self.duplicate(table, columns)?;
+            let name = format!("{}.{}", selenite_plan::definition::SCHEMA, table.name);
+            return Err(refusal::duplicate_key(&name, index, &value));
+        }
+        Ok(())
+    }
+
+    /// A key that more than one row has, as messages show it.
+    fn duplicate(&self, table: &TableDefinition, columns: &[(String, bool)]) -> Result<String, PlanError> {
+        let listed: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
+        let keys = columns.iter().map(|(name, _)| {
+            table
+                .column(name)
+                .map_or_else(|| quoted(name), ColumnDefinition::index_key)
+        });
+        let keys: Vec<String> = keys.collect();
+        let (listed, keys) = (listed.join(", "), keys.join(", "));
+        let sql = format!(
+            "SELECT {listed} FROM {}.{} GROUP BY {keys} HAVING count(*) > 1 LIMIT 1",
+            self.place(&table.name),
+            quoted(&table.name)
+        );
+        let read = |row: &rusqlite::Row<'_>| -> rusqlite::Result<Vec<String>> {
+            let mut told = Vec::with_capacity(columns.len());
+            for (at, (name, _)) in columns.iter().enumerate() {
+                let declared = table.column(name).and_then(|column| column.data_type);
+                let value = declared.and_then(|declared| {
+                    let value = from_stored(stored_ref(row.get_ref(at).ok()?), &declared).ok()?;
+                    text_of(&value, &declared)
+                });
+                told.push(value.unwrap_or_else(|| "<NULL>".to_owned()));
+            }
+            Ok(told)
+        };
+        let told = self
+            .database
+            .connection
+            .query_row(&sql, [], read)
+            .map_err(|error| trouble(&error))?;
+        Ok(told.join(", "))
+    }
+}

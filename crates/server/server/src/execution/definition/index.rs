@@ -1,0 +1,208 @@
+//! CREATE, ALTER and DROP INDEX.
+
+use selenite_plan::catalog::KeyKind;
+use selenite_plan::definition::{IndexDefinition, TableDefinition, index_name, null_index_name, quoted};
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
+
+use crate::catalog::catalog_rows::ObjectKind;
+use crate::catalog::schema::SchemaTable;
+use super::{Work, Written, refusal};
+
+impl Work<'_> {
+    pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), PlanError> {
+        let own = create.table.name.text.as_str();
+        let Some(table) = self.table(&create.table)? else {
+            if self.other_kinds(&create.table).0 {
+                return Err(PlanError::unsupported("An index on a view"));
+            }
+            return Err(refusal::no_object(own));
+        };
+        if Setting::is_on(&create.options, "IGNORE_DUP_KEY") {
+            return Err(PlanError::unsupported("IGNORE_DUP_KEY"));
+        }
+        let index = IndexDefinition::read(create, &table.definition)?;
+        let old = table
+            .indexes
+            .iter()
+            .find(|(_, known)| same_name(&known.name, &index.name));
+        match old {
+            Some((id, old)) if Setting::is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
+            Some(_) => return Err(PlanError::index_name_taken(&index.name, &schema_name(&table))),
+            None if table
+                .definition
+                .keys
+                .iter()
+                .any(|key| same_name(&key.name, &index.name)) =>
+            {
+                return Err(PlanError::index_name_taken(&index.name, &schema_name(&table)));
+            }
+            None => {}
+        }
+        if index.is_clustered
+            && let Some(other) = clustered(&table).filter(|other| !same_name(other, &index.name))
+        {
+            return Err(refusal::clustered_twice(own, other));
+        }
+        let parent = self.row_of(&table)?;
+        self.make_index(&index, &table.definition, parent)
+    }
+
+    /// The number of a table's row in the catalog, which is written if SQLite alone has made the table.
+    pub(crate) fn row_of(&self, table: &SchemaTable) -> Result<i32, PlanError> {
+        let object_id = table.table.object_id;
+        if table.times == (0, 0) {
+            let written = Written {
+                object_id,
+                kind: ObjectKind::Table,
+                name: &table.definition.name,
+                parent: None,
+                definition: table.definition.to_string(),
+            };
+            self.store(self.place(&table.definition.name), written)?;
+        }
+        Ok(object_id)
+    }
+
+    /// Makes an index, in SQLite and in the catalog.
+    pub(crate) fn make_index(
+        &self,
+        index: &IndexDefinition,
+        table: &TableDefinition,
+        parent: i32,
+    ) -> Result<(), PlanError> {
+        let schema = self.place(&table.name);
+        self.make_unique(&index.sqlite(table)?, table, (&index.name, &index.columns))?;
+        let written = Written {
+            object_id: self.new_id(schema)?,
+            kind: ObjectKind::Index,
+            name: &index.name,
+            parent: Some(parent),
+            definition: index.to_string(),
+        };
+        self.store(schema, written)
+    }
+
+    fn unmake_index(&self, index: &IndexDefinition, object_id: i32) -> Result<(), PlanError> {
+        for sql in IndexDefinition::sqlite_drop(&index.table, &index.name) {
+            self.execute(&sql)?;
+        }
+        self.forget(self.place(&index.table), object_id)
+    }
+
+    pub(crate) fn drop_indexes(&self, if_exists: bool, indexes: &[DropIndex]) -> Result<(), PlanError> {
+        for dropped in indexes {
+            let (table_name, name) = (dropped.table.name.text.as_str(), dropped.name.text.as_str());
+            let table = self.table(&dropped.table)?;
+            let index = table
+                .as_ref()
+                .and_then(|table| table.indexes.iter().find(|(_, index)| same_name(&index.name, name)));
+            if let (Some(table), Some((id, index))) = (&table, index) {
+                check_not_referenced(table, index)?;
+                self.unmake_index(index, *id)?;
+                continue;
+            }
+            let key = table
+                .iter()
+                .flat_map(|table| &table.definition.keys)
+                .find(|key| same_name(&key.name, name));
+            if let Some(key) = key {
+                let kind = match key.kind {
+                    KeyKind::Primary => "PRIMARY KEY",
+                    KeyKind::Unique | KeyKind::Index => "UNIQUE KEY",
+                };
+                return Err(refusal::index_of_constraint(table_name, name, kind));
+            }
+            if !if_exists {
+                return Err(refusal::not_there("index", &format!("{table_name}.{name}")).with_state(7));
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn alter_index(&self, alter: &AlterIndex) -> Result<(), PlanError> {
+        let Some(table) = self.table(&alter.table)? else {
+            return Err(refusal::no_object(&alter.table.name.text));
+        };
+        let mut names: Vec<&str> = table.indexes.iter().map(|(_, index)| index.name.as_str()).collect();
+        names.extend(table.definition.keys.iter().map(|key| key.name.as_str()));
+        if let Some(name) = &alter.name {
+            names.retain(|known| same_name(known, &name.text));
+            if names.is_empty() {
+                return Err(refusal::no_index(&name.text));
+            }
+        }
+        match &alter.action {
+            AlterIndexAction::Rebuild(_) => {
+                for name in names {
+                    self.reindex(&table.definition.name, name)?;
+                }
+                Ok(())
+            }
+            AlterIndexAction::Reorganize(_) => Ok(()),
+            AlterIndexAction::Disable => Err(PlanError::unsupported("ALTER INDEX DISABLE")),
+            AlterIndexAction::Set(_) => Err(PlanError::unsupported("ALTER INDEX SET")),
+        }
+    }
+
+    /// A key that is SQLite's rowid, or in its table, has no index of this name.
+    fn reindex(&self, table: &str, index: &str) -> Result<(), PlanError> {
+        let schema = self.place(table);
+        let master = if schema == super::TEMP {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
+        for name in [index_name(table, index), null_index_name(table, index)] {
+            let literal = name.replace('\'', "''");
+            if self.has_row(&format!(
+                "SELECT 1 FROM {master} WHERE type = 'index' AND name = '{literal}'"
+            ))? {
+                self.execute(&format!("REINDEX {schema}.{}", quoted(&name)))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// 3723: an index that a foreign key refers to, where no other key has the same columns.
+fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<(), PlanError> {
+    let is_same = |columns: &[(String, bool)], wanted: &[String]| {
+        columns.len() == wanted.len()
+            && columns
+                .iter()
+                .all(|(name, _)| wanted.iter().any(|wanted| same_name(wanted, name)))
+    };
+    for (_, key) in &table.table.referenced_by {
+        let wanted = key.referenced_columns.as_slice();
+        let by_others = table.definition.keys.iter().any(|key| is_same(&key.columns, wanted))
+            || table.indexes.iter().any(|(_, other)| {
+                other.is_unique && !same_name(&other.name, &index.name) && is_same(&other.columns, wanted)
+            });
+        if index.is_unique && is_same(&index.columns, wanted) && !by_others {
+            return Err(refusal::index_of_constraint(&index.table, &index.name, "FOREIGN KEY"));
+        }
+    }
+    Ok(())
+}
+
+/// The name of what is a table's order.
+fn clustered(table: &SchemaTable) -> Option<&str> {
+    let key = table
+        .definition
+        .keys
+        .iter()
+        .find(|key| key.is_clustered)
+        .map(|key| key.name.as_str());
+    key.or_else(|| {
+        table
+            .indexes
+            .iter()
+            .find(|(_, index)| index.is_clustered)
+            .map(|(_, index)| index.name.as_str())
+    })
+}
+
+fn schema_name(table: &SchemaTable) -> String {
+    table.table.schema_name()
+}

@@ -1,0 +1,83 @@
+//! Statements of T-SQL's that a definition runs for itself: over rows that it moves, fills or looks at.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_plan::statement::{Binding, Run, Statement};
+use selenite_plan::{PlanError, Variables, same_name};
+use selenite_tsql::ast::ObjectName;
+
+use crate::database::lock_timeout::LockTimeout;
+use crate::catalog::schema::parsed;
+use crate::database::sqlite_store::{LateScene, SqliteStore};
+use super::Work;
+use crate::names::session_environment::SessionEnvironment;
+
+/// A catalog of a few tables.
+pub struct Few(pub Vec<Arc<Table>>);
+
+impl Catalog for Few {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let found = self.0.iter().find(|table| same_name(&table.name, &name.name.text));
+        Ok(found.map(|table| Relation::Table(table.clone())))
+    }
+
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        Ok(None)
+    }
+
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        Ok(None)
+    }
+}
+
+impl Work<'_> {
+    /// Runs a statement, and tells how many rows it read or changed: of rows that it shows, one at most. Numbers for an identity may be
+    /// given for the table with the number `identity_insert`.
+    pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, PlanError> {
+        let tree = parsed(text)?;
+        let statement = tree
+            .statements
+            .first()
+            .ok_or_else(|| PlanError::internal("an inner statement"))?;
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: &tables,
+            variables: &variables,
+        };
+        let bound = binding.statement(statement)?;
+        let last_identity = Cell::new(None);
+        let store = SqliteStore {
+            connection: &self.database.connection,
+            running: &self.database.running,
+            scene: LateScene::new(self.state, self.objects),
+            identity_insert,
+            identities: &self.database.shared.identities,
+            identity_journal: &self.database.identity_journal,
+            timeout: LockTimeout::of(self.state.lock_timeout()),
+            interrupts: &self.database.interrupts,
+            cancellation: &self.database.cancellation,
+            last_identity: &last_identity,
+        };
+        let environment = SessionEnvironment {
+            state: self.state,
+            objects: self.objects,
+        };
+        let mut run = Run {
+            store: &store,
+            slots: &mut Vec::new(),
+            environment: &environment,
+            rows: &mut |_| Ok(ControlFlow::Break(())),
+        };
+        match &bound {
+            Statement::Rows(rows) => rows.run(&mut run),
+            Statement::Insert(insert) => insert.run(&mut run),
+            Statement::Update(update) => update.run(&mut run),
+            Statement::Assign(_) | Statement::Into(_) | Statement::Delete(_) | Statement::Truncate(_) => {
+                Err(PlanError::internal("an inner statement"))
+            }
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! A table that is recreated, since SQLite can't change it (sqlite.org/lang_altertable.html#otheralter).
+//!
+//! R1. SQLite does not look at foreign keys meanwhile: the switch is one of the connection's configuration, which works inside a
+//!     transaction, unlike the pragma; no constraint of ours is deferred, so that nothing is counted that would be left open.
+//! R2. The new table has the old one's name when SQLite looks at foreign keys again, so that what refers to it refers to it still.
+
+use std::sync::Arc;
+
+use rusqlite::config::DbConfig;
+use selenite_plan::PlanError;
+use selenite_plan::catalog::{SqliteName, Table};
+use selenite_plan::definition::{
+    Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
+};
+use selenite_types::DataType;
+
+use crate::database::open_database::OpenDatabase;
+use crate::sqlite_error::trouble;
+use crate::catalog::schema::SchemaTable;
+use super::Work;
+use super::alter::bracketed;
+use super::inner::Few;
+
+impl Work<'_> {
+    /// Makes `old` again as `new`, with its rows and indexes.
+    pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+        if old.times == (0, 0) {
+            return Err(PlanError::unsupported(
+                "ALTER TABLE of a table that SQLite has made, other than to add a column",
+            ));
+        }
+        let schema = self.place(&new.name);
+        let strange = self.strange_indexes(old)?;
+        let keys = KeysOff::new(self.database)?;
+        self.execute(&new.sqlite_table(schema, NEW))?;
+        self.copy(old, new, how)?;
+        let (old_name, new_name) = (quoted(&old.table.sqlite.name), quoted(NEW));
+        self.execute(&format!("DROP TABLE {schema}.{old_name}"))?;
+        self.execute(&format!("ALTER TABLE {schema}.{new_name} RENAME TO {old_name}"))?;
+        for key in new.keys.iter().filter(|key| !key.is_in_table) {
+            let names = [index_name(&new.name, &key.name), null_index_name(&new.name, &key.name)];
+            let is_its = |sql: &String| {
+                names
+                    .iter()
+                    .any(|name| sql.contains(&format!("INDEX {} ", quoted(name))))
+            };
+            let statements: Vec<String> = new.sqlite_keys().into_iter().filter(is_its).collect();
+            self.make_unique(&statements, new, (&key.name, &key.columns))?;
+        }
+        for (_, index) in &old.indexes {
+            self.make_unique(&index.sqlite(new)?, new, (&index.name, &index.columns))?;
+        }
+        for sql in strange {
+            self.execute(&sql)?;
+        }
+        keys.end()?;
+        self.check_foreign_keys(new)
+    }
+
+    /// Indexes that somebody made with SQLite alone. Triggers would be lost: they are refused.
+    fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, PlanError> {
+        let master = if self.place(&old.definition.name) == super::TEMP {
+            "sqlite_temp_schema"
+        } else {
+            "sqlite_schema"
+        };
+        let name = &old.table.sqlite.name;
+        let read = || -> rusqlite::Result<Vec<(String, String, Option<String>)>> {
+            let sql =
+                format!("SELECT type, name, sql FROM {master} WHERE tbl_name = ?1 COLLATE NOCASE AND type <> 'table'");
+            let mut statement = self.database.connection.prepare(&sql)?;
+            let rows = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+            rows.collect()
+        };
+        let found = read().map_err(|error| trouble(&error))?;
+        if found.iter().any(|(kind, _, _)| kind == "trigger") {
+            return Err(PlanError::unsupported(
+                "ALTER TABLE of a table with triggers of SQLite's",
+            ));
+        }
+        let keys = old.definition.keys.iter().map(|key| key.name.as_str());
+        let indexes = old
+            .indexes
+            .iter()
+            .map(|(_, index): &(i32, IndexDefinition)| index.name.as_str());
+        let own: Vec<String> = keys
+            .chain(indexes)
+            .flat_map(|index| {
+                [
+                    index_name(&old.definition.name, index),
+                    null_index_name(&old.definition.name, index),
+                ]
+            })
+            .collect();
+        let strange = found.into_iter().filter(|(_, name, _)| !own.contains(name));
+        Ok(strange.filter_map(|(_, _, sql)| sql).collect())
+    }
+
+    /// Rows as they are go as SQLite has them; rows whose columns are converted, filled or numbered go through T-SQL.
+    fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+        let is_plain = |copied: &Copied| match copied {
+            Copied::Same(_) | Copied::Null => true,
+            Copied::Converted { old, new, .. } => is_same_form(old, new),
+            Copied::Value(_) | Copied::Numbered => false,
+        };
+        if how.columns.iter().all(|(_, copied)| is_plain(copied)) {
+            return self.copy_as_it_is(old, new, how);
+        }
+        let place = |name: &str| Place {
+            database: self.database_name(&new.name).to_owned(),
+            sqlite: SqliteName {
+                schema: self.place(&new.name).to_owned(),
+                name: name.to_owned(),
+            },
+            object_id: old.table.object_id,
+        };
+        let mut plain = new.clone();
+        plain.columns.retain(|column| column.computed.is_none());
+        plain.keys.clear();
+        plain.checks.clear();
+        plain.foreign_keys.clear();
+        let target = plain.table(&place(NEW), &[], |_| Err(PlanError::internal("a computed column")))?;
+        // Messages are to tell the table's name: so the old one has another here.
+        let source = Table {
+            name: SOURCE.to_owned(),
+            ..(*old.table).clone()
+        };
+        let (mut columns, mut values, mut is_numbered) = (Vec::new(), Vec::new(), false);
+        for (name, copied) in &how.columns {
+            let value = match copied {
+                Copied::Same(from) | Copied::Converted { from, .. } => bracketed(from),
+                Copied::Value(value) => format!("({value})"),
+                Copied::Null => "NULL".to_owned(),
+                Copied::Numbered => {
+                    is_numbered = true;
+                    continue;
+                }
+            };
+            columns.push(bracketed(name));
+            values.push(value);
+        }
+        let (columns, values) = (columns.join(", "), values.join(", "));
+        let text = format!(
+            "INSERT INTO {} ({columns}) SELECT {values} FROM [{SOURCE}]",
+            bracketed(&new.name)
+        );
+        let given = target.identity().is_some() && !is_numbered;
+        if is_numbered {
+            // What another column was numbered up to is no matter of this one.
+            let (identities, journal) = (&self.database.shared.identities, &self.database.identity_journal);
+            identities.restart(&self.database.connection, &target, journal)?;
+        }
+        self.run(
+            &text,
+            Few(vec![Arc::new(target), Arc::new(source)]),
+            given.then_some(old.table.object_id),
+        )?;
+        Ok(())
+    }
+
+    fn copy_as_it_is(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+        let (mut columns, mut values) = (Vec::new(), Vec::new());
+        for (name, copied) in &how.columns {
+            let from = match copied {
+                Copied::Same(from) | Copied::Converted { from, .. } => from,
+                Copied::Null | Copied::Value(_) | Copied::Numbered => continue,
+            };
+            columns.push(quoted(name));
+            values.push(quoted(from));
+        }
+        let (mut columns, mut values) = (columns.join(", "), values.join(", "));
+        // Rows keep their order, which is that of SQLite's rowid unless a key is it.
+        if let Some(row_id) = old.table.row_id()
+            && new.row_id_column().is_none()
+            && old.definition.row_id_column().is_none()
+            && new.column(row_id).is_none()
+        {
+            columns = format!("{row_id}, {columns}");
+            values = format!("{row_id}, {values}");
+        }
+        let schema = self.place(&new.name);
+        let (to, from) = (quoted(NEW), quoted(&old.table.sqlite.name));
+        self.execute(&format!(
+            "INSERT INTO {schema}.{to} ({columns}) SELECT {values} FROM {schema}.{from}"
+        ))
+    }
+}
+
+/// Whether each value of one type is stored as the same value of the other is: then nothing is to be converted, or cut.
+fn is_same_form(old: &DataType, new: &DataType) -> bool {
+    use selenite_types::Width;
+    let is_wider = |old: &Width, new: &Width| match (old, new) {
+        (_, Width::Max) => true,
+        (Width::Max, Width::Limited(_)) => false,
+        (Width::Limited(old), Width::Limited(new)) => old <= new,
+    };
+    match (old, new) {
+        (DataType::VarChar(old), DataType::VarChar(new) | DataType::NVarChar(new))
+        | (DataType::NVarChar(old), DataType::NVarChar(new))
+        | (DataType::VarBinary(old), DataType::VarBinary(new)) => is_wider(old, new),
+        (DataType::TinyInt, DataType::SmallInt | DataType::Int | DataType::BigInt)
+        | (DataType::SmallInt, DataType::Int | DataType::BigInt)
+        | (DataType::Int, DataType::BigInt) => true,
+        _ => old == new,
+    }
+}
+
+/// Foreign keys are not looked at while it lives: R1.
+struct KeysOff<'a>(Option<&'a OpenDatabase>);
+
+impl<'a> KeysOff<'a> {
+    fn new(database: &'a OpenDatabase) -> Result<Self, PlanError> {
+        set_keys(database, false)?;
+        Ok(Self(Some(database)))
+    }
+
+    fn end(mut self) -> Result<(), PlanError> {
+        match self.0.take() {
+            Some(database) => set_keys(database, true),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Drop for KeysOff<'_> {
+    fn drop(&mut self) {
+        if let Some(database) = self.0.take() {
+            // An error is on its way, and the statement is undone; a switch can't fail but for a connection that is none.
+            let _ = set_keys(database, true);
+        }
+    }
+}
+
+fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
+    let connection = &database.connection;
+    let set = || -> rusqlite::Result<()> {
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;
+        // Else a rename looks at all that the schema has, and changes what refers to the name.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !is_on)?;
+        Ok(())
+    };
+    set().map_err(|error| trouble(&error))
+}
+
+/// The table while it is made.
+const NEW: &str = "selenite_new";
+/// The old table, as the statement that copies it names it.
+const SOURCE: &str = "selenite_old";

@@ -1,0 +1,266 @@
+//! CREATE TABLE, SELECT INTO's table, and DROP of whatever has a name.
+
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use selenite_plan::catalog::{SqliteName, Table};
+use selenite_plan::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
+use selenite_plan::statement::{Binding, Call, Into, IntoColumn, Run, StoreError};
+use selenite_plan::{Frame, PlanError, Variables, same_name};
+use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
+
+use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
+use crate::catalog::schema::{SchemaTable, computed_type, parsed};
+use crate::names::session_catalog::SessionCatalog;
+use super::alter::bracketed;
+use super::inner::Few;
+use super::{Work, Written, is_temporary, refusal};
+
+impl Work<'_> {
+    pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), PlanError> {
+        let mut definition = TableDefinition::read(create, salt())?;
+        self.check_free(&create.name)?;
+        if is_temporary(&definition.name) {
+            // As SQL Server does (1766): foreign keys of temporary tables are not enforced.
+            definition.foreign_keys.clear();
+        }
+        self.check_new_names(&definition, None)?;
+        self.resolve(&mut definition)?;
+        self.check_rules(&definition)?;
+        self.make(&definition)
+    }
+
+    /// Binds the checks, defaults and computed columns of a table that is to be made or altered.
+    ///
+    /// # Errors
+    /// 128 and 207 for names that there are not; whatever else is wrong with an expression.
+    pub(crate) fn check_rules(&self, definition: &TableDefinition) -> Result<(), PlanError> {
+        let has_rules = definition
+            .columns
+            .iter()
+            .any(|column| column.computed.is_some() || column.default.is_some());
+        if !has_rules && definition.checks.is_empty() {
+            return Ok(());
+        }
+        let place = Place {
+            database: self.database_name(&definition.name).to_owned(),
+            sqlite: SqliteName {
+                schema: self.place(&definition.name).to_owned(),
+                name: definition.name.clone(),
+            },
+            object_id: 0,
+        };
+        let table = definition.table(&place, &[], |value| computed_type(value, definition, &place))?;
+        let variables = Variables::default();
+        let binding = Binding {
+            catalog: &Few(vec![Arc::new(table)]),
+            variables: &variables,
+        };
+        let insert = parsed(&format!("INSERT {} DEFAULT VALUES", bracketed(&definition.name)))?;
+        match insert.statements.first() {
+            Some(insert) => binding.statement(insert).map(drop),
+            None => Err(PlanError::internal("an inner statement")),
+        }
+    }
+
+    /// Carries out SELECT INTO, and tells how many rows there are.
+    ///
+    /// # Errors
+    /// 2714; whatever CREATE TABLE would say; whatever the query says.
+    pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
+        let table = self.make_into(&into.name, &into.columns)?;
+        let frame = Frame {
+            slots: run.slots,
+            row: &[],
+            local: None,
+            environment: run.environment,
+        };
+        let parameters = into.text.evaluate(&frame)?;
+        let call = Call {
+            sql: &into.insert(&table.sqlite)?,
+            parameters: &parameters,
+            compiled: &into.compiled,
+        };
+        run.store.change(&call).map_err(|error| match error {
+            StoreError::Failed(error) => error,
+            StoreError::Constraint(message) => PlanError::internal(&message),
+        })
+    }
+
+    /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.
+    fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
+        self.check_free(name)?;
+        if name
+            .schema
+            .as_ref()
+            .is_some_and(|schema| !same_name(&schema.text, SCHEMA))
+        {
+            let schema = name.schema.as_ref().map_or("", |schema| schema.text.as_str());
+            return Err(PlanError::unknown_schema(schema));
+        }
+        let own = name.name.text.as_str();
+        let columns = columns.iter().map(|column| ColumnDefinition {
+            name: column.name.clone(),
+            data_type: Some(column.data_type),
+            nullable: column.nullable && column.identity.is_none(),
+            is_binary: column.collation.is_binary,
+            identity: column.identity,
+            default: None,
+            computed: None,
+        });
+        let definition = TableDefinition {
+            name: own.to_owned(),
+            columns: columns.collect(),
+            keys: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+        };
+        self.make(&definition)?;
+        self.settle(is_temporary(own))?;
+        let made = self.reloaded(own)?;
+        let table = made.table(own).map(|table| table.table.clone());
+        table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))
+    }
+
+    /// Makes a table and its indexes, in SQLite and in the catalog.
+    fn make(&self, definition: &TableDefinition) -> Result<(), PlanError> {
+        for column in &definition.columns {
+            check_name(&column.name)?;
+        }
+        let schema = self.place(&definition.name);
+        let object_id = self.new_id(schema)?;
+        self.forget_numbers(object_id);
+        for sql in definition.sqlite(schema) {
+            self.execute(&sql)?;
+        }
+        self.store(
+            schema,
+            Written {
+                object_id,
+                kind: ObjectKind::Table,
+                name: &definition.name,
+                parent: None,
+                definition: definition.to_string(),
+            },
+        )?;
+        for index in &definition.indexes {
+            self.make_index(index, definition, object_id)?;
+        }
+        Ok(())
+    }
+
+    /// 2714: names of constraints are of the whole database; those of `old` are the table's own.
+    pub(crate) fn check_new_names(
+        &self,
+        new: &TableDefinition,
+        old: Option<&TableDefinition>,
+    ) -> Result<(), PlanError> {
+        if is_temporary(&new.name) {
+            return Ok(());
+        }
+        for name in new.constraint_names() {
+            let is_own = old.is_some_and(|old| old.constraint_names().any(|known| same_name(known, name)));
+            if !is_own && (self.catalog.schema.has_object(name) || same_name(name, &new.name)) {
+                return Err(PlanError::name_taken(name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds out what foreign keys refer to, and whether they may.
+    pub(crate) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), PlanError> {
+        definition.resolve_foreign_keys(|name| self.catalog.schema.table(name).map(|table| with_indexes(table)))?;
+        for key in &definition.foreign_keys {
+            let other = self
+                .catalog
+                .schema
+                .table(&key.referenced_table.1)
+                .map(|table| &table.definition);
+            let other = if same_name(&key.referenced_table.1, &definition.name) {
+                Some(&*definition)
+            } else {
+                other
+            };
+            for (own, referenced) in key.columns.iter().zip(&key.referenced_columns) {
+                let own_type = definition.column(own).and_then(|column| column.data_type);
+                let other_column = other.and_then(|other| other.column(referenced));
+                let other_type = other_column.and_then(|column| column.data_type);
+                let (Some(own_type), Some(other_type)) = (own_type, other_type) else {
+                    return Err(PlanError::unsupported("A foreign key of a computed column"));
+                };
+                if discriminant(&own_type) != discriminant(&other_type) {
+                    let referenced = format!("{}.{referenced}", key.referenced_table.1);
+                    let own = format!("{}.{own}", definition.name);
+                    return Err(refusal::foreign_type(&referenced, &own, &key.name));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn drop(&self, drop: &ast::Drop) -> Result<Option<()>, PlanError> {
+        let mut dropped: Vec<String> = Vec::new();
+        for name in &drop.names {
+            let own = name.name.text.as_str();
+            match drop.kind {
+                DropKind::Table => self.drop_table(name, drop.if_exists, &dropped)?,
+                DropKind::View => self.drop_module(name, drop.if_exists, ("view", "VIEW"))?,
+                DropKind::Procedure => self.drop_module(name, drop.if_exists, ("procedure", "PROCEDURE"))?,
+                DropKind::Function | DropKind::Trigger if drop.if_exists => {}
+                DropKind::Function => return Err(refusal::not_there("function", own)),
+                DropKind::Trigger => return Err(refusal::not_there("trigger", own)),
+                DropKind::Schema if same_name(own, SCHEMA) => return Err(refusal::schema_stays(own)),
+                DropKind::Schema if drop.if_exists => {}
+                DropKind::Schema => return Err(refusal::no_schema(own)),
+                DropKind::Database | DropKind::Login | DropKind::User | DropKind::Role | DropKind::Certificate => {
+                    return Ok(None);
+                }
+            }
+            dropped.push(own.to_owned());
+        }
+        Ok(Some(()))
+    }
+
+    fn drop_table(&self, name: &ObjectName, if_exists: bool, dropped: &[String]) -> Result<(), PlanError> {
+        let own = name.name.text.as_str();
+        let is_dropped = |name: &str| dropped.iter().any(|known| same_name(known, name));
+        let Some(table) = self.table(name)?.filter(|_| !is_dropped(own)) else {
+            let (is_view, is_procedure) = self.other_kinds(name);
+            return match (is_view, is_procedure) {
+                (true, _) => Err(refusal::wrong_kind("TABLE", own, "view")),
+                (_, true) => Err(refusal::wrong_kind("TABLE", own, "procedure")),
+                _ if if_exists => Ok(()),
+                _ => Err(refusal::not_there("table", own)),
+            };
+        };
+        let is_other = |(referencing, _): &&(String, _)| {
+            let referencing = referencing.strip_prefix("dbo.").unwrap_or(referencing);
+            !same_name(referencing, &table.definition.name) && !is_dropped(referencing)
+        };
+        if table.table.referenced_by.iter().any(|key| is_other(&key)) {
+            return Err(refusal::referenced(own));
+        }
+        let schema = self.place(own);
+        self.execute(&format!("DROP TABLE {schema}.{}", quoted(&table.table.sqlite.name)))?;
+        self.forget(schema, table.table.object_id)
+    }
+
+    /// Whether a view or a procedure has this name.
+    pub(crate) fn other_kinds(&self, name: &ObjectName) -> (bool, bool) {
+        let own = name.name.text.as_str();
+        let schema = &self.catalog.schema;
+        let is_users = SessionCatalog::is_users(name);
+        (
+            is_users && schema.view(own).is_some(),
+            is_users && schema.procedure(own).is_some(),
+        )
+    }
+}
+
+/// A table's definition with all its indexes: those that foreign keys may refer to.
+fn with_indexes(table: &SchemaTable) -> TableDefinition {
+    let mut definition = table.definition.clone();
+    definition.indexes = table.indexes.iter().map(|(_, index)| index.clone()).collect();
+    definition
+}

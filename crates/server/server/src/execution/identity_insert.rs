@@ -1,0 +1,77 @@
+//! SET IDENTITY_INSERT.
+
+use selenite_plan::machine::Failure;
+use selenite_plan::{Ends, PlanError};
+use selenite_tsql::ast::ObjectName;
+
+use crate::database::frames::IdentityInsert;
+use crate::catalog::permission::no_object;
+use crate::execution::session_executor::SessionExecutor;
+
+impl SessionExecutor<'_> {
+    /// Lets numbers be given for one table of the session's, or for none.
+    ///
+    /// # Errors
+    /// 1088, 8106, 8107.
+    pub(crate) fn set_identity_insert(&mut self, table: &ObjectName, on: bool) -> Result<(), Failure> {
+        self.refresh()?;
+        self.scope.objects.catalog.check_place(table)?;
+        let name = &table.name.text;
+        self.refresh_permissions()?;
+        if !name.starts_with('#') && !self.permissions.defines() {
+            return Err(no_object(name, 11).into());
+        }
+        let found = match name.strip_prefix('#') {
+            Some(_) => self.scope.objects.catalog.temporary.table(name).cloned(),
+            None => self.scope.objects.catalog.schema.table(name).cloned(),
+        };
+        let Some(found) = found else {
+            let text =
+                format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
+            return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
+        };
+        if found.table.identity().is_none() {
+            let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
+            return Err(PlanError::new(8106, Ends::Statement, text).into());
+        }
+        let known = IdentityInsert {
+            database_id: (!name.starts_with('#')).then_some(self.transactions.current),
+            object_id: found.table.object_id,
+            name: found.table.full_name(),
+        };
+        match (&self.identity_insert, on) {
+            (Some(other), true) if *other != known => {
+                let text = format!(
+                    "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
+                    other.name
+                );
+                return Err(PlanError::new(8107, Ends::Statement, text).into());
+            }
+            (_, true) => self.identity_insert = Some(known),
+            (Some(other), false) if *other == known => self.identity_insert = None,
+            (_, false) => {}
+        }
+        Ok(())
+    }
+
+    /// The number of the table in the database in use that numbers may be given for.
+    pub(crate) fn numbered_by_hand(&self) -> Option<i32> {
+        let on = self.identity_insert.as_ref()?;
+        let is_here = on
+            .database_id
+            .is_none_or(|database| database == self.transactions.current);
+        is_here.then_some(on.object_id)
+    }
+
+    /// A definition was carried out: a table that is gone is numbered by nobody, whatever gets its number next.
+    pub(crate) fn note_dropped(&mut self) {
+        let Some(object_id) = self.numbered_by_hand() else {
+            return;
+        };
+        let catalog = &self.scope.objects.catalog;
+        let mut tables = catalog.schema.tables().chain(catalog.temporary.tables());
+        if !tables.any(|table| table.table.object_id == object_id) {
+            self.identity_insert = None;
+        }
+    }
+}

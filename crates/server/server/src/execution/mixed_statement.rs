@@ -1,0 +1,264 @@
+//! A statement on tables of several databases: see [`crate::execution::places`].
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::machine::{Affected, Failure, TableStatement};
+use selenite_plan::statement::{Binding, Statement};
+use selenite_types::Value;
+
+use crate::execution::cross_database_table::{Borrowed, give_back, lend};
+use crate::database::lock_timeout::LockTimeout;
+use crate::names::session_objects::SessionObjects;
+use crate::catalog::permission::{Permissions, no_access};
+use crate::execution::places::{Place, Places, PlacesCatalog};
+use crate::execution::row_limit::limited;
+use crate::execution::session_executor::SessionExecutor;
+use crate::database::transaction::execute;
+use crate::execution_context::ExecutionContext;
+use crate::master::DatabaseRecord;
+use crate::master::TEMPDB;
+
+impl SessionExecutor<'_> {
+    /// Runs a statement whose names are of several databases.
+    pub(crate) fn on_several(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let current = self.transactions.current;
+        let mut places = Places::of(Place {
+            id: current,
+            objects: self.scope.objects.clone(),
+            permissions: self.permissions.clone(),
+        });
+        let done = self.among(&mut places, statement, slots, execution);
+        self.scope.substitute = None;
+        self.back_to(current)?;
+        for place in &places.known {
+            self.transactions.close_if_idle(place.id);
+        }
+        done
+    }
+
+    fn among(
+        &mut self,
+        places: &mut Places,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let (bound, borrowed) = self.bound_among(places, statement, execution)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        self.look_from(places)?;
+        self.transactions.current = places.home;
+        self.refresh_within(timeout, execution)?;
+        if bound.holds() {
+            self.transactions.hold(execution)?;
+        }
+        let scope = match self.is_own(&bound) {
+            true => self.transactions.begin_own(execution)?,
+            false => self.transactions.begin_statement(
+                bound.changes(),
+                bound.is_single() && borrowed.is_empty(),
+                execution,
+            )?,
+        };
+        let done = self.with(&borrowed, &bound, slots, execution);
+        let done = self.transactions.end_statement(scope, done);
+        self.note_into(&bound, done.is_ok())?;
+        done
+    }
+
+    /// Binds it, and tells whose rows are to be copied. Databases are looked into as they are asked for.
+    fn bound_among(
+        &mut self,
+        places: &mut Places,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(Arc<Statement>, Vec<Borrowed>), Failure> {
+        let row_count_max = execution.state.row_count_max;
+        let limited = match row_count_max > 0 {
+            true => limited(statement.statement, row_count_max)?,
+            false => None,
+        };
+        let tree = limited.as_ref().unwrap_or(statement.statement);
+        loop {
+            let catalog = PlacesCatalog::of(places);
+            let binding = Binding {
+                catalog: &catalog,
+                variables: statement.program.variables(),
+            };
+            let found = binding.statement(tree);
+            // Home is what the statement writes to, which the first binding tells.
+            let (missing, home) = match (catalog.missing(), &found) {
+                (Some(id), _) => (Some(id), places.home),
+                (None, Ok(bound)) => (None, catalog.home(bound)?),
+                (None, Err(_)) => (None, places.home),
+            };
+            if let Some(id) = missing
+                .or(Some(home))
+                .filter(|id| places.known.iter().all(|place| place.id != *id))
+            {
+                let place = self.place(id, execution)?;
+                places.known.push(place);
+                continue;
+            }
+            if home != places.home {
+                places.home = home;
+                continue;
+            }
+            let bound = found?;
+            catalog.check(&bound, &statement.statement.kind)?;
+            return Ok((Arc::new(bound), catalog.borrowed()));
+        }
+    }
+
+    /// A database that the session's login may use, as it is now. The one in use stays.
+    ///
+    /// # Errors
+    /// 916; what keeps it from being opened.
+    fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<Place, Failure> {
+        let record = self.admitted(id)?;
+        let current = self.transactions.current;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let temporary = self.scope.objects.catalog.temporary.clone();
+        self.transactions.current = id;
+        let found = self.refresh_within(timeout, execution);
+        let mut objects = self.scope.objects.clone();
+        self.transactions.current = current;
+        self.scope.invalidate();
+        found?;
+        self.refresh_within(timeout, execution)?;
+        objects.database_id = id;
+        if id == TEMPDB {
+            objects.catalog.schema = Arc::new(objects.catalog.schema.with_tables_of(&temporary));
+            objects.catalog.temporary = temporary;
+        }
+        let sid = &self.session.login_info.sid;
+        let permissions = Permissions::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
+        Ok(Place {
+            id,
+            objects,
+            permissions,
+        })
+    }
+
+    /// The record of a database that the session's login may use.
+    ///
+    /// # Errors
+    /// 916.
+    pub(crate) fn admitted(&self, id: i32) -> Result<DatabaseRecord, PlanError> {
+        let mut known = self.scope.objects.directory.databases.iter();
+        let record = known.find(|record| record.id == id).cloned();
+        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let login_info = self.session.login_info;
+        match self.registry.lets_in(self.session.instance, &login_info.sid, &record)? {
+            true => Ok(record),
+            false => Err(no_access(&login_info.login, &record.name)),
+        }
+    }
+
+    /// What functions see while the statement runs: the database in use, and the views of the others.
+    fn look_from(&mut self, places: &Places) -> Result<(), PlanError> {
+        let current = places.current()?;
+        let others = places.known.iter().filter(|place| place.id != current.id);
+        self.see(
+            current.objects.clone(),
+            others.map(|place| (place.id, place.objects.clone())).collect(),
+        );
+        Ok(())
+    }
+
+    /// The same, of one database and others.
+    pub(crate) fn see(&mut self, mut from: SessionObjects, others: HashMap<i32, SessionObjects>) {
+        from.places = Arc::new(others);
+        self.scope.substitute = Some(from);
+    }
+
+    /// How another database looks from the one in use, whose temporary tables are tempdb's.
+    pub(crate) fn seen_from(&self, id: i32, from: &SessionObjects) -> SessionObjects {
+        let mut objects = self.scope.objects.clone();
+        objects.database_id = id;
+        // Its views are bound by their own names.
+        objects.catalog.is_away = false;
+        if id == TEMPDB {
+            let both = objects.catalog.schema.with_tables_of(&from.catalog.temporary);
+            objects.catalog.schema = Arc::new(both);
+            objects.catalog.temporary = from.catalog.temporary.clone();
+        }
+        objects
+    }
+
+    /// Runs what was bound while home has the copies.
+    fn with(
+        &mut self,
+        borrowed: &[Borrowed],
+        bound: &Statement,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        if borrowed.is_empty() {
+            return self.run(bound, slots, execution);
+        }
+        let lent = self.borrow_all(borrowed, bound.holds(), execution);
+        let done = match lent {
+            Ok(()) => self.run(bound, slots, execution),
+            Err(failure) => {
+                // What was interrupted is no error of its own.
+                execution.reply.poll()?;
+                Err(failure)
+            }
+        };
+        let back = give_back(&self.transactions.connected()?.database, borrowed);
+        let done = done?;
+        back?;
+        Ok(done)
+    }
+
+    fn borrow_all(
+        &mut self,
+        borrowed: &[Borrowed],
+        holds: bool,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let home = self.transactions.current;
+        for id in &ids {
+            // REPEATABLE READ and above hold what they read.
+            self.transactions.current = *id;
+            let mut held = self.transactions.begin_statement(false, false, execution).map(drop);
+            if holds && held.is_ok() {
+                held = self.transactions.hold(execution);
+            }
+            self.transactions.current = home;
+            held?;
+        }
+        let home = &self.transactions.connected()?.database;
+        execute(home, "SAVEPOINT borrowed")?;
+        let lent = ids.iter().try_for_each(|id| {
+            let source = self.transactions.get(*id);
+            let source = source.ok_or_else(|| PlanError::internal("a database that is not open"))?;
+            let of: Vec<&Borrowed> = borrowed.iter().filter(|one| one.database_id == *id).collect();
+            lend(&source.database, home, &of)
+        });
+        if lent.is_err() && !home.connection.is_autocommit() {
+            execute(home, "ROLLBACK TO borrowed")?;
+        }
+        if !home.connection.is_autocommit() {
+            execute(home, "RELEASE borrowed")?;
+        }
+        Ok(lent?)
+    }
+
+    /// The database in use is this one again.
+    pub(crate) fn back_to(&mut self, current: i32) -> Result<(), PlanError> {
+        self.transactions.current = current;
+        self.scope.invalidate();
+        self.refresh().map(drop)
+    }
+}

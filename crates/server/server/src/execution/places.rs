@@ -1,0 +1,308 @@
+//! The databases that one statement names, as it sees them.
+//!
+//! P1. A statement runs in one of them, its *home*: that which it writes to, or the only one whose tables it reads, else the one in use.
+//!     Tables of the others, and the session's temporary ones if home is not in use, are bound as copies in home's temporary
+//!     schema, which are made of their rows when the statement runs ([`crate::execution::cross_database_table`]). Only one database is written to.
+//! P2. A view is bound by its text, whose names are its own database's; what they stand for is asked for as if the statement had named it.
+//! P3. What is read of a database is asked of the login's standing there: nothing is lent from one database to another.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use selenite_plan::catalog::{Catalog, Relation, SqliteName, SystemFunction, Table};
+use selenite_plan::statement::Statement;
+use selenite_plan::{PlanError, same_name, written_object};
+use selenite_tsql::ast::{ObjectName, StatementKind};
+
+use crate::execution::cross_database_table::Borrowed;
+use crate::names::session_objects::SessionObjects;
+use crate::catalog::permission::Permissions;
+use crate::names::row_permissions::{Seen, check_reads, check_rows};
+
+/// A database as a session sees it.
+pub struct Place {
+    /// Its id.
+    pub id: i32,
+    /// What there is.
+    pub objects: SessionObjects,
+    /// What the session's login is there.
+    pub permissions: Permissions,
+}
+
+/// The databases of a statement; the first is the one in use.
+pub struct Places {
+    /// Those that were looked into.
+    pub known: Vec<Place>,
+    /// P1.
+    pub home: i32,
+}
+
+/// What a name stood for, and the database that it is in.
+struct Noted {
+    id: i32,
+    seen: Seen,
+    /// Whether a view's text has the name.
+    in_view: bool,
+}
+
+/// What a statement's names stand for.
+pub struct PlacesCatalog<'a> {
+    places: &'a Places,
+    missing: Cell<Option<i32>>,
+    seen: RefCell<Vec<Noted>>,
+    views: Cell<usize>,
+    borrowed: RefCell<Vec<Borrowed>>,
+}
+
+impl Places {
+    /// The database in use, and no other yet.
+    #[must_use]
+    pub fn of(current: Place) -> Self {
+        Self {
+            home: current.id,
+            known: vec![current],
+        }
+    }
+
+    /// The database in use.
+    ///
+    /// # Errors
+    /// None: it is always there.
+    pub fn current(&self) -> Result<&Place, PlanError> {
+        let first = self.known.first();
+        first.ok_or_else(|| PlanError::internal("a statement without a database"))
+    }
+
+    /// The id of the database that a name is of.
+    ///
+    /// # Errors
+    /// 208 for none; 40510 for another server's.
+    fn id_of(&self, name: &ObjectName) -> Result<i32, PlanError> {
+        if name.server.is_some() {
+            return Err(PlanError::unsupported("A name with a server"));
+        }
+        let current = self.current()?;
+        let Some(database) = &name.database else {
+            return Ok(current.id);
+        };
+        let mut known = current.objects.directory.databases.iter();
+        let found = known.find(|record| same_name(&record.name, &database.text));
+        found
+            .map(|record| record.id)
+            .ok_or_else(|| PlanError::unknown_object(&written_object(name)))
+    }
+
+    /// The id of the database of a table that was bound.
+    fn id_of_table(&self, table: &Table) -> Result<i32, PlanError> {
+        let current = self.current()?;
+        if is_sessions(&table.name) {
+            return Ok(current.id);
+        }
+        let mut known = current.objects.directory.databases.iter();
+        let found = known.find(|record| same_name(&record.name, &table.database));
+        found
+            .map(|record| record.id)
+            .ok_or_else(|| PlanError::internal("a table of no database"))
+    }
+}
+
+impl<'a> PlacesCatalog<'a> {
+    /// Nothing was asked for yet.
+    #[must_use]
+    pub fn of(places: &'a Places) -> Self {
+        Self {
+            places,
+            missing: Cell::new(None),
+            seen: RefCell::default(),
+            views: Cell::default(),
+            borrowed: RefCell::default(),
+        }
+    }
+
+    /// The database that was asked for and not looked into yet.
+    pub fn missing(&self) -> Option<i32> {
+        self.missing.take()
+    }
+
+    /// The tables whose rows are to be copied.
+    #[must_use]
+    pub fn borrowed(self) -> Vec<Borrowed> {
+        self.borrowed.into_inner()
+    }
+
+    /// P1. Where a statement is to run.
+    ///
+    /// # Errors
+    /// 40510 if it writes to several databases.
+    pub fn home(&self, bound: &Statement) -> Result<i32, PlanError> {
+        let current = self.places.current()?.id;
+        let mut written = Vec::new();
+        for table in bound.written() {
+            written.push(self.places.id_of_table(table)?);
+        }
+        if let Statement::Into(into) = bound {
+            written.push(match is_sessions(&into.name.name.text) {
+                true => current,
+                false => self.places.id_of(&into.name)?,
+            });
+        }
+        written.sort_unstable();
+        written.dedup();
+        match written.as_slice() {
+            [home] => return Ok(*home),
+            [] => {}
+            [_, ..] => return Err(PlanError::unsupported("A statement that writes to several databases")),
+        }
+        let mut read: Vec<i32> = Vec::new();
+        for noted in self.seen.borrow().iter() {
+            match &noted.seen {
+                Seen::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
+                Seen::Table(_) | Seen::View(_) | Seen::System(_) => {}
+            }
+        }
+        read.sort_unstable();
+        read.dedup();
+        Ok(match read.as_slice() {
+            [home] => *home,
+            [] | [_, ..] => current,
+        })
+    }
+
+    /// P3. Whether the statement may be run.
+    ///
+    /// # Errors
+    /// 229, 262, 300, 1088.
+    pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), PlanError> {
+        for place in &self.places.known {
+            let seen = self.seen.borrow();
+            let seen: Vec<Seen> = seen
+                .iter()
+                .filter(|noted| noted.id == place.id && !(noted.in_view && noted.seen.is_of_the_owner()))
+                .map(|noted| noted.seen.clone())
+                .collect();
+            let who = (&place.permissions, place.objects.catalog.database.as_ref());
+            match place.id == self.places.home {
+                true => check_rows(bound, kind, &seen, who)?,
+                false => check_reads(&seen, who)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// A database that the statement names.
+    fn place(&self, id: i32) -> Result<&'a Place, PlanError> {
+        let found = self.places.known.iter().find(|place| place.id == id);
+        found.ok_or_else(|| {
+            self.missing.set(Some(id));
+            PlanError::internal("a database that was not looked into")
+        })
+    }
+
+    /// A table where it is, or as a copy that home will have.
+    fn table(&self, place: &Place, table: &Arc<Table>) -> Arc<Table> {
+        if place.id == self.places.home {
+            return table.clone();
+        }
+        let mut borrowed = self.borrowed.borrow_mut();
+        let known = borrowed
+            .iter()
+            .find(|one| one.database_id == place.id && one.original.sqlite == table.sqlite);
+        if let Some(known) = known {
+            return known.copy.clone();
+        }
+        let mut copy = Table::clone(table);
+        copy.sqlite = SqliteName {
+            schema: "temp".to_owned(),
+            name: format!("selenite_borrowed_{}", borrowed.len()),
+        };
+        let copy = Arc::new(copy);
+        borrowed.push(Borrowed {
+            database_id: place.id,
+            original: table.clone(),
+            copy: copy.clone(),
+        });
+        copy
+    }
+
+    fn note(&self, id: i32, seen: Seen) {
+        let in_view = self.views.get() > 0;
+        self.seen.borrow_mut().push(Noted { id, seen, in_view });
+    }
+
+    fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
+        let Some(view) = self
+            .places
+            .current()?
+            .objects
+            .catalog
+            .system
+            .view(schema, &name.name.text)
+        else {
+            return Ok(None);
+        };
+        let (id, current) = (self.places.id_of(name)?, self.places.current()?.id);
+        let of = (id != current && !view.is_of_server).then_some(id);
+        let found = Relation::System(Arc::new(view.relation_of(of)));
+        let place = self.place(of.unwrap_or(current))?;
+        self.note(place.id, Seen::of(&found));
+        Ok(Some(found))
+    }
+}
+
+impl Catalog for PlacesCatalog<'_> {
+    fn poll(&self) -> Result<(), PlanError> {
+        self.places.current()?.objects.catalog.poll()
+    }
+
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let is_own = is_sessions(&name.name.text);
+        if !is_own && let Some(view) = self.system_view(name)? {
+            return Ok(Some(view));
+        }
+        let place = match is_own {
+            true => self.places.current()?,
+            false => self.place(self.places.id_of(name)?)?,
+        };
+        let mut plain = name.clone();
+        plain.database = None;
+        let found = place.objects.catalog.relation(&plain)?;
+        if let Some(found) = &found {
+            self.note(place.id, Seen::of(found));
+        }
+        Ok(match found {
+            Some(Relation::Table(table)) => Some(Relation::Table(self.table(place, &table))),
+            Some(Relation::View(_) | Relation::System(_)) | None => found,
+        })
+    }
+
+    fn enter_view(&self) {
+        self.views.set(self.views.get() + 1);
+    }
+
+    fn leave_view(&self) {
+        self.views.set(self.views.get().saturating_sub(1));
+    }
+
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        let place = self.places.current()?;
+        let mut plain = name.clone();
+        plain.database = None;
+        let found = place.objects.catalog.function(&plain)?;
+        if let Some(found) = &found {
+            self.note(place.id, Seen::System(found.name.clone()));
+        }
+        Ok(found)
+    }
+
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        let place = self.places.current()?;
+        let found = place.objects.catalog.table_variable(name)?;
+        Ok(found.map(|table| self.table(place, &table)))
+    }
+}
+
+/// Whether a table is the session's own, and so lies where the database in use is.
+fn is_sessions(name: &str) -> bool {
+    name.starts_with(['#', '@'])
+}

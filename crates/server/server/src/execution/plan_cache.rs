@@ -1,0 +1,175 @@
+//! Bound statements and programs of procedures that a session keeps.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use selenite_plan::machine::TableStatement;
+use selenite_plan::program::{Program, StatementId};
+use selenite_plan::statement::Statement;
+
+use crate::catalog::catalog_rows::CatalogRow;
+use crate::names::name_scope::PlanVersion;
+
+/// What a session keeps.
+pub struct PlanCache {
+    pub statements: StatementCache,
+    pub procedures: ProcedureCache,
+    /// How often bound statements were forgotten by DBCC.
+    dropped: u64,
+}
+
+impl PlanCache {
+    /// Empty caches, with room for so many bytes of memory together.
+    pub fn new(size_max: u64) -> Self {
+        Self {
+            statements: StatementCache::new(size_max / 2),
+            procedures: ProcedureCache::new(size_max / 2),
+            dropped: 0,
+        }
+    }
+
+    /// Forgets bound statements, if DBCC FREEPROCCACHE has asked for it since the last time: `count` times by now.
+    pub fn drop_if_asked(&mut self, count: u64) {
+        if std::mem::replace(&mut self.dropped, count) != count {
+            self.statements.clear();
+        }
+    }
+
+    /// How many bytes of memory they take.
+    pub fn size(&self) -> u64 {
+        self.statements.size().saturating_add(self.procedures.size())
+    }
+}
+
+/// By program and number, for one state of the definitions.
+pub struct StatementCache {
+    kept: HashMap<(usize, StatementId), Kept>,
+    size: u64,
+    size_max: u64,
+    /// The programs that are kept, each of which counts once.
+    programs: HashSet<usize>,
+}
+
+struct Kept {
+    /// Kept, so that no other program comes to lie at its address.
+    program: Arc<Program>,
+    of: PlanVersion,
+    bound: Arc<Statement>,
+}
+
+impl StatementCache {
+    /// None, and room for so many bytes of memory.
+    pub fn new(size_max: u64) -> Self {
+        Self {
+            kept: HashMap::new(),
+            size: 0,
+            size_max: size_max.min(SIZE_MAX),
+            programs: HashSet::new(),
+        }
+    }
+
+    /// Keeps none of them.
+    pub fn clear(&mut self) {
+        self.kept.clear();
+        self.programs.clear();
+        self.size = 0;
+    }
+
+    /// What was bound of a statement, if it still holds.
+    pub fn find(&self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<Arc<Statement>> {
+        let kept = self.kept.get(&(address(statement.program), statement.id))?;
+        (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
+    }
+
+    /// How many bytes of memory it takes: what was bound, and the programs.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// Keeps what was bound, which takes so many bytes.
+    pub fn keep(&mut self, statement: &TableStatement<'_>, of: PlanVersion, bound: Arc<Statement>, size: u64) {
+        let program = address(statement.program);
+        let program_size = match self.programs.contains(&program) {
+            true => 0,
+            false => statement.program.memory_size(),
+        };
+        let more = size.saturating_add(program_size);
+        if size > ONE_SIZE_MAX || program_size > PROGRAM_SIZE_MAX || more > self.size_max {
+            return;
+        }
+        if self.kept.len() >= COUNT_MAX || self.size + more > self.size_max {
+            self.clear();
+        }
+        // What it replaces counts until all go.
+        self.size += size;
+        if self.programs.insert(program) {
+            self.size += statement.program.memory_size();
+        }
+        let key = (program, statement.id);
+        let kept = Kept {
+            program: statement.program.clone(),
+            of,
+            bound,
+        };
+        self.kept.insert(key, kept);
+    }
+}
+
+/// The programs of procedures that a session has called.
+pub struct ProcedureCache {
+    kept: HashMap<(i32, i32), (Arc<CatalogRow>, Arc<Program>)>,
+    size: u64,
+    size_max: u64,
+}
+
+impl ProcedureCache {
+    /// None, and room for so many bytes of memory.
+    pub fn new(size_max: u64) -> Self {
+        Self {
+            kept: HashMap::new(),
+            size: 0,
+            size_max: size_max.min(SIZE_MAX),
+        }
+    }
+
+    /// How many bytes of memory they take.
+    pub fn size(&self) -> u64 {
+        self.size
+    }
+
+    /// The program of a procedure, if it is still the same one.
+    pub fn find(&self, database_id: i32, row: &Arc<CatalogRow>) -> Option<Arc<Program>> {
+        let (known, program) = self.kept.get(&(database_id, row.object_id))?;
+        let is_it = Arc::ptr_eq(known, row) || known.name == row.name && known.definition == row.definition;
+        is_it.then(|| program.clone())
+    }
+
+    /// Keeps a program.
+    pub fn keep(&mut self, database_id: i32, row: &Arc<CatalogRow>, program: &Arc<Program>) {
+        let size = program.memory_size();
+        if size > self.size_max {
+            return;
+        }
+        if self.kept.len() >= COUNT_MAX || self.size + size > self.size_max {
+            self.kept.clear();
+            self.size = 0;
+        }
+        // What it replaces counts until all go.
+        self.size += size;
+        self.kept
+            .insert((database_id, row.object_id), (row.clone(), program.clone()));
+    }
+}
+
+fn address(program: &Arc<Program>) -> usize {
+    Arc::as_ptr(program).addr()
+}
+
+/// 16 MiB of bound statements in a session, and of procedures.
+const SIZE_MAX: u64 = 16 << 20;
+/// 1 MiB: what is larger is generated, and seldom comes twice.
+const ONE_SIZE_MAX: u64 = 1 << 20;
+/// 4 MiB: some 100 KiB of text. What is larger is generated, too.
+const PROGRAM_SIZE_MAX: u64 = 4 << 20;
+/// Of a session: a text seldom has more statements than ten, and an application seldom more texts than some dozens.
+const COUNT_MAX: usize = 256;

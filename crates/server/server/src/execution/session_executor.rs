@@ -1,0 +1,545 @@
+//! A session's executor: databases, transactions, statements.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use selenite_engine::thread_memory;
+use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
+use selenite_plan::program::{Program, StatementId};
+use selenite_plan::statement::Statement;
+use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
+use selenite_types::Value;
+
+use crate::administration::Administration;
+use crate::execution::cross_database_call::CrossDatabaseCall;
+use crate::database::database_registry::DatabaseRegistry;
+use crate::execution::definition::{Work, is_of_temporary};
+use crate::database::frames::{Frame, Frames, IdentityInsert};
+use crate::database::lock_timeout::LockTimeout;
+use crate::names::name_scope::NameScope;
+use crate::names::session_objects::SessionObjects;
+use crate::catalog::permission::{Permissions, no_access};
+use crate::execution::plan_cache::PlanCache;
+use crate::names::name_scope::PlanVersion;
+use crate::sqlite_error::{unknown_database, unsupported_statement};
+use crate::catalog::table_variables::{TableVariable, Variables};
+use crate::database::temporary_tables;
+use crate::database::transactions::Transactions;
+use crate::audit::{self, Audited, RefusedCalls};
+use crate::execution_context::{ExecutionContext, SessionInfo};
+use crate::memory;
+use crate::session_state::CurrentDatabase;
+
+/// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
+pub(crate) struct SessionExecutor<'a> {
+    pub(crate) registry: &'a DatabaseRegistry,
+    pub(crate) session: SessionInfo<'a>,
+    pub(crate) transactions: Transactions<'a>,
+    pub(crate) scope: NameScope,
+    pub(crate) plans: PlanCache,
+    pub(crate) frames: Frames,
+    /// What the session's login may do in the database in use; statements were bound for it.
+    pub(crate) permissions: Permissions,
+    pub(crate) identity_insert: Option<IdentityInsert>,
+    /// The procedure of another database that is about to begin.
+    pub(crate) pending_call: Option<CrossDatabaseCall>,
+    /// Of the calls that are in the audit log.
+    pub(crate) refused: RefusedCalls,
+}
+
+impl<'a> SessionExecutor<'a> {
+    /// An executor with the login's database in use.
+    ///
+    /// # Errors
+    /// What keeps the database from being opened.
+    pub fn open(registry: &'a DatabaseRegistry, session: SessionInfo<'a>) -> Result<Self, PlanError> {
+        Ok(Self {
+            scope: NameScope::new(registry, &session)?,
+            plans: PlanCache::new(memory::kept_max(&session.instance.config().limits)),
+            transactions: Transactions::new(registry, session.clone()),
+            registry,
+            session,
+            frames: Frames::default(),
+            permissions: Permissions::administrator(),
+            identity_insert: None,
+            pending_call: None,
+            refused: RefusedCalls::default(),
+        })
+    }
+
+    /// Connects to the database in use, and looks at its objects as they are now.
+    ///
+    /// # Errors
+    /// What keeps it from being opened or read.
+    pub(crate) fn refresh(&mut self) -> Result<PlanVersion, PlanError> {
+        self.plans.drop_if_asked(self.registry.cleanups.plans());
+        self.scope
+            .refresh(self.registry, &self.session, &mut self.transactions, &self.frames)
+    }
+
+    /// Statements about the server and whole databases.
+    pub(crate) fn administration(&mut self) -> Administration<'_, 'a> {
+        Administration {
+            registry: self.registry,
+            session: &self.session,
+            transactions: &mut self.transactions,
+            permissions: &self.permissions,
+        }
+    }
+
+    /// The same, waiting for another process that holds it.
+    ///
+    /// # Errors
+    /// 1222; what keeps it from being opened or read.
+    pub(crate) fn refresh_within(
+        &mut self,
+        timeout: LockTimeout,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<PlanVersion, Failure> {
+        loop {
+            match self.refresh() {
+                Ok(version) => return Ok(version),
+                Err(error) if error.number() == 1222 && !timeout.is_over() => execution.reply.poll()?,
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// CREATE, ALTER and DROP of objects.
+    fn define(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        self.refresh()?;
+        let scope = match is_of_temporary(statement.statement) && !self.transactions.is_in_transaction() {
+            true => self.transactions.begin_own(execution)?,
+            false => self.transactions.begin_statement(true, false, execution)?,
+        };
+        let done = self.carry_out(statement, execution);
+        let done = self.transactions.end_statement(scope, done);
+        if let StatementKind::CreateTable(create) = &statement.statement.kind
+            && done.is_ok()
+            && create.name.name.text.starts_with('#')
+        {
+            self.frames.note_temporary(&create.name.name.text);
+        }
+        self.note_definitions()?;
+        self.note_dropped();
+        done
+    }
+
+    /// Temporary tables may have changed, whether or not the statement succeeded.
+    pub(crate) fn note_definitions(&mut self) -> Result<(), PlanError> {
+        self.transactions.reload_temporary()?;
+        // Functions that read no table, such as OBJECT_ID, see them from now on.
+        self.refresh().map(drop)
+    }
+
+    fn carry_out(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let used = self.transactions.connected()?;
+        let work = Work {
+            database: &used.database,
+            catalog: &self.scope.objects.catalog,
+            source: statement.program.source(),
+            state: execution.state,
+            objects: &self.scope.objects,
+        };
+        // An index is sorted in memory.
+        let done = thread_memory::enforced(|| work.carry_out(statement.statement));
+        if thread_memory::take_refused() && done.is_err() {
+            return Err(PlanError::out_of_memory().into());
+        }
+        match done? {
+            Some(()) => Ok(Affected::Nothing),
+            None => Err(unsupported_statement(statement).into()),
+        }
+    }
+
+    /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
+    pub(crate) fn refresh_permissions(&mut self) -> Result<(), PlanError> {
+        let instance = self.session.instance;
+        let directory = self.registry.directory(instance)?;
+        self.scope.objects.directory = directory.clone();
+        let sid = &self.session.login_info.sid;
+        let is_administrator = directory.is_administrator(sid);
+        if is_administrator && self.permissions.is_administrator {
+            return Ok(());
+        }
+        let permissions = if is_administrator {
+            Permissions::administrator()
+        } else {
+            self.refresh()?;
+            Permissions::of(
+                sid,
+                &directory,
+                self.transactions.current,
+                self.scope.objects.catalog.schema.principals(),
+            )
+        };
+        if permissions != self.permissions {
+            self.plans.statements.clear();
+            self.permissions = permissions;
+        }
+        Ok(())
+    }
+
+    /// The id and name of a database.
+    fn current_database(&self) -> CurrentDatabase {
+        let record = self
+            .scope
+            .objects
+            .directory
+            .databases
+            .iter()
+            .find(|record| record.id == self.transactions.current);
+        CurrentDatabase {
+            id: self.transactions.current,
+            name: Arc::from(record.map_or("", |record| record.name.as_str())),
+        }
+    }
+
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "what is about no rows and no objects is administration"
+    )]
+    fn carry_out_permitted(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        self.permit(statement)?;
+        match &statement.statement.kind {
+            StatementKind::Select(_)
+            | StatementKind::Insert(_)
+            | StatementKind::Update(_)
+            | StatementKind::Delete(_)
+            | StatementKind::Truncate(_) => {
+                let done = self.on_tables(statement, slots, execution);
+                if let Err(Failure::Error(_)) = done {
+                    // Binding that was stopped is no error of the statement's.
+                    execution.reply.poll()?;
+                }
+                done
+            }
+            // A table variable, which was made when its frame began.
+            StatementKind::Declare(_) => Ok(Affected::Nothing),
+            StatementKind::CreateTable(_)
+            | StatementKind::AlterTable(_)
+            | StatementKind::CreateIndex(_)
+            | StatementKind::AlterIndex(_)
+            | StatementKind::DropIndex { .. }
+            | StatementKind::View(_)
+            | StatementKind::Procedure(_)
+            | StatementKind::CreateSchema(_) => self.define(statement, execution),
+            StatementKind::Drop(drop) => match drop.kind {
+                ast::DropKind::Table
+                | ast::DropKind::View
+                | ast::DropKind::Procedure
+                | ast::DropKind::Function
+                | ast::DropKind::Trigger
+                | ast::DropKind::Schema => self.define(statement, execution),
+                ast::DropKind::Database
+                | ast::DropKind::Login
+                | ast::DropKind::User
+                | ast::DropKind::Role
+                | ast::DropKind::Certificate => self.administration().administer(statement, slots, execution),
+            },
+            StatementKind::Dbcc(dbcc) => self.administration().dbcc(dbcc, (statement, slots), execution),
+            StatementKind::Kill(kill) => {
+                self.administration().kill(kill)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Checkpoint(_) => {
+                self.administration().checkpoint(execution)?;
+                Ok(Affected::Nothing)
+            }
+            StatementKind::Shutdown { .. } => {
+                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                Err(refused.into())
+            }
+            _ => self.administration().administer(statement, slots, execution),
+        }
+    }
+}
+
+impl SessionExecutor<'_> {
+    /// Bytes of memory that are kept from one request to the next, besides SQLite's.
+    pub fn kept_memory(&self) -> u64 {
+        self.plans.size()
+    }
+
+    /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh_names`].
+    pub fn objects(&self) -> &SessionObjects {
+        &self.scope.objects
+    }
+
+    /// Looks at what names mean now: other sessions may have defined something.
+    ///
+    /// # Errors
+    /// What keeps the database in use from being read.
+    pub fn refresh_names(&mut self) -> Result<(), PlanError> {
+        self.refresh().map(drop)
+    }
+
+    /// USE: the database of that name is in use from now on.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    pub fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+        let directory = self.registry.directory(self.session.instance)?;
+        let found = directory.databases.iter().find(|record| same_name(&record.name, name));
+        let Some(record) = found else {
+            return Err(unknown_database(name).into());
+        };
+        if !self
+            .registry
+            .lets_in(self.session.instance, &self.session.login_info.sid, record)?
+        {
+            return Err(no_access(&self.session.login_info.login, &record.name).into());
+        }
+        let before = std::mem::replace(&mut self.transactions.current, record.id);
+        self.scope.objects.database_id = record.id;
+        if let Err(error) = self.refresh() {
+            self.transactions.current = before;
+            self.scope.objects.database_id = before;
+            return Err(error.into());
+        }
+        if let Err(error) = self.transactions.move_temporary(before) {
+            self.transactions.current = before;
+            self.scope.objects.database_id = before;
+            return Err(error.into());
+        }
+        self.transactions.close_if_idle(before);
+        Ok(self.current_database())
+    }
+
+    /// Binds an INSERT .. EXECUTE before what it calls is run.
+    ///
+    /// # Errors
+    /// What is wrong with the INSERT.
+    pub fn bind_insert(
+        &mut self,
+        statement: &TableStatement<'_>,
+        mut execution: ExecutionContext<'_>,
+    ) -> Result<Arc<Statement>, Failure> {
+        self.bind_given(statement, &mut execution)
+    }
+
+    /// Runs a statement on tables, of definitions or of administration. `slots` are all variables of the program; those that the
+    /// statement assigns are written.
+    ///
+    /// # Errors
+    /// The statement's. It leaves no change in the data.
+    pub fn statement(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        mut execution: ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let Some(audited) = audit::of_statement(&statement.statement.kind) else {
+            self.note_left_out(Instant::now());
+            return self.carry_out_permitted(statement, slots, &mut execution);
+        };
+        let database = self.current_database().name;
+        let done = self.carry_out_permitted(statement, slots, &mut execution);
+        self.note_audited(&audited, &database, Audited::error(&done));
+        done
+    }
+
+    /// A text is about to run as sp_executesql of a database: if that is not the one in use, its frame begins there.
+    ///
+    /// # Errors
+    /// 911 if there is none, 916 if the login may not use it.
+    pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
+        self.text_in(database, program)
+    }
+
+    /// Finds a procedure, or runs it if it is the server's own; `None` if there is none of that name. The session's own
+    /// (sp_executesql and related ones) do not come here.
+    ///
+    /// # Errors
+    /// The procedure's own, if it was run.
+    pub fn call(&mut self, call: &Call<'_>, mut execution: ExecutionContext<'_>) -> Result<Option<Callee>, Failure> {
+        self.refresh_permissions()?;
+        let may = (self.permissions.owns(), self.permissions.is_administrator);
+        let done = match self.administration().call_security(call, may, &mut execution) {
+            Ok(None) => self.administration().call_accept(call),
+            done => done,
+        };
+        if let Some(audited) = audit::of_call(call)
+            && !matches!(done, Ok(None))
+        {
+            let database = self.current_database().name;
+            self.note_audited(&audited, &database, Audited::error(&done));
+        }
+        if let Some(callee) = done? {
+            return Ok(Some(callee));
+        }
+        self.refresh()?;
+        match self.scope.other_database(call.procedure, self.transactions.current) {
+            Some(id) => self.call_elsewhere(id, call),
+            None => self.called_here(call),
+        }
+    }
+
+    /// A frame begins: temporary tables of a procedure or text and table variables of any are its own.
+    ///
+    /// # Errors
+    /// Whatever keeps it from running.
+    pub fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
+        // What keeps it from being known is told by the first statement that needs it.
+        let _ = self.refresh_permissions();
+        let before = self.go_elsewhere(program, kind)?;
+        let started = self.begin_frame(program, kind, before);
+        if started.is_err() {
+            self.come_back(before);
+        }
+        started
+    }
+
+    /// The frame that began last ends.
+    pub fn leave(&mut self) {
+        let before = self.end_frame();
+        self.come_back(before);
+    }
+
+    /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may change between two
+    /// statements.
+    ///
+    /// # Errors
+    /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
+    pub fn transaction(&mut self, step: TransactionStep<'_>, _errand: ExecutionContext<'_>) -> Result<(), Failure> {
+        Ok(self.transactions.step(step, &self.frames)?)
+    }
+
+    /// SET IDENTITY_INSERT.
+    ///
+    /// # Errors
+    /// 8106 and related ones.
+    pub fn identity_insert(
+        &mut self,
+        table: &ast::ObjectName,
+        on: bool,
+        _errand: ExecutionContext<'_>,
+    ) -> Result<(), Failure> {
+        self.set_identity_insert(table, on)
+    }
+
+    /// RESETCONNECTION: temporary tables go, and the login's database is in use again. No transaction is open.
+    ///
+    /// # Errors
+    /// Whatever keeps the session from going on.
+    pub fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+        self.transactions.reset();
+        self.identity_insert = None;
+        let home = self.transactions.home();
+        let directory = self.registry.directory(self.session.instance)?;
+        let name = directory
+            .databases
+            .iter()
+            .find(|record| record.id == home)
+            .map(|record| record.name.clone());
+        self.use_database(&name.unwrap_or_default(), execution)
+    }
+}
+
+impl SessionExecutor<'_> {
+    /// A frame begins; `before` is the database to come back to, if that is another one.
+    ///
+    /// # Errors
+    /// What is wrong with its table variables.
+    pub(crate) fn begin_frame(
+        &mut self,
+        program: &Arc<Program>,
+        kind: FrameKind,
+        before: Option<i32>,
+    ) -> Result<(), Failure> {
+        let declared = declared(program);
+        let mut variables = Variables::new();
+        if !declared.is_empty() {
+            self.refresh()?;
+            let depth = self.frames.depth() + 1;
+            let connection = &self.transactions.connected()?.database.connection;
+            for (name, elements, line) in declared {
+                match TableVariable::make(connection, (name, elements), depth) {
+                    Ok(made) => variables.insert(NameKey::new(name), Arc::new(made)),
+                    Err(error) => {
+                        for made in variables.values() {
+                            made.drop_in(connection)?;
+                        }
+                        return Err(error.on_line(line).into());
+                    }
+                };
+            }
+        }
+        self.frames.begin(Frame {
+            kind,
+            before,
+            variables: Arc::new(variables),
+            temporary: Vec::new(),
+            identity_insert: self.identity_insert.clone(),
+        });
+        Ok(())
+    }
+
+    /// The frame that began last ends, and tells which database to come back to. Nobody hears of what SQLite says: what stays behind
+    /// is empty, or goes with the session.
+    pub(crate) fn end_frame(&mut self) -> Option<i32> {
+        let frame = self.frames.end()?;
+        let before = frame.before;
+        // As every SET in a procedure or text.
+        if frame.kind != FrameKind::Batch {
+            self.identity_insert = frame.identity_insert;
+        }
+        let Ok(used) = self.transactions.connected() else {
+            return before;
+        };
+        for variable in frame.variables.values() {
+            let _ = variable.drop_in(&used.database.connection);
+            used.database.shared.identities.discard(variable.table.object_id);
+        }
+        if frame.temporary.is_empty() {
+            return before;
+        }
+        for name in &frame.temporary {
+            let _ = temporary_tables::drop_table(&used.database, name);
+        }
+        let _ = self.note_definitions();
+        before
+    }
+}
+
+impl Drop for SessionExecutor<'_> {
+    fn drop(&mut self) {
+        self.note_rest();
+    }
+}
+
+/// The table variables that a program declares.
+fn declared(program: &Program) -> Vec<(&str, &[TableElement], u32)> {
+    let count = u32::try_from(program.statement_count()).unwrap_or(u32::MAX);
+    let statements = (0..count).filter_map(|number| program.statement(StatementId(number)));
+    let mut declared = Vec::new();
+    for statement in statements {
+        let StatementKind::Declare(declarations) = &statement.kind else {
+            continue;
+        };
+        for declaration in declarations {
+            if let VariableType::Table(elements) = &declaration.variable_type {
+                declared.push((
+                    declaration.name.as_str(),
+                    elements.as_slice(),
+                    declaration.position.line,
+                ));
+            }
+        }
+    }
+    declared
+}

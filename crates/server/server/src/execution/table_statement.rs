@@ -1,0 +1,364 @@
+//! A statement on tables, and what is around it: its own transaction, a savepoint, what it leaves behind.
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_engine::thread_memory;
+use selenite_plan::PlanError;
+use selenite_plan::catalog::Table;
+use selenite_plan::change::GivenRow;
+use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
+use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
+use selenite_tds::Column;
+use selenite_types::{Decimal, Value};
+
+use crate::sqlite_error::damaged_page::log_damage;
+use crate::execution::definition::Work;
+use crate::database::lock_timeout::LockTimeout;
+use crate::names::session_objects::SessionObjects;
+use crate::names::row_permissions::{Asked, check_rows};
+use crate::catalog::permission::check;
+use crate::names::name_scope::PlanVersion;
+use crate::execution::row_limit::limited;
+use crate::execution::session_executor::SessionExecutor;
+use crate::database::sqlite_store::{LateScene, SqliteStore};
+use crate::execution_context::ExecutionContext;
+
+impl SessionExecutor<'_> {
+    /// Runs a statement on tables.
+    pub(crate) fn on_tables(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.refresh_within(timeout, execution)?;
+        match self.bound(statement, of, execution.state.row_count_max) {
+            Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, execution),
+            Ok(bound) => self.carry(&bound, statement, slots, execution),
+            Err(error) => match self.scope.objects.catalog.take_elsewhere() {
+                Some(id) => self.on_tables_of(id, statement, slots, execution),
+                None => Err(error.into()),
+            },
+        }
+    }
+
+    /// Runs what was bound.
+    fn carry(
+        &mut self,
+        bound: &Statement,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let reads = self.begin_reads(execution)?;
+        if bound.holds() {
+            self.transactions.hold(execution)?;
+        }
+        let scope = match self.is_own(bound) {
+            true => self.transactions.begin_own(execution)?,
+            false => self
+                .transactions
+                .begin_statement(bound.changes(), bound.is_single(), execution)?,
+        };
+        let done = self.run(bound, slots, execution);
+        let done = self.transactions.end_statement(scope, done);
+        self.tell_reads(reads, statement, execution)?;
+        self.note_into(bound, done.is_ok())?;
+        done
+    }
+
+    /// Whether it is a SELECT INTO that makes a table in another database.
+    fn makes_elsewhere(&self, bound: &Statement) -> bool {
+        matches!(bound, Statement::Into(into) if self.scope.other_database(&into.name, self.transactions.current).is_some())
+    }
+
+    /// SELECT INTO may have made a table.
+    pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), PlanError> {
+        let Statement::Into(into) = bound else { return Ok(()) };
+        if is_done && into.name.name.text.starts_with('#') {
+            self.frames.note_temporary(&into.name.name.text);
+        }
+        self.note_definitions()
+    }
+
+    /// Refuses a statement that the session's login may not run.
+    pub(crate) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
+        self.refresh_permissions()?;
+        let session = (
+            self.session.login_info.login.as_str(),
+            self.scope.objects.catalog.database.as_ref(),
+        );
+        check(&statement.statement.kind, &self.permissions, session)
+    }
+
+    /// An INSERT whose rows are those of a call, before that is made.
+    pub(crate) fn bind_given(
+        &mut self,
+        statement: &TableStatement<'_>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Arc<Statement>, Failure> {
+        self.permit(statement)?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.refresh_within(timeout, execution)?;
+        let bound = self.bound(statement, of, execution.state.row_count_max);
+        if bound.is_err() && self.scope.objects.catalog.take_elsewhere().is_some() {
+            return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
+        }
+        Ok(bound?)
+    }
+
+    /// A statement with a name of another database: it is run there if all of its names are, with what was bound kept.
+    fn on_tables_of(
+        &mut self,
+        id: i32,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        self.admitted(id)?;
+        let (before, from) = (self.transactions.current, self.scope.objects.clone());
+        self.transactions.current = id;
+        self.scope.is_away = true;
+        let done = self.away(statement, slots, execution, &from);
+        self.scope.is_away = false;
+        self.scope.substitute = None;
+        self.back_to(before)?;
+        self.transactions.close_if_idle(id);
+        self.refresh_permissions()?;
+        match done {
+            Err(failure) => Err(failure),
+            Ok(Some(affected)) => Ok(affected),
+            Ok(None) => self.on_several(statement, slots, execution),
+        }
+    }
+
+    /// Runs it where it has gone to; nothing if not all of its names are there.
+    fn away(
+        &mut self,
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+        from: &SessionObjects,
+    ) -> Result<Option<Affected>, Failure> {
+        self.refresh_permissions()?;
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        let of = self.refresh_within(timeout, execution)?;
+        let bound = match self.bound(statement, of, execution.state.row_count_max) {
+            Ok(bound) => bound,
+            Err(error) => {
+                return match self.scope.objects.catalog.take_elsewhere() {
+                    Some(_) => Ok(None),
+                    None => Err(error.into()),
+                };
+            }
+        };
+        let is_unnamed = matches!(&*bound, Statement::Into(into) if into.name.database.is_none());
+        if is_unnamed || self.makes_elsewhere(&bound) {
+            return Ok(None);
+        }
+        let id = self.transactions.current;
+        let there = self.seen_from(id, from);
+        self.see(from.clone(), HashMap::from([(id, there)]));
+        self.carry(&bound, statement, slots, execution).map(Some)
+    }
+
+    fn bound(
+        &mut self,
+        statement: &TableStatement<'_>,
+        of: PlanVersion,
+        row_count_max: u64,
+    ) -> Result<Arc<Statement>, PlanError> {
+        let is_limited = row_count_max > 0;
+        if !is_limited && let Some(bound) = self.plans.statements.find(statement, of) {
+            return Ok(bound);
+        }
+        let limited = match is_limited {
+            true => limited(statement.statement, row_count_max)?,
+            false => None,
+        };
+        // What another statement was refused for is no matter of this one.
+        self.scope.objects.catalog.take_elsewhere();
+        let asked = Asked::of(&self.scope.objects.catalog);
+        let binding = Binding {
+            catalog: &asked,
+            variables: statement.program.variables(),
+        };
+        let tree = limited.as_ref().unwrap_or(statement.statement);
+        let before = thread_memory::used();
+        let bound = Arc::new(binding.statement(tree)?);
+        let size = thread_memory::used().saturating_sub(before);
+        let who = (&self.permissions, self.scope.objects.catalog.database.as_ref());
+        check_rows(&bound, &statement.statement.kind, &asked.seen(), who)?;
+        if !is_limited {
+            self.plans.statements.keep(statement, of, bound.clone(), size);
+        }
+        Ok(bound)
+    }
+
+    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and outside a
+    /// transaction temporary tables.
+    pub(crate) fn is_own(&self, bound: &Statement) -> bool {
+        let written = bound.written();
+        let is_own =
+            |table: &&Arc<Table>| table.is_variable() || table.is_temporary() && !self.transactions.is_in_transaction();
+        !written.is_empty() && written.iter().all(is_own)
+    }
+
+    pub(crate) fn run(
+        &mut self,
+        bound: &Statement,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let Some(used) = self.transactions.connected().ok() else {
+            return Err(PlanError::internal("a database that is not open").into());
+        };
+        let columns = bound.columns();
+        if !columns.is_empty() {
+            execution.reply.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+        }
+        let last_identity = Cell::new(None);
+        let objects = self.scope.seen_by_functions();
+        let store = SqliteStore {
+            connection: &used.database.connection,
+            running: &used.database.running,
+            scene: LateScene::new(execution.state, objects),
+            identity_insert: self.numbered_by_hand(),
+            identities: &used.database.shared.identities,
+            identity_journal: &used.database.identity_journal,
+            timeout: LockTimeout::of(execution.state.lock_timeout()),
+            interrupts: &used.database.interrupts,
+            cancellation: &used.database.cancellation,
+            last_identity: &last_identity,
+        };
+        let environment = crate::names::session_environment::SessionEnvironment {
+            state: execution.state,
+            objects,
+        };
+        let (mut values, mut stop) = (slots.to_vec(), None);
+        let (mut count, most) = (0_u64, execution.state.row_count_max);
+        let reply = &mut *execution.reply;
+        let given = match is_execute(bound) {
+            true => reply.take_captured(),
+            false => Vec::new(),
+        };
+        let mut sink = |row: &[Value]| match reply.row(row) {
+            Ok(()) => {
+                count += 1;
+                Ok(if count == most {
+                    ControlFlow::Break(())
+                } else {
+                    ControlFlow::Continue(())
+                })
+            }
+            Err(Failure::Error(error)) => Err(error),
+            Err(Failure::Stop(why)) => {
+                stop = Some(why);
+                Ok(ControlFlow::Break(()))
+            }
+        };
+        let mut run = Run {
+            store: &store,
+            slots: &mut values,
+            environment: &environment,
+            rows: &mut sink,
+        };
+        let work = Work {
+            database: &used.database,
+            catalog: &self.scope.objects.catalog,
+            source: "",
+            state: execution.state,
+            objects: &self.scope.objects,
+        };
+        let done = on_rows(bound, (&store, &work), given, &mut run);
+        if let Some(stop) = stop {
+            return Err(stop.into());
+        }
+        // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
+        if done.is_ok() && is_numberless(bound) {
+            execution.state.session.identity = None;
+        }
+        self.conclude(done, (slots, values), last_identity.get(), execution)
+    }
+
+    /// What a statement leaves behind: variables, random numbers, identities, a warning.
+    fn conclude(
+        &self,
+        done: Result<u64, PlanError>,
+        (slots, values): (&mut [Value], Vec<Value>),
+        identity: Option<i128>,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        // An interrupted statement of SQLite's is no error of its own.
+        execution.reply.poll()?;
+        // A number counts as given last also where its statement fails.
+        if let Some(number) = identity {
+            let number = Decimal {
+                unscaled: number,
+                scale: 0,
+            };
+            execution.state.session.identity = Some(number);
+            execution.state.session.scope_identity = Some(number);
+        }
+        let count = done.inspect_err(|error| log_damage(self.session.instance, error))?;
+        slots.clone_from_slice(&values);
+        let used = self.transactions.connected().ok();
+        if used.is_some_and(|used| used.database.running.take_left_out_null()) {
+            execution.reply.message(&LEFT_OUT_NULL)?;
+        }
+        Ok(Affected::Rows(count))
+    }
+}
+
+/// Whether it inserts the rows of a procedure.
+fn is_execute(bound: &Statement) -> bool {
+    matches!(bound, Statement::Insert(insert) if insert.is_execute())
+}
+
+/// Whether it inserts into a table without IDENTITY.
+fn is_numberless(bound: &Statement) -> bool {
+    matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
+}
+
+/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
+fn on_rows(
+    bound: &Statement,
+    (store, work): (&SqliteStore<'_>, &Work<'_>),
+    given: Vec<GivenRow>,
+    run: &mut Run<'_>,
+) -> Result<u64, PlanError> {
+    match bound {
+        Statement::Rows(rows) => rows.run(run),
+        Statement::Assign(assign) => assign.run(run),
+        Statement::Insert(insert) if insert.is_execute() => insert.run_given(run, given),
+        Statement::Insert(insert) => insert.run(run),
+        Statement::Update(update) => update.run(run),
+        Statement::Delete(delete) => delete.run(run),
+        Statement::Truncate(truncate) => store.truncate(truncate),
+        Statement::Into(into) => work.fill_into(into, run),
+    }
+}
+
+pub(crate) fn told(column: &OutputColumn) -> Column {
+    Column {
+        name: column.name.clone(),
+        data_type: column.data_type,
+        is_nullable: column.nullable,
+        is_identity: column.identity.is_some(),
+        is_computed: column.identity.is_none() && column.name.is_empty(),
+    }
+}
+
+const LEFT_OUT_NULL: Message<'static> = Message {
+    number: 8153,
+    severity: 10,
+    state: 1,
+    line: 0,
+    procedure: "",
+    text: "Warning: Null value is eliminated by an aggregate or other SET operation.",
+    to_log: false,
+};

@@ -1,0 +1,142 @@
+//! What names mean to a session's statements.
+
+use std::sync::Arc;
+
+use selenite_plan::{PlanError, same_name};
+use selenite_tsql::ast::ObjectName;
+
+use crate::database::database_registry::DatabaseRegistry;
+use crate::database::frames::Frames;
+use crate::database::open_database::Version;
+use crate::names::session_objects::SessionObjects;
+use crate::names::session_catalog::SessionCatalog;
+use crate::database::transactions::Transactions;
+use crate::system_views::RELATIONS;
+use crate::execution_context::SessionInfo;
+
+/// The definitions that a statement was bound for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PlanVersion {
+    /// The database.
+    pub database_id: i32,
+    /// Its definitions.
+    pub version: Version,
+    /// Those of the session's temporary tables.
+    pub temporary: u64,
+    /// Those of the frame's table variables.
+    pub variables: usize,
+    /// Whether names without a database mean none of it, since another one is in use.
+    pub is_away: bool,
+}
+
+/// The objects of the database in use, and what functions see of them.
+pub(crate) struct NameScope {
+    /// As the last statement, or [`NameScope::refresh`], has found them.
+    pub objects: SessionObjects,
+    /// What functions see instead while a statement runs in another database than the one in use.
+    pub substitute: Option<SessionObjects>,
+    /// Whether a statement runs in another database than the one in use.
+    pub is_away: bool,
+    /// The state that `objects` shows: definitions, and how many connections had been closed.
+    shown: Option<(PlanVersion, u64)>,
+}
+
+impl NameScope {
+    /// That of a session which has used no database yet.
+    ///
+    /// # Errors
+    /// What master.db says.
+    pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, PlanError> {
+        let directory = registry.directory(session.instance)?;
+        let catalog = SessionCatalog {
+            database: Arc::from(session.login_info.database.as_str()),
+            schema: Arc::default(),
+            system: &RELATIONS,
+            temporary: Arc::default(),
+            directory: directory.clone(),
+            variables: Arc::default(),
+            is_away: false,
+            elsewhere: Arc::default(),
+            interrupts: session.interrupts.clone(),
+        };
+        Ok(Self {
+            objects: SessionObjects {
+                directory,
+                database_id: session.login_info.database_id,
+                login_id: i32::try_from(session.login_info.login_id).unwrap_or(i32::MAX),
+                catalog,
+                shared: None,
+                instance: session.instance.clone(),
+                interrupts: session.interrupts.clone(),
+                places: Arc::default(),
+            },
+            substitute: None,
+            is_away: false,
+            shown: None,
+        })
+    }
+
+    /// Looks at the database in use as it is now: others may have defined something.
+    ///
+    /// # Errors
+    /// What keeps it from being opened or read.
+    pub fn refresh(
+        &mut self,
+        registry: &DatabaseRegistry,
+        session: &SessionInfo<'_>,
+        transactions: &mut Transactions<'_>,
+        frames: &Frames,
+    ) -> Result<PlanVersion, PlanError> {
+        let (database_id, temporary) = (transactions.current, transactions.temporary_version());
+        let used = transactions.connect()?;
+        let definitions = used.database.version()?;
+        let version = PlanVersion {
+            database_id,
+            version: definitions,
+            temporary,
+            variables: frames.mark(),
+            is_away: self.is_away,
+        };
+        let directory = registry.directory(session.instance)?;
+        let database = &transactions.connected()?.database;
+        let shown = Some((version, transactions.closed_count()));
+        // The objects' own directory changes without the catalog's.
+        let is_shown = self.shown == shown && Arc::ptr_eq(&directory, &self.objects.catalog.directory);
+        if !is_shown {
+            self.objects.directory = directory;
+            self.objects.shared = Some(database.shared.clone());
+            self.objects.catalog = SessionCatalog {
+                database: Arc::from(database.shared.record.name.as_str()),
+                schema: database.schema(definitions)?,
+                system: &RELATIONS,
+                temporary: database.temporary(),
+                directory: self.objects.directory.clone(),
+                variables: Arc::default(),
+                is_away: self.is_away,
+                elsewhere: Arc::default(),
+                interrupts: session.interrupts.clone(),
+            };
+            self.shown = shown;
+        }
+        self.objects.catalog.variables = frames.variables();
+        Ok(version)
+    }
+
+    /// The next [`NameScope::refresh`] reads everything.
+    pub fn invalidate(&mut self) {
+        self.shown = None;
+    }
+
+    /// The id of the other database that a name says; none if it says none that exists.
+    pub fn other_database(&self, name: &ObjectName, current: i32) -> Option<i32> {
+        let database = name.database.as_ref()?;
+        let mut known = self.objects.directory.databases.iter();
+        let found = known.find(|record| same_name(&record.name, &database.text))?;
+        (found.id != current).then_some(found.id)
+    }
+
+    /// What functions see while a statement runs.
+    pub fn seen_by_functions(&self) -> &SessionObjects {
+        self.substitute.as_ref().unwrap_or(&self.objects)
+    }
+}

@@ -1,0 +1,86 @@
+//! What USER_NAME, SUSER_NAME, IS_MEMBER and related ones are told.
+
+use std::sync::Arc;
+
+use selenite_plan::{Key, PrincipalFacts, same_name};
+
+use crate::catalog::fixed_role::SYSADMIN;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::principals::Principals;
+use crate::catalog::directory::Directory;
+use crate::catalog::permission::{DBO, GUEST, Permissions};
+
+/// A user or role of the database in use.
+pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {
+    if key == Key::Current {
+        let (id, name) = permissions.user.clone()?;
+        return Some(somebody(id, name));
+    }
+    let is_it = |id: i32, name: &str| match key {
+        Key::Current => false,
+        Key::Name(wanted) => same_name(name, wanted),
+        Key::Id(wanted) => id == wanted,
+        Key::Sid(_) => false,
+    };
+    let own = [(DBO, "dbo"), (GUEST, "guest"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
+    if let Some((id, name)) = own.into_iter().find(|(id, name)| is_it(*id, name)) {
+        return Some(somebody(id, Arc::from(name)));
+    }
+    if is_it(PUBLIC, "public") {
+        return Some(role(PUBLIC, "public", true));
+    }
+    if let Some(found) = FixedRole::ALL.into_iter().find(|role| is_it(role.id(), role.name())) {
+        return Some(role(found.id(), found.name(), permissions.is_in(found)));
+    }
+    let user = principals.users().iter().find(|user| is_it(user.id, &user.name))?;
+    Some(somebody(user.id, Arc::from(user.name.as_str())))
+}
+
+/// A login or role of the server.
+pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option<PrincipalFacts> {
+    let is_it = |id: i32, name: &str| match key {
+        Key::Current => id == login_id,
+        Key::Name(wanted) => same_name(name, wanted),
+        Key::Id(wanted) => id == wanted,
+        // The owner of databases is told as sa, as SQL Server's 0x01.
+        Key::Sid([1]) => id == 1,
+        Key::Sid(sid) => directory
+            .records
+            .iter()
+            .any(|login| login.id == i64::from(id) && login.sid == sid),
+    };
+    if let Some((id, name)) = directory.logins.iter().find(|(id, name)| is_it(*id, name)) {
+        return Some(somebody(*id, Arc::from(name.as_str())));
+    }
+    let is_administrator = || {
+        let own = directory.records.iter().find(|login| login.id == i64::from(login_id));
+        own.is_some_and(|login| login.is_administrator)
+    };
+    if is_it(SERVER_PUBLIC, "public") {
+        return Some(role(SERVER_PUBLIC, "public", true));
+    }
+    is_it(SYSADMIN_ID, SYSADMIN).then(|| role(SYSADMIN_ID, SYSADMIN, is_administrator()))
+}
+
+fn somebody(id: i32, name: Arc<str>) -> PrincipalFacts {
+    PrincipalFacts {
+        id,
+        name,
+        is_role: false,
+        is_member: false,
+    }
+}
+
+fn role(id: i32, name: &str, is_member: bool) -> PrincipalFacts {
+    PrincipalFacts {
+        id,
+        name: Arc::from(name),
+        is_role: true,
+        is_member,
+    }
+}
+
+/// SQL Server's numbers.
+const PUBLIC: i32 = 0;
+const SERVER_PUBLIC: i32 = 2;
+const SYSADMIN_ID: i32 = 3;

@@ -1,0 +1,295 @@
+//! What a statement on rows reads and changes, and whether it may.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table, View};
+use selenite_plan::statement::Statement;
+use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
+
+use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};
+use crate::names::session_catalog::SessionCatalog;
+
+/// What a statement on rows asked the catalog for: P2.
+pub struct Asked<'a> {
+    catalog: &'a SessionCatalog,
+    seen: RefCell<Vec<Seen>>,
+    views: Cell<usize>,
+}
+
+/// What a catalog was asked for.
+#[derive(Clone)]
+pub enum Seen {
+    /// A table, by its database and name.
+    Table(Arc<Table>),
+    /// A view: its database, schema and name.
+    View([String; 3]),
+    /// What the server shows: its name.
+    System(String),
+}
+
+impl Seen {
+    /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
+    /// whoever may read it (ownership chaining). What the server shows is nobody's to give.
+    #[must_use]
+    pub fn is_of_the_owner(&self) -> bool {
+        match self {
+            Self::Table(_) | Self::View(_) => true,
+            Self::System(_) => false,
+        }
+    }
+
+    /// What a catalog answered.
+    #[must_use]
+    pub fn of(found: &Relation) -> Self {
+        match found {
+            Relation::Table(table) => Self::Table(table.clone()),
+            Relation::View(view) => Self::View([view.database.clone(), view.schema.clone(), view.name.clone()]),
+            Relation::System(view) => Self::System(view.name.clone()),
+        }
+    }
+}
+
+impl<'a> Asked<'a> {
+    /// Nothing yet.
+    #[must_use]
+    pub fn of(catalog: &'a SessionCatalog) -> Self {
+        Self {
+            catalog,
+            seen: RefCell::default(),
+            views: Cell::default(),
+        }
+    }
+
+    /// All of it, in order.
+    #[must_use]
+    pub fn seen(self) -> Vec<Seen> {
+        self.seen.into_inner()
+    }
+}
+
+impl Catalog for Asked<'_> {
+    fn poll(&self) -> Result<(), PlanError> {
+        self.catalog.poll()
+    }
+
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let found = self.catalog.relation(name)?;
+        if let Some(found) = &found {
+            let seen = Seen::of(found);
+            if self.views.get() == 0 || !seen.is_of_the_owner() {
+                self.seen.borrow_mut().push(seen);
+            }
+        }
+        Ok(found)
+    }
+
+    fn enter_view(&self) {
+        self.views.set(self.views.get() + 1);
+    }
+
+    fn leave_view(&self) {
+        self.views.set(self.views.get().saturating_sub(1));
+    }
+
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        let found = self.catalog.function(name)?;
+        if let Some(function) = &found {
+            self.seen.borrow_mut().push(Seen::System(function.name.clone()));
+        }
+        Ok(found)
+    }
+
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        self.catalog.table_variable(name)
+    }
+}
+
+/// Whether a statement on rows may be run by who is no administrator.
+///
+/// # Errors
+/// 229 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the server.
+pub fn check_rows(
+    bound: &Statement,
+    kind: &StatementKind,
+    seen: &[Seen],
+    (permissions, database): (&Permissions, &str),
+) -> Result<(), PlanError> {
+    if permissions.is_administrator {
+        return Ok(());
+    }
+    let target = match bound {
+        Statement::Rows(_) | Statement::Assign(_) => None,
+        Statement::Into(into) => {
+            if !into.name.name.text.starts_with('#') && !permissions.defines() {
+                return Err(denied_in("CREATE TABLE", database));
+            }
+            None
+        }
+        Statement::Insert(insert) => Some((Target::of(insert.table(), insert.view()), "INSERT")),
+        Statement::Update(update) => Some((Target::of(update.table(), update.view()), "UPDATE")),
+        Statement::Delete(delete) => Some((Target::of(delete.table(), delete.view()), "DELETE")),
+        Statement::Truncate(truncate) => {
+            if !is_own(&truncate.table) && !permissions.defines() {
+                return Err(no_object(&truncate.table.name, 7));
+            }
+            None
+        }
+    };
+    let truncates = matches!(bound, Statement::Truncate(_));
+    let is_target = |seen: &Seen| target.is_some_and(|(target, _)| target.is(seen));
+    let target_count = seen.iter().filter(|seen| is_target(seen)).count();
+    if let Some((target, verb)) = target
+        && !target.is_own()
+        && !permissions.writes()
+    {
+        return Err(denied_on(verb, target.name()));
+    }
+    for seen in seen {
+        match seen {
+            Seen::System(name) => check_system(name, (permissions, database))?,
+            other if permissions.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
+            Seen::View([database, schema, name]) => {
+                return Err(denied_on("SELECT", [database, schema, name]));
+            }
+            Seen::Table(table) if !is_own(table) && !truncates => {
+                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
+            }
+            Seen::Table(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// What a change is of, as it was named.
+#[derive(Clone, Copy)]
+enum Target<'a> {
+    Table(&'a Table),
+    View(&'a View),
+}
+
+impl<'a> Target<'a> {
+    fn of(table: &'a Table, view: Option<&'a Arc<View>>) -> Self {
+        view.map_or(Self::Table(table), |view| Self::View(view))
+    }
+
+    fn name(&self) -> [&'a str; 3] {
+        match self {
+            Self::Table(table) => [&table.database, &table.schema, &table.name],
+            Self::View(view) => [&view.database, &view.schema, &view.name],
+        }
+    }
+
+    fn is_own(&self) -> bool {
+        match self {
+            Self::Table(table) => is_own(table),
+            Self::View(_) => false,
+        }
+    }
+
+    fn is(&self, seen: &Seen) -> bool {
+        match (self, seen) {
+            (Self::Table(own), Seen::Table(table)) => table.object_id == own.object_id && table.sqlite == own.sqlite,
+            (Self::View(_), Seen::View(name)) => self.name() == name.each_ref().map(String::as_str),
+            (Self::Table(_) | Self::View(_), Seen::Table(_) | Seen::View(_) | Seen::System(_)) => false,
+        }
+    }
+}
+
+/// Whether what a statement reads in a database that it writes nothing to may be read there.
+///
+/// # Errors
+/// 229, 300.
+pub fn check_reads(seen: &[Seen], (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+    if permissions.is_administrator {
+        return Ok(());
+    }
+    for seen in seen {
+        match seen {
+            Seen::System(name) => check_system(name, (permissions, database))?,
+            Seen::View([database, schema, name]) if !permissions.reads() => {
+                return Err(denied_on("SELECT", [database, schema, name]));
+            }
+            Seen::Table(table) if !is_own(table) && !permissions.reads() => {
+                return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
+            }
+            Seen::View(_) | Seen::Table(_) => {}
+        }
+    }
+    Ok(())
+}
+
+/// Temporary tables are the session's own.
+fn is_own(table: &Table) -> bool {
+    table.sqlite.schema == "temp"
+}
+
+/// Whether a change reads the rows that it changes: then it needs SELECT, too.
+#[expect(clippy::wildcard_enum_match_arm, reason = "other statements have no target")]
+fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
+    match kind {
+        // Once it is asked for as the target.
+        StatementKind::Insert(insert) => !insert.output.is_empty() || asked_count > 1,
+        StatementKind::Update(update) => {
+            let reads = |assignment: &ast::Assignment| match &assignment.value {
+                ast::ValueOrDefault::Default(_) => false,
+                ast::ValueOrDefault::Value(value) => {
+                    assignment.operator != ast::AssignmentOperator::Set || !is_constant(value)
+                }
+            };
+            // A common table expression reads what it likes of the target.
+            !update.with.is_empty()
+                || update.filter.is_some()
+                || !update.from.is_empty()
+                || !update.output.is_empty()
+                || is_queried(update.top.as_ref())
+                || update.assignments.iter().any(reads)
+        }
+        StatementKind::Delete(delete) => {
+            !delete.with.is_empty()
+                || delete.filter.is_some()
+                || !delete.from.is_empty()
+                || !delete.output.is_empty()
+                || is_queried(delete.top.as_ref())
+        }
+        _ => true,
+    }
+}
+
+/// Whether a value has nothing to do with rows.
+fn is_constant(value: &ast::Expr) -> bool {
+    matches!(
+        value.kind,
+        ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Variable(_) | ExprKind::Global(_)
+    )
+}
+
+/// Whether TOP's count may be a query's, which tells of the rows that it counts.
+fn is_queried(top: Option<&ast::Top>) -> bool {
+    top.is_some_and(|top| !is_constant(&top.count))
+}
+
+/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
+/// owners'. Views that show everybody the asker's own session are made of that alone.
+fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+    let name = name.to_ascii_lowercase();
+    if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {
+        return Ok(());
+    }
+    if name.starts_with("dm_db_") {
+        return match permissions.owns() {
+            true => Ok(()),
+            false => Err(denied_in("VIEW DATABASE STATE", database)),
+        };
+    }
+    let text = "VIEW SERVER STATE permission was denied on object 'server', database 'master'.";
+    Err(error(300, text.to_owned()).with_severity(14))
+}
+
+/// Of one's own session, or of a text of one's own.
+const OWN: &[&str] = &[
+    "dm_exec_sessions",
+    "dm_exec_requests",
+    "dm_exec_describe_first_result_set",
+];

@@ -1,0 +1,183 @@
+//! What names in a session's statements stand for.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_plan::definition::SCHEMA;
+use selenite_plan::statement::{Binding, OutputColumn};
+use selenite_plan::{NameKey, PlanError, same_name, written_object};
+use selenite_tsql::ast::ObjectName;
+
+use crate::catalog::directory::Directory;
+use crate::catalog::schema::{Schema, SchemaView, parsed};
+use crate::catalog::system_relations::{SystemRelations, ViewDefinition};
+use crate::catalog::table_variables::Variables;
+use crate::{Interrupts, memory};
+
+/// The objects that a session sees.
+#[derive(Clone)]
+pub struct SessionCatalog {
+    /// The name of the database in use.
+    pub database: Arc<str>,
+    /// Its objects.
+    pub schema: Arc<Schema>,
+    /// What the server shows of itself.
+    pub system: &'static SystemRelations,
+    /// The session's temporary tables.
+    pub temporary: Arc<Schema>,
+    /// All databases.
+    pub directory: Arc<Directory>,
+    /// The table variables of the frame that runs.
+    pub variables: Arc<Variables>,
+    /// Whether the database is another than the one in use, for one statement: then each name has to say that it means it.
+    pub is_away: bool,
+    /// The database that a name was of, if it was another one.
+    pub elsewhere: Arc<Mutex<Option<i32>>>,
+    /// To be asked while a statement is bound.
+    pub interrupts: Interrupts,
+}
+
+impl SessionCatalog {
+    /// Looks at all of a name but its last part.
+    ///
+    /// # Errors
+    /// 40510 for another server or database.
+    pub fn check_place(&self, name: &ObjectName) -> Result<(), PlanError> {
+        if name.server.is_some() {
+            return Err(PlanError::unsupported("A name with a server"));
+        }
+        match &name.database {
+            Some(database) if !same_name(&database.text, &self.database) => {
+                let known = self.directory.databases.iter();
+                let found = known.into_iter().find(|one| same_name(&one.name, &database.text));
+                let Some(found) = found else {
+                    return Err(PlanError::unknown_object(&written_object(name)));
+                };
+                *self.noted() = Some(found.id);
+                Err(PlanError::unsupported(&format!(
+                    "A name in another database ({})",
+                    database.text
+                )))
+            }
+            None if self.is_away => Err(self.of_another()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Notes that a name is of another database than the one that all names were thought to be of.
+    fn of_another(&self) -> PlanError {
+        *self.noted() = Some(0);
+        PlanError::unsupported("A statement on tables of several databases")
+    }
+
+    /// The id of the database.
+    fn id(&self) -> Option<i32> {
+        let mut known = self.directory.databases.iter();
+        known.find(|one| same_name(&one.name, &self.database)).map(|one| one.id)
+    }
+
+    /// The server's own view of a name. In another database it is found if it shows the server.
+    ///
+    /// # Errors
+    /// 40510 for another server, or what there is in another database.
+    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static ViewDefinition>, PlanError> {
+        let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
+        let Some(view) = self.system.view(schema, &name.name.text) else {
+            return Ok(None);
+        };
+        if !view.is_of_server {
+            self.check_place(name)?;
+        }
+        let is_there = |database: &str| {
+            self.directory
+                .databases
+                .iter()
+                .any(|one| same_name(&one.name, database))
+        };
+        let is_known = name.database.as_ref().is_none_or(|database| is_there(&database.text));
+        Ok(is_known.then_some(view))
+    }
+
+    /// The columns of a view; none if its query can't be bound now.
+    pub fn view_columns(&self, view: &SchemaView) -> Vec<OutputColumn> {
+        let name = view.view.name.replace(']', "]]");
+        let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
+            return Vec::new();
+        };
+        let variables = selenite_plan::Variables::default();
+        let binding = Binding {
+            catalog: self,
+            variables: &variables,
+        };
+        let bound = tree
+            .statements
+            .first()
+            .and_then(|statement| binding.statement(statement).ok());
+        bound.map(|bound| bound.columns().to_vec()).unwrap_or_default()
+    }
+
+    /// The database that a name was of that could not be found here.
+    pub fn take_elsewhere(&self) -> Option<i32> {
+        self.noted().take()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, Option<i32>> {
+        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether a name's schema is the one that has users' objects.
+    pub fn is_users(name: &ObjectName) -> bool {
+        name.schema
+            .as_ref()
+            .is_none_or(|schema| same_name(&schema.text, SCHEMA))
+    }
+}
+
+impl Catalog for SessionCatalog {
+    fn poll(&self) -> Result<(), PlanError> {
+        memory::reserve(0)?;
+        match self.interrupts.poll() {
+            None => Ok(()),
+            Some(_) => Err(PlanError::internal("a statement that is to stop")),
+        }
+    }
+
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+        let own = name.name.text.as_str();
+        if own.starts_with('#') {
+            if self.is_away {
+                return Err(self.of_another());
+            }
+            let table = self.temporary.table(own);
+            return Ok(table.map(|table| Relation::Table(table.table.clone())));
+        }
+        if let Some(view) = self.system_view(name)? {
+            let of = self.id().filter(|_| self.is_away && !view.is_of_server);
+            return Ok(Some(Relation::System(Arc::new(view.relation_of(of)))));
+        }
+        self.check_place(name)?;
+        if !Self::is_users(name) {
+            return Ok(None);
+        }
+        if let Some(table) = self.schema.table(own) {
+            return Ok(Some(Relation::Table(table.table.clone())));
+        }
+        Ok(self.schema.view(own).map(|view| Relation::View(view.view.clone())))
+    }
+
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+        let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
+        match self.system.function(schema, &name.name.text) {
+            Some(function) => Ok(Some(Arc::new(function.relation()))),
+            None => self.check_place(name).map(|()| None),
+        }
+    }
+
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+        if self.is_away {
+            return Err(self.of_another());
+        }
+        let found = self.variables.get(&NameKey::new(name));
+        Ok(found.map(|variable| variable.table.clone()))
+    }
+}

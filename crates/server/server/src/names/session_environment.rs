@@ -1,0 +1,120 @@
+//! What is around an expression: the session's state and the meaning of names.
+
+use std::cell::Cell;
+
+use selenite_plan::{
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
+    ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+};
+use selenite_types::{DataType, Guid, Moment};
+
+use crate::names::session_objects::SessionObjects;
+use crate::memory;
+use crate::session_state::SessionState;
+
+/// An [`Environment`] of borrowed parts.
+#[derive(Clone, Copy)]
+pub struct SessionEnvironment<'a> {
+    /// The session's.
+    pub state: &'a SessionState,
+    /// The executor's.
+    pub objects: &'a SessionObjects,
+}
+
+impl Environment for SessionEnvironment<'_> {
+    fn now(&self) -> Moment {
+        self.state.now
+    }
+
+    fn session(&self) -> &Session {
+        &self.state.session
+    }
+
+    fn connection(&self) -> &Connection {
+        &self.state.connection
+    }
+
+    fn server(&self) -> &Server {
+        &self.state.server
+    }
+
+    fn caught(&self) -> Option<&CaughtError> {
+        self.state.caught.as_deref()
+    }
+
+    fn random(&self) -> &Cell<RandomState> {
+        &self.state.random
+    }
+
+    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+        memory::reserve(bytes)
+    }
+
+    fn poll(&self) -> Result<(), PlanError> {
+        match self.objects.is_interrupted() {
+            true => Err(PlanError::interrupted()),
+            false => Ok(()),
+        }
+    }
+
+    fn new_guid(&self) -> Guid {
+        new_guid()
+    }
+
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+        self.objects.database(key)
+    }
+
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+        self.objects.schema(key)
+    }
+
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        self.objects.object(key)
+    }
+
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        self.objects.column(table_id, key)
+    }
+
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        self.objects.identity(table_id)
+    }
+
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        self.objects.user(key)
+    }
+
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        self.objects.login(key)
+    }
+
+    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+        self.objects.alias_type(key)
+    }
+}
+
+/// NEWID: random, of version 4 (RFC 9562), whose third group lies little-endian on the wire.
+pub(crate) fn new_guid() -> Guid {
+    let mut bytes = [0; 16];
+    // The library's generator fails only where the system has none, and then no login got this far.
+    if aws_lc_rs::rand::fill(&mut bytes).is_err() {
+        return Guid([0; 16]);
+    }
+    bytes[7] = bytes[7] & 0x0F | 0x40;
+    bytes[8] = bytes[8] & 0x3F | 0x80;
+    Guid(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_new_guid_is_random_and_says_so() {
+        let (first, second) = (new_guid(), new_guid());
+        assert_ne!(first, second);
+        assert_eq!(first.0[7] >> 4, 4);
+        assert_eq!(first.0[8] >> 6, 0b10);
+    }
+}

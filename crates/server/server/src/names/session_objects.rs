@@ -1,0 +1,397 @@
+//! What names and ids mean to a session: DB_ID, OBJECT_ID and related ones.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use selenite_plan::catalog::{Column, KeyKind};
+use selenite_plan::definition::SCHEMA;
+use selenite_plan::statement::OutputColumn;
+use selenite_plan::{
+    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError,
+    PrincipalFacts, SchemaFacts, TableOption, same_name,
+};
+use selenite_types::{DataType, Decimal};
+
+use crate::database::open_database::{SharedDatabase, look_at};
+use crate::catalog::directory::Directory;
+use crate::catalog::object_list::ListedObject;
+use crate::catalog::permission::{Permissions, has_guests};
+use crate::catalog::schema::{Schema, SchemaTable};
+use crate::catalog::principals::Principals;
+use crate::names::principal_facts::{login_facts, user_facts};
+use crate::names::session_catalog::SessionCatalog;
+use crate::catalog::system_relations::{SCHEMAS, ViewDefinition};
+use crate::master::TEMPDB;
+use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
+use crate::{Instance, Interrupts};
+
+/// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.
+#[derive(Clone)]
+pub struct SessionObjects {
+    /// Databases and logins.
+    pub directory: Arc<Directory>,
+    /// The id of the database in use.
+    pub database_id: i32,
+    /// The id of the session's login.
+    pub login_id: i32,
+    /// The objects of the database in use.
+    pub catalog: SessionCatalog,
+    /// The database in use, once it was used.
+    pub shared: Option<Arc<SharedDatabase>>,
+    /// The server.
+    pub instance: Arc<Instance>,
+    /// What stops a statement.
+    pub interrupts: Interrupts,
+    /// Other databases whose views a statement names, by their ids.
+    pub places: Arc<HashMap<i32, Self>>,
+}
+
+impl SessionObjects {
+    /// Whether the request is to stop.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupts.poll().is_some()
+    }
+
+    /// A database.
+    ///
+    /// # Errors
+    /// What ends the statement. An unknown database is `None`; so of all that follow.
+    pub fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+        let found = self.directory.databases.iter().find(|record| match key {
+            Key::Current => record.id == self.database_id,
+            Key::Name(name) => same_name(&record.name, name),
+            Key::Id(id) => record.id == id,
+            Key::Sid(_) => false,
+        });
+        let Some(record) = found else { return Ok(None) };
+        let is_accessible = record.id == self.database_id || self.is_accessible(record);
+        Ok(Some(DatabaseFacts {
+            id: i16::try_from(record.id).unwrap_or(i16::MAX),
+            name: Arc::from(record.name.as_str()),
+            is_accessible,
+            status: Arc::from("ONLINE"),
+            is_read_only: false,
+            recovery: Arc::from("SIMPLE"),
+        }))
+    }
+
+    /// A schema.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+        let found = SCHEMAS.iter().find(|(name, id)| match key {
+            Key::Current => *id == 1,
+            Key::Name(wanted) => same_name(name, wanted),
+            Key::Id(wanted) => *id == wanted,
+            Key::Sid(_) => false,
+        });
+        Ok(found.map(|(name, id)| SchemaFacts {
+            id: *id,
+            name: Arc::from(*name),
+        }))
+    }
+
+    /// An object.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        match key {
+            ObjectKey::Name {
+                database,
+                schema,
+                name,
+                object_type,
+            } => {
+                let found = self.object_of_name(database, schema, name)?;
+                Ok(
+                    found
+                        .filter(|found| object_type.is_none_or(|wanted| same_name(letters(found.kind), wanted.trim()))),
+                )
+            }
+            ObjectKey::Id { database, id } => self.object_of_id(database, id),
+        }
+    }
+
+    /// A column.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        let columns = self.columns_of(table_id);
+        Ok(columns.into_iter().find(|column| match key {
+            ColumnKey::Name(name) => same_name(&column.name, name),
+            ColumnKey::Number(number) => column.number == number,
+        }))
+    }
+
+    /// A table's identity.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        let Some(table) = self.table_of_id(table_id) else {
+            return Ok(None);
+        };
+        let column = table.table.identity().and_then(|at| table.table.columns.get(at));
+        let Some(rule) = column.and_then(|column| column.identity) else {
+            return Ok(None);
+        };
+        let last = match &self.shared {
+            Some(shared) => shared.last_identity(&self.instance, &table.table)?,
+            None => None,
+        };
+        let whole = |unscaled| Decimal { unscaled, scale: 0 };
+        Ok(Some(IdentityFacts {
+            seed: whole(rule.seed),
+            increment: whole(rule.increment),
+            current: whole(last.unwrap_or(rule.seed)),
+        }))
+    }
+
+    /// A user or role of the current database.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        let principals = self.catalog.schema.principals();
+        Ok(user_facts(key, &self.permissions(), principals))
+    }
+
+    /// A login or role of the server.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        Ok(login_facts(key, self.login_id, &self.directory))
+    }
+
+    /// An alias type of the current database.
+    ///
+    /// # Errors
+    /// As [`SessionObjects::database`].
+    pub fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+        Ok(None)
+    }
+}
+
+impl SessionObjects {
+    /// What the session's login is in the database in use.
+    pub fn permissions(&self) -> Permissions {
+        let login = self
+            .directory
+            .records
+            .iter()
+            .find(|login| login.id == i64::from(self.login_id));
+        let sid = login.map(|login| login.sid.as_slice()).unwrap_or_default();
+        Permissions::of(sid, &self.directory, self.database_id, self.catalog.schema.principals())
+    }
+
+    /// What the session's login sees, for the server's views.
+    #[must_use]
+    pub fn seen(&self) -> Cow<'_, Self> {
+        let permissions = self.permissions();
+        if permissions.defines() {
+            return Cow::Borrowed(self);
+        }
+        let mut seen = self.clone();
+        seen.catalog.schema = Arc::new(self.catalog.schema.seen_by(&permissions));
+        if self.database_id == TEMPDB {
+            // Temporary tables are the session's own.
+            seen.catalog.schema = Arc::new(seen.catalog.schema.with_tables_of(&self.catalog.temporary));
+        }
+        Cow::Owned(seen)
+    }
+
+    /// Whether the session's login sees the texts of definitions.
+    pub fn sees_texts(&self) -> bool {
+        self.permissions().defines()
+    }
+
+    /// A database that is not the one in use, by its id in digits.
+    pub fn of_place(&self, id: &str) -> Option<&Self> {
+        self.places.get(&id.parse::<i32>().ok()?)
+    }
+
+    /// Whether the session's login may use a database: HAS_DBACCESS. One that can't be looked into can't be used.
+    fn is_accessible(&self, record: &DatabaseRecord) -> bool {
+        let own = |login: &&LoginRecord| login.id == i64::from(self.login_id);
+        let Some(login) = self.directory.records.iter().find(own) else {
+            return false;
+        };
+        if login.is_administrator || has_guests(record.id) {
+            return true;
+        }
+        let Ok(name) = DatabaseName::new(&record.name) else {
+            return false;
+        };
+        let path = name.path(self.instance.data_folder());
+        let found = look_at(&self.instance, record, &path).and_then(|connection| Principals::load(&connection));
+        !record.is_reserved() && found.is_ok_and(|principals| principals.of_login(&login.sid).is_some())
+    }
+
+    fn object_of_name(
+        &self,
+        database: Option<&str>,
+        schema: Option<&str>,
+        name: &str,
+    ) -> Result<Option<ObjectFacts>, PlanError> {
+        if name.starts_with('#') {
+            // Temporary tables are tempdb's: without its name they are not found from elsewhere.
+            if !same_name(database.unwrap_or(&self.catalog.database), "tempdb") {
+                return Ok(None);
+            }
+            return Ok(self.listed(&self.catalog.temporary, |object| same_name(&object.name, name)));
+        }
+        if let Some(view) = self.catalog.system.view(schema, name) {
+            return Ok(Some(system_object(view)));
+        }
+        if database.is_some_and(|database| !same_name(database, &self.catalog.database)) {
+            return self.elsewhere(Key::Name(database.unwrap_or_default()));
+        }
+        if schema.is_some_and(|schema| !same_name(schema, SCHEMA)) {
+            return Ok(None);
+        }
+        let found = self.listed(&self.catalog.schema, |object| same_name(&object.name, name));
+        Ok(found.filter(|found| self.permissions().sees(found.kind)))
+    }
+
+    fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
+        if let Some(view) = self.catalog.system.view_of_id(id) {
+            return Ok(Some(system_object(view)));
+        }
+        if let Some(database) = database.filter(|database| *database != self.database_id) {
+            return match database {
+                TEMPDB => Ok(self.listed(&self.catalog.temporary, |object| object.id == id)),
+                other => self.elsewhere(Key::Id(other)),
+            };
+        }
+        let found = self.listed(&self.catalog.schema, |object| object.id == id);
+        Ok(found.filter(|found| self.permissions().sees(found.kind)))
+    }
+
+    /// An object of another database that there is can't be looked up.
+    fn elsewhere(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        match self.database(key)? {
+            Some(database) => Err(PlanError::unsupported(&format!(
+                "An object in another database ({})",
+                database.name
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    fn listed(&self, schema: &Schema, is_it: impl Fn(&ListedObject) -> bool) -> Option<ObjectFacts> {
+        let found = schema.objects().into_iter().find(is_it)?;
+        let table = schema
+            .table(&found.name)
+            .filter(|table| table.table.object_id == found.id);
+        Some(ObjectFacts {
+            id: found.id,
+            name: Arc::from(found.name.as_str()),
+            schema: dbo(),
+            kind: found.kind,
+            is_system: false,
+            table: table.map(|table| options(table)).unwrap_or_default(),
+        })
+    }
+
+    fn table_of_id(&self, id: i32) -> Option<Arc<SchemaTable>> {
+        let shown = self.permissions().sees_tables();
+        let tables = self.catalog.schema.tables().filter(|_| shown);
+        tables
+            .chain(self.catalog.temporary.tables())
+            .find(|table| table.table.object_id == id)
+            .cloned()
+    }
+
+    /// The columns of a table or view.
+    fn columns_of(&self, id: i32) -> Vec<ColumnFacts> {
+        if let Some(table) = self.table_of_id(id) {
+            let facts = |(number, column): (i32, &Column)| ColumnFacts {
+                number,
+                name: Arc::from(column.name.as_str()),
+                data_type: column.data_type,
+                nullable: column.nullable,
+                is_identity: column.identity.is_some(),
+                is_computed: column.computed.is_some(),
+            };
+            return (1..).zip(&table.table.columns).map(facts).collect();
+        }
+        let view = self
+            .catalog
+            .schema
+            .views()
+            .find(|view| view.row.object_id == id && self.permissions().sees_tables())
+            .cloned();
+        let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
+        let facts = |(number, column): (i32, OutputColumn)| ColumnFacts {
+            number,
+            name: Arc::from(column.name.as_str()),
+            data_type: column.data_type,
+            nullable: column.nullable,
+            is_identity: false,
+            is_computed: false,
+        };
+        (1..).zip(columns).map(facts).collect()
+    }
+}
+
+/// What OBJECTPROPERTY tells of a table.
+fn options(table: &SchemaTable) -> TableOption {
+    let definition = &table.definition;
+    let has_key = |kind| definition.keys.iter().any(|key| key.kind == kind);
+    let indexes = table.listed_indexes();
+    TableOption {
+        has_identity: table.table.identity().is_some(),
+        has_primary_key: has_key(KeyKind::Primary),
+        has_index: indexes.iter().any(|index| index.number > 0),
+        has_clustered_index: indexes.iter().any(|index| index.number == 1),
+        has_foreign_key: !definition.foreign_keys.is_empty(),
+        has_check: !definition.checks.is_empty(),
+        has_default: definition.columns.iter().any(|column| column.default.is_some()),
+        has_unique: has_key(KeyKind::Unique),
+    }
+}
+
+fn system_object(view: &ViewDefinition) -> ObjectFacts {
+    ObjectFacts {
+        id: view.id,
+        name: Arc::from(view.name),
+        schema: SchemaFacts {
+            id: view.schema_id(),
+            name: Arc::from(view.schema),
+        },
+        kind: ObjectKind::View,
+        is_system: true,
+        table: TableOption::default(),
+    }
+}
+
+/// The letters of sys.objects.type.
+pub fn letters(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::UserTable => "U",
+        ObjectKind::SystemTable => "S",
+        ObjectKind::View => "V",
+        ObjectKind::Procedure => "P",
+        ObjectKind::ExtendedProcedure => "X",
+        ObjectKind::ScalarFunction => "FN",
+        ObjectKind::TableFunction => "TF",
+        ObjectKind::Trigger => "TR",
+        ObjectKind::PrimaryKey => "PK",
+        ObjectKind::Unique => "UQ",
+        ObjectKind::ForeignKey => "F",
+        ObjectKind::Check => "C",
+        ObjectKind::Default => "D",
+    }
+}
+
+fn dbo() -> SchemaFacts {
+    SchemaFacts {
+        id: 1,
+        name: Arc::from(SCHEMA),
+    }
+}

@@ -1,0 +1,259 @@
+//! What the server shows of itself as rows: sys and INFORMATION_SCHEMA.
+//!
+//! V1. A view's rows are made when a statement first needs them, of what is there at that moment, and are the same for the whole
+//!     statement. SQLite gets them as JSON (`selenite_plan::catalog::SystemRows`), so that no virtual table is needed.
+//! V2. Columns have SQL Server's names, types and order. A column whose value we do not know is left out, never made up; what stands
+//!     behind the last column that we know is left out, too.
+
+mod cell;
+mod columns;
+mod compatible;
+mod constraints;
+mod databases;
+mod describe;
+mod encryption;
+mod extended;
+mod files;
+mod indexes;
+mod information;
+mod information_constraints;
+mod machine;
+mod modules;
+mod objects;
+mod odbc;
+mod partitions;
+mod principals;
+mod requests;
+mod sessions;
+mod split;
+mod sysprocesses;
+mod transactions;
+mod undeclared;
+mod view_column;
+mod waits;
+
+use std::sync::LazyLock;
+
+use selenite_plan::PlanError;
+use selenite_types::storage::StoredRef;
+use selenite_types::{DataType, Width};
+
+pub use cell::Cell;
+pub use encryption::real;
+pub use sessions::date_format;
+
+use crate::names::session_objects::SessionObjects;
+use crate::catalog::system_relations::{ColumnSpec, FunctionDefinition, INFORMATION, SYS, SystemRelations, ViewDefinition};
+use crate::session_state::SessionState;
+
+/// What names are bound to.
+pub static RELATIONS: LazyLock<SystemRelations> = LazyLock::new(|| SystemRelations {
+    views: (0..)
+        .zip(all())
+        .map(|(at, view)| ViewDefinition {
+            schema: view.schema,
+            name: view.name,
+            id: FIRST_ID - at,
+            is_of_server: view.is_of_server,
+            columns: view.columns,
+        })
+        .collect(),
+    functions: functions()
+        .map(|function| FunctionDefinition {
+            schema: function.schema,
+            name: function.name,
+            columns: function.columns,
+            arguments: function.arguments,
+            required: function.required,
+        })
+        .collect(),
+});
+
+/// What a view is made of.
+pub struct Sight<'a> {
+    /// What the session sees.
+    pub objects: &'a SessionObjects,
+    /// The session.
+    pub state: &'a SessionState,
+}
+
+/// A row of a view: as many as there are columns.
+pub type Row = Vec<Cell>;
+
+/// A view.
+pub struct ViewSpec {
+    /// `sys` or `INFORMATION_SCHEMA`.
+    pub schema: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Whether it shows the server, not the database in use.
+    pub is_of_server: bool,
+    /// Its columns: those of the first list, and behind them those of the second.
+    pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
+    /// What makes its rows.
+    pub rows: fn(&Sight<'_>) -> Result<Vec<Row>, PlanError>,
+}
+
+/// A function of rows.
+pub struct FunctionSpec {
+    /// `sys`, or empty for those that have no schema.
+    pub schema: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [ColumnSpec],
+    /// The types of its arguments.
+    pub arguments: &'static [DataType],
+    /// How many of them must be given; the rest are NULL, or left out at the end.
+    pub required: usize,
+    /// What makes its rows of its arguments.
+    pub rows: fn(&Sight<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
+}
+
+/// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.
+pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, Vec<&'static str>)> {
+    let relations = &*RELATIONS;
+    let views = relations.views.iter();
+    let views = views.map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
+    let functions = relations.functions.iter();
+    let functions = functions.map(|function| (function.schema, function.name, names(function.columns, &[])));
+    // What the server's own procedures read is not for clients, and what is found without a schema stands there with one, too.
+    let is_told = |(schema, name, _): &(&str, &str, Vec<&str>)| !schema.is_empty() && !name.starts_with("selenite_");
+    views.chain(functions).filter(is_told)
+}
+
+fn names(
+    first: &'static [ColumnSpec],
+    second: &'static [ColumnSpec],
+) -> Vec<&'static str> {
+    first.iter().chain(second).map(|(name, ..)| *name).collect()
+}
+
+/// The rows of a view or function, as JSON; a view has no arguments.
+///
+/// # Errors
+/// What keeps them from being made.
+pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Result<String, PlanError> {
+    let (schema, own) = name.split_once('.').unwrap_or_default();
+    let view = all().find(|view| (view.schema, view.name) == (schema, own));
+    let function = functions().find(|function| (function.schema, function.name) == (schema, own));
+    let (rows, width) = match (view, function) {
+        (Some(view), _) => ((view.rows)(sight)?, view.columns.0.len() + view.columns.1.len()),
+        (None, Some(function)) => ((function.rows)(sight, arguments)?, function.columns.len()),
+        (None, None) => return Err(PlanError::internal("an unknown system view")),
+    };
+    if rows.iter().any(|row| row.len() != width) {
+        return Err(PlanError::internal(&format!("rows of {name}")));
+    }
+    Ok(cell::json(&rows))
+}
+
+/// All views that a client may list.
+pub fn listed() -> impl Iterator<Item = &'static ViewDefinition> {
+    RELATIONS
+        .views
+        .iter()
+        .filter(|view| !view.name.starts_with("selenite_"))
+}
+
+/// All functions of rows.
+fn functions() -> impl Iterator<Item = &'static FunctionSpec> {
+    FUNCTIONS.iter().copied().flatten()
+}
+
+/// All views.
+fn all() -> impl Iterator<Item = &'static ViewSpec> {
+    GROUPS.iter().copied().flatten()
+}
+
+/// Values of different types as a row.
+macro_rules! row {
+    ($($value:expr),* $(,)?) => { vec![$($crate::system_views::Cell::from($value)),*] };
+}
+use row;
+
+const fn text(length: u16) -> DataType {
+    DataType::NVarChar(Width::Limited(length))
+}
+
+const fn narrow(length: u16) -> DataType {
+    DataType::VarChar(Width::Limited(length))
+}
+
+const fn bytes(length: u16) -> DataType {
+    DataType::VarBinary(Width::Limited(length))
+}
+
+/// sysname.
+const NAME: DataType = text(128);
+const LONG_TEXT: DataType = DataType::NVarChar(Width::Max);
+const BIT: DataType = DataType::Bit;
+const TINY: DataType = DataType::TinyInt;
+const SMALL: DataType = DataType::SmallInt;
+const INT: DataType = DataType::Int;
+const BIG: DataType = DataType::BigInt;
+const TIME: DataType = DataType::DateTime;
+
+/// SQL Server's views have numbers below 0, too.
+const FIRST_ID: i32 = -100;
+const GROUPS: &[&[ViewSpec]] = &[
+    databases::VIEWS,
+    encryption::VIEWS,
+    objects::VIEWS,
+    columns::VIEWS,
+    indexes::VIEWS,
+    constraints::VIEWS,
+    modules::VIEWS,
+    principals::VIEWS,
+    sessions::VIEWS,
+    requests::VIEWS,
+    sysprocesses::VIEWS,
+    transactions::VIEWS,
+    waits::VIEWS,
+    machine::VIEWS,
+    files::VIEWS,
+    partitions::VIEWS,
+    extended::VIEWS,
+    compatible::VIEWS,
+    information::VIEWS,
+    information_constraints::VIEWS,
+];
+const FUNCTIONS: &[&[FunctionSpec]] = &[
+    requests::FUNCTIONS,
+    extended::FUNCTIONS,
+    odbc::FUNCTIONS,
+    describe::FUNCTIONS,
+    undeclared::FUNCTIONS,
+    split::FUNCTIONS,
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_views_and_of_their_columns_occur_once() {
+        let mut names: Vec<String> = all().map(|view| format!("{}.{}", view.schema, view.name)).collect();
+        let count = names.len();
+        names.sort();
+        names.dedup();
+        assert_eq!(names.len(), count);
+        for view in &RELATIONS.views {
+            let relation = view.relation_of(None);
+            let mut columns: Vec<&str> = relation.columns.iter().map(|column| column.name.as_str()).collect();
+            columns.sort_unstable();
+            columns.dedup();
+            assert_eq!(columns.len(), relation.columns.len(), "{}", view.name);
+            assert_eq!(RELATIONS.view_of_id(view.id).unwrap().name, view.name);
+        }
+    }
+
+    #[test]
+    fn only_old_names_are_found_without_a_schema() {
+        let find = |schema, name| RELATIONS.view(schema, name);
+        assert!(find(None, "sysobjects").is_some() && find(Some("dbo"), "SYSOBJECTS").is_some());
+        assert!(find(None, "databases").is_none() && find(Some("dbo"), "databases").is_none());
+        assert!(find(Some("SYS"), "Databases").is_some());
+        assert!(find(Some("information_schema"), "tables").is_some_and(|view| view.name == "TABLES"));
+    }
+}

@@ -1,0 +1,277 @@
+//! Columns and types of the database in use.
+
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::catalog::Column;
+use selenite_types::DataType;
+
+use crate::catalog::schema::SchemaTable;
+use super::view_column::{self, ViewColumn};
+use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "columns",
+        is_of_server: false,
+        columns: (COLUMN, BEHIND),
+        rows: columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_columns",
+        is_of_server: false,
+        columns: (COLUMN, BEHIND),
+        rows: all_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_columns",
+        is_of_server: true,
+        columns: (COLUMN, BEHIND),
+        rows: system_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "identity_columns",
+        is_of_server: false,
+        columns: (COLUMN, IDENTITY),
+        rows: identity_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "computed_columns",
+        is_of_server: false,
+        columns: (COLUMN, COMPUTED),
+        rows: computed_columns,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "types",
+        is_of_server: true,
+        columns: (TYPE, &[]),
+        rows: types,
+    },
+];
+
+const COLUMN: &[ColumnSpec] = &[
+    ("object_id", INT, false),
+    ("name", NAME, true),
+    ("column_id", INT, false),
+    ("system_type_id", TINY, false),
+    ("user_type_id", INT, false),
+    ("max_length", SMALL, false),
+    ("precision", TINY, false),
+    ("scale", TINY, false),
+    ("collation_name", NAME, true),
+    ("is_nullable", BIT, true),
+    ("is_ansi_padded", BIT, false),
+    ("is_rowguidcol", BIT, false),
+    ("is_identity", BIT, false),
+    ("is_computed", BIT, false),
+    ("is_filestream", BIT, false),
+    ("is_replicated", BIT, true),
+    ("is_non_sql_subscribed", BIT, true),
+    ("is_merge_published", BIT, true),
+    ("is_dts_replicated", BIT, true),
+    ("is_xml_document", BIT, false),
+    ("xml_collection_id", INT, false),
+    ("default_object_id", INT, false),
+    ("rule_object_id", INT, false),
+    ("is_sparse", BIT, true),
+    ("is_column_set", BIT, true),
+];
+const BEHIND: &[ColumnSpec] = &[
+    ("generated_always_type", TINY, true),
+    ("generated_always_type_desc", text(60), true),
+    ("encryption_type", INT, true),
+    ("encryption_type_desc", text(64), true),
+    ("encryption_algorithm_name", NAME, true),
+    ("column_encryption_key_id", INT, true),
+    ("column_encryption_key_database_name", NAME, true),
+    ("is_hidden", BIT, true),
+    ("is_masked", BIT, false),
+];
+
+fn all(tolds: Vec<ViewColumn>) -> Vec<Row> {
+    let row = |column: ViewColumn| {
+        let mut row = column.row();
+        row.extend(behind());
+        row
+    };
+    tolds.into_iter().map(row).collect()
+}
+
+fn behind() -> Row {
+    row![
+        0,
+        "NOT_APPLICABLE",
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        Cell::Null,
+        false,
+        false
+    ]
+}
+
+fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(all(view_column::users(sight)))
+}
+
+fn system_columns(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(all(view_column::systems()))
+}
+
+fn all_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = all(view_column::users(sight));
+    rows.extend(all(view_column::systems()));
+    Ok(rows)
+}
+
+/// The rows of the columns of tables that `rest` adds something to.
+fn of_tables(
+    sight: &Sight<'_>,
+    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
+) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for (number, column) in (1..).zip(&table.table.columns) {
+            if let Some(rest) = rest(table, column)? {
+                let mut row = ViewColumn::of_table(table, number, column).row();
+                row.extend(rest);
+                rows.push(row);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+const IDENTITY: &[ColumnSpec] = &[
+    ("seed_value", BIG, true),
+    ("increment_value", BIG, true),
+    ("last_value", BIG, true),
+    ("is_not_for_replication", BIT, true),
+];
+
+fn identity_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    of_tables(sight, |table, column| {
+        let Some(rule) = column.identity else {
+            return Ok(None);
+        };
+        let last = match &sight.objects.shared {
+            Some(shared) => shared.last_identity(&sight.objects.instance, &table.table)?,
+            None => None,
+        };
+        let whole = |number: i128| i64::try_from(number).ok();
+        let last = last.and_then(whole);
+        Ok(Some(row![whole(rule.seed), whole(rule.increment), last, false]))
+    })
+}
+
+const COMPUTED: &[ColumnSpec] = &[
+    ("definition", LONG_TEXT, true),
+    ("uses_database_collation", BIT, false),
+    ("is_persisted", BIT, false),
+];
+
+fn computed_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
+    of_tables(sight, |_, column| {
+        let computed = column.computed.as_ref();
+        let text = computed
+            .filter(|_| shows)
+            .map(|computed| format!("({})", computed.value));
+        Ok(computed.map(|computed| row![text, true, computed.persisted]))
+    })
+}
+
+pub(crate) const TYPE: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("system_type_id", TINY, false),
+    ("user_type_id", INT, false),
+    ("schema_id", INT, false),
+    ("principal_id", INT, true),
+    ("max_length", SMALL, false),
+    ("precision", TINY, false),
+    ("scale", TINY, false),
+    ("collation_name", NAME, true),
+    ("is_nullable", BIT, true),
+    ("is_user_defined", BIT, false),
+    ("is_assembly_type", BIT, false),
+    ("default_object_id", INT, false),
+    ("rule_object_id", INT, false),
+    ("is_table_type", BIT, false),
+];
+
+/// The types that there are: name, numbers, length, precision and scale.
+pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
+    ("image", 34, 16, 0, 0),
+    ("text", 35, 16, 0, 0),
+    ("uniqueidentifier", 36, 16, 0, 0),
+    ("date", 40, 3, 10, 0),
+    ("time", 41, 5, 16, 7),
+    ("datetime2", 42, 8, 27, 7),
+    ("datetimeoffset", 43, 10, 34, 7),
+    ("tinyint", 48, 1, 3, 0),
+    ("smallint", 52, 2, 5, 0),
+    ("int", 56, 4, 10, 0),
+    ("smalldatetime", 58, 4, 16, 0),
+    ("real", 59, 4, 24, 0),
+    ("money", 60, 8, 19, 4),
+    ("datetime", 61, 8, 23, 3),
+    ("float", 62, 8, 53, 0),
+    ("ntext", 99, 16, 0, 0),
+    ("bit", 104, 1, 1, 0),
+    ("decimal", 106, 17, 38, 38),
+    ("numeric", 108, 17, 38, 38),
+    ("smallmoney", 122, 4, 10, 4),
+    ("bigint", 127, 8, 19, 0),
+    ("varbinary", 165, 8000, 0, 0),
+    ("varchar", 167, 8000, 0, 0),
+    ("binary", 173, 8000, 0, 0),
+    ("char", 175, 8000, 0, 0),
+    ("nvarchar", 231, 8000, 0, 0),
+    ("nchar", 239, 8000, 0, 0),
+    ("sysname", 256, 256, 0, 0),
+];
+
+fn types(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
+        let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
+        let collation = is_text.then_some(selenite_plan::DEFAULT_COLLATION);
+        // sysname is nvarchar by another name.
+        let system = if *id == SYSNAME { 231 } else { *id };
+        row![
+            *name,
+            system,
+            *id,
+            4,
+            Cell::Null,
+            *length,
+            *precision,
+            *scale,
+            collation,
+            *id != SYSNAME,
+            false,
+            false,
+            0,
+            0,
+            false,
+        ]
+    });
+    Ok(rows.collect())
+}
+
+/// The name of a type as sys.types has it.
+pub(crate) fn type_name(data_type: &DataType) -> &'static str {
+    let id = i32::from(data_type.describe().system_type_id);
+    TYPES
+        .iter()
+        .find(|(_, known, ..)| *known == id)
+        .map_or("", |(name, ..)| name)
+}
+
+pub(crate) const SYSNAME: i32 = 256;

@@ -1,0 +1,160 @@
+//! The server's databases and settings.
+
+use selenite_plan::PlanError;
+use selenite_types::DataType;
+
+use super::encryption;
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, row, text};
+use crate::master::MASTER;
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "databases",
+        is_of_server: true,
+        columns: (DATABASES, &[]),
+        rows: databases,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "configurations",
+        is_of_server: true,
+        columns: (CONFIGURATIONS, &[]),
+        rows: configurations,
+    },
+];
+
+const DATABASES: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("database_id", INT, false),
+    ("source_database_id", INT, true),
+    ("owner_sid", bytes(85), true),
+    ("create_date", TIME, false),
+    ("compatibility_level", TINY, false),
+    ("collation_name", NAME, true),
+    ("user_access", TINY, true),
+    ("user_access_desc", text(60), true),
+    ("is_read_only", BIT, true),
+    ("is_auto_close_on", BIT, false),
+    ("is_auto_shrink_on", BIT, true),
+    ("state", TINY, true),
+    ("state_desc", text(60), true),
+    ("is_in_standby", BIT, true),
+    ("is_cleanly_shutdown", BIT, true),
+    ("is_supplemental_logging_enabled", BIT, true),
+    ("snapshot_isolation_state", TINY, true),
+    ("snapshot_isolation_state_desc", text(60), true),
+    ("is_read_committed_snapshot_on", BIT, true),
+    ("recovery_model", TINY, true),
+    ("recovery_model_desc", text(60), true),
+    ("page_verify_option", TINY, true),
+    ("page_verify_option_desc", text(60), true),
+    ("is_auto_create_stats_on", BIT, true),
+    ("is_auto_create_stats_incremental_on", BIT, true),
+    ("is_auto_update_stats_on", BIT, true),
+    ("is_auto_update_stats_async_on", BIT, true),
+    ("is_ansi_null_default_on", BIT, true),
+    ("is_ansi_nulls_on", BIT, true),
+    ("is_ansi_padding_on", BIT, true),
+    ("is_ansi_warnings_on", BIT, true),
+    ("is_arithabort_on", BIT, true),
+    ("is_concat_null_yields_null_on", BIT, true),
+    ("is_numeric_roundabort_on", BIT, true),
+    ("is_quoted_identifier_on", BIT, true),
+    ("is_recursive_triggers_on", BIT, true),
+    ("is_cursor_close_on_commit_on", BIT, true),
+    ("is_local_cursor_default", BIT, true),
+    ("is_fulltext_enabled", BIT, true),
+    ("is_trustworthy_on", BIT, true),
+    ("is_db_chaining_on", BIT, true),
+    ("is_parameterization_forced", BIT, true),
+    ("is_master_key_encrypted_by_server", BIT, false),
+    ("is_query_store_on", BIT, true),
+    ("is_published", BIT, false),
+    ("is_subscribed", BIT, false),
+    ("is_merge_published", BIT, false),
+    ("is_distributor", BIT, false),
+    ("is_sync_with_backup", BIT, false),
+    ("service_broker_guid", DataType::UniqueIdentifier, true),
+    ("is_broker_enabled", BIT, false),
+    ("log_reuse_wait", TINY, true),
+    ("log_reuse_wait_desc", text(60), true),
+    ("is_date_correlation_on", BIT, false),
+    ("is_cdc_enabled", BIT, false),
+    ("is_encrypted", BIT, true),
+];
+
+fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let encrypted = encryption::encrypted_databases(sight);
+    let mut rows = Vec::new();
+    for record in &sight.objects.directory.databases {
+        let is_encrypted = encrypted.contains(&record.id);
+        let (off, on) = (false, true);
+        let mut row = row![
+            &record.name,
+            record.id,
+            Cell::Null,
+            vec![1_u8],
+            Cell::of_seconds(record.created, offset),
+            160,
+            "SQL_Latin1_General_CP1_CI_AS",
+            0,
+            "MULTI_USER",
+            off,
+            off,
+            off,
+            0,
+            "ONLINE",
+            off,
+            off,
+            off,
+            0,
+            "OFF",
+            off,
+            3,
+            "SIMPLE",
+            2,
+            "CHECKSUM",
+        ];
+        let mut switches = [
+            off, off, off, off, off, on, on, on, on, on, off, on, off, off, off, off, off, off, off, off, off, off,
+            off, off, off, off,
+        ];
+        switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(sight);
+        row.extend(switches.map(Cell::from));
+        row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// is_master_key_encrypted_by_server, counted from is_auto_create_stats_on.
+const MASTER_KEY_SWITCH: usize = 19;
+
+const CONFIGURATIONS: &[ColumnSpec] = &[
+    ("configuration_id", INT, false),
+    ("name", text(35), false),
+    ("value", INT, true),
+    ("minimum", INT, true),
+    ("maximum", INT, true),
+    ("value_in_use", INT, true),
+    ("description", text(255), false),
+    ("is_dynamic", BIT, false),
+    ("is_advanced", BIT, false),
+];
+
+fn configurations(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let sessions = i32::try_from(sight.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
+    Ok(vec![row![
+        103,
+        "user connections",
+        sessions,
+        0,
+        32_767,
+        sessions,
+        "Number of user connections allowed",
+        false,
+        true,
+    ]])
+}

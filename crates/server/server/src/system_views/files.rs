@@ -1,0 +1,162 @@
+//! The files of databases, and where their data is.
+
+use std::path::{Path, PathBuf};
+
+use selenite_plan::PlanError;
+use selenite_types::DataType;
+
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use crate::master::MASTER;
+use crate::master::{DatabaseName, DatabaseRecord};
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "master_files",
+        is_of_server: true,
+        columns: (DATABASE, FILE),
+        rows: master_files,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "database_files",
+        is_of_server: false,
+        columns: (FILE, &[]),
+        rows: database_files,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "data_spaces",
+        is_of_server: false,
+        columns: (SPACE, &[]),
+        rows: |_| Ok(vec![space()]),
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "filegroups",
+        is_of_server: false,
+        columns: (SPACE, GROUP),
+        rows: filegroups,
+    },
+];
+
+const DATABASE: &[ColumnSpec] = &[("database_id", INT, true)];
+const FILE: &[ColumnSpec] = &[
+    ("file_id", INT, false),
+    ("file_guid", DataType::UniqueIdentifier, true),
+    ("type", TINY, false),
+    ("type_desc", text(60), true),
+    ("data_space_id", INT, false),
+    ("name", NAME, false),
+    ("physical_name", text(260), false),
+    ("state", TINY, true),
+    ("state_desc", text(60), true),
+    ("size", INT, false),
+    ("max_size", INT, false),
+    ("growth", INT, true),
+    ("is_media_read_only", BIT, false),
+    ("is_read_only", BIT, false),
+    ("is_sparse", BIT, false),
+    ("is_percent_growth", BIT, false),
+    ("is_name_reserved", BIT, false),
+];
+const SPACE: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("data_space_id", INT, false),
+    ("type", DataType::Char(2), false),
+    ("type_desc", text(60), true),
+    ("is_default", BIT, true),
+    ("is_system", BIT, true),
+];
+const GROUP: &[ColumnSpec] = &[
+    ("filegroup_guid", DataType::UniqueIdentifier, true),
+    ("log_filegroup_id", INT, true),
+    ("is_read_only", BIT, true),
+    ("is_autogrow_all_files", BIT, true),
+];
+
+/// Where databases lie is for who may make and alter them.
+fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    if !sight.objects.permissions().is_administrator {
+        return Ok(rows);
+    }
+    for record in &sight.objects.directory.databases {
+        for file in files(sight, record) {
+            let mut row = row![record.id];
+            row.extend(file);
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+fn database_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut databases = sight.objects.directory.databases.iter();
+    let record = databases.find(|record| record.id == sight.objects.database_id);
+    Ok(record.map(|record| files(sight, record)).unwrap_or_default())
+}
+
+/// A database's file: master's and those of users.
+pub(crate) fn path(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<PathBuf> {
+    let instance = &sight.objects.instance;
+    match record.id {
+        MASTER => Some(instance.master().path().to_owned()),
+        _ if record.is_reserved() => None,
+        _ => {
+            let name = DatabaseName::new(&record.name).ok()?;
+            Some(name.path(instance.data_folder()))
+        }
+    }
+}
+
+/// The database's file and its log. One that is in memory alone has none.
+fn files(sight: &Sight<'_>, record: &DatabaseRecord) -> Vec<Row> {
+    let Some(data) = path(sight, record) else {
+        return Vec::new();
+    };
+    let mut log = data.clone().into_os_string();
+    log.push("-wal");
+    vec![
+        file(1, (0, "ROWS"), &record.name, &data),
+        file(2, (1, "LOG"), &format!("{}_log", record.name), &PathBuf::from(log)),
+    ]
+}
+
+fn file(number: i32, (kind, word): (i32, &str), name: &str, path: &Path) -> Row {
+    // There is no log before the first commit, and behind the last connection.
+    let size = std::fs::metadata(path).map_or(0, |facts| facts.len());
+    let pages = Cell::count(size.div_ceil(PAGE_SIZE), i64::from(i32::MAX));
+    row![
+        number,
+        Cell::Null,
+        kind,
+        word,
+        2 - number,
+        name,
+        path.to_string_lossy().into_owned(),
+        0,
+        "ONLINE",
+        pages,
+        -1,
+        Cell::Null,
+        false,
+        false,
+        false,
+        false,
+        false,
+    ]
+}
+
+fn space() -> Row {
+    row!["PRIMARY", 1, "FG", "ROWS_FILEGROUP", true, false]
+}
+
+fn filegroups(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut row = space();
+    row.extend(row![Cell::Null, Cell::Null, false, false]);
+    Ok(vec![row])
+}
+
+/// Bytes: sizes are told in pages of SQL Server's.
+const PAGE_SIZE: u64 = 8192;

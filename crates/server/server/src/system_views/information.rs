@@ -1,0 +1,408 @@
+//! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
+
+use selenite_plan::PlanError;
+use selenite_plan::definition::SCHEMA;
+use selenite_plan::program::Program;
+use selenite_types::{DataType, Family};
+
+use super::columns::type_name;
+use super::modules::procedure_of;
+use super::view_column::{self, ViewColumn};
+use super::{Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, Sight, TIME, TINY, ViewSpec};
+use super::{narrow, row, text};
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: INFORMATION,
+        name: "SCHEMATA",
+        is_of_server: false,
+        columns: (SCHEMATA, &[]),
+        rows: schemata,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "TABLES",
+        is_of_server: false,
+        columns: (TABLE, &[("TABLE_TYPE", narrow(10), true)]),
+        rows: tables,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "VIEWS",
+        is_of_server: false,
+        columns: (TABLE, VIEW),
+        rows: views,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "COLUMNS",
+        is_of_server: false,
+        columns: (COLUMN, TYPE),
+        rows: columns,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "ROUTINES",
+        is_of_server: false,
+        columns: (ROUTINE, &[]),
+        rows: routines,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "PARAMETERS",
+        is_of_server: false,
+        columns: (PARAMETER, &[]),
+        rows: parameters,
+    },
+];
+
+const SCHEMATA: &[ColumnSpec] = &[
+    ("CATALOG_NAME", NAME, true),
+    ("SCHEMA_NAME", NAME, false),
+    ("SCHEMA_OWNER", NAME, true),
+    ("DEFAULT_CHARACTER_SET_CATALOG", narrow(6), true),
+    ("DEFAULT_CHARACTER_SET_SCHEMA", narrow(3), true),
+    ("DEFAULT_CHARACTER_SET_NAME", NAME, true),
+];
+
+fn schemata(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let row = |name: &str| {
+        row![
+            &*sight.objects.catalog.database,
+            name,
+            name,
+            Cell::Null,
+            Cell::Null,
+            "iso_1"
+        ]
+    };
+    Ok([SCHEMA, "guest", INFORMATION, super::SYS].map(row).to_vec())
+}
+
+const TABLE: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, false),
+];
+
+fn tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let catalog = &sight.objects.catalog;
+    let mut rows: Vec<Row> = Vec::new();
+    for table in catalog.schema.sorted_tables() {
+        rows.push(row![&*catalog.database, SCHEMA, &table.definition.name, "BASE TABLE"]);
+    }
+    for view in sorted_views(sight) {
+        rows.push(row![&*catalog.database, SCHEMA, view, "VIEW"]);
+    }
+    Ok(rows)
+}
+
+fn sorted_views<'a>(sight: &'a Sight<'_>) -> Vec<&'a String> {
+    let mut views: Vec<_> = sight.objects.catalog.schema.views().collect();
+    views.sort_by_key(|view| view.row.object_id);
+    views.into_iter().map(|view| &view.row.name).collect()
+}
+
+const VIEW: &[ColumnSpec] = &[
+    ("VIEW_DEFINITION", text(4000), true),
+    ("CHECK_OPTION", narrow(7), true),
+    ("IS_UPDATABLE", narrow(2), false),
+];
+
+fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let catalog = &sight.objects.catalog;
+    let mut views: Vec<_> = catalog.schema.views().collect();
+    views.sort_by_key(|view| view.row.object_id);
+    let shows = sight.objects.sees_texts();
+    let row = |view: &std::sync::Arc<crate::catalog::schema::SchemaView>| {
+        row![
+            &*catalog.database,
+            SCHEMA,
+            &view.row.name,
+            if shows {
+                limited(&view.row.definition)
+            } else {
+                Cell::Null
+            },
+            if view.view.check_option { "CASCADE" } else { "NONE" },
+            "NO"
+        ]
+    };
+    Ok(views.into_iter().map(row).collect())
+}
+
+/// A text that fits nvarchar(4000); NULL if it is longer, as SQL Server has it.
+pub(crate) fn limited(text: &str) -> Cell {
+    match text.encode_utf16().count() {
+        0..=4000 => Cell::from(text),
+        _ => Cell::Null,
+    }
+}
+
+const COLUMN: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, false),
+    ("COLUMN_NAME", NAME, true),
+    ("ORDINAL_POSITION", INT, true),
+    ("COLUMN_DEFAULT", text(4000), true),
+    ("IS_NULLABLE", narrow(3), true),
+];
+const TYPE: &[ColumnSpec] = &[
+    ("DATA_TYPE", NAME, true),
+    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
+    ("CHARACTER_OCTET_LENGTH", INT, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("DATETIME_PRECISION", SMALL, true),
+    ("CHARACTER_SET_CATALOG", NAME, true),
+    ("CHARACTER_SET_SCHEMA", NAME, true),
+    ("CHARACTER_SET_NAME", NAME, true),
+    ("COLLATION_CATALOG", NAME, true),
+    ("COLLATION_SCHEMA", NAME, true),
+    ("COLLATION_NAME", NAME, true),
+    ("DOMAIN_CATALOG", NAME, true),
+    ("DOMAIN_SCHEMA", NAME, true),
+    ("DOMAIN_NAME", NAME, true),
+];
+
+fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = sight.objects.sees_texts();
+    let row = |column: ViewColumn| {
+        let mut row = row![
+            &*sight.objects.catalog.database,
+            column.schema,
+            &column.object,
+            &column.name,
+            column.number,
+            column
+                .default
+                .as_ref()
+                .filter(|_| shows)
+                .map_or(Cell::Null, |(_, value)| limited(value)),
+            if column.nullable { "YES" } else { "NO" },
+        ];
+        let facts = Facts::of(&column.data_type);
+        row.extend(row![
+            type_name(&column.data_type),
+            facts.length,
+            facts.octets,
+            facts.precision,
+            facts.radix,
+            facts.scale,
+            facts.fraction,
+            Cell::Null,
+            Cell::Null,
+            facts.characters,
+            Cell::Null,
+            Cell::Null,
+            column.collation_name(),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+        ]);
+        row
+    };
+    Ok(view_column::users(sight).into_iter().map(row).collect())
+}
+
+/// What the standard asks of a type.
+#[derive(Default)]
+struct Facts {
+    length: Option<i32>,
+    octets: Option<i32>,
+    precision: Option<u8>,
+    radix: Option<i32>,
+    scale: Option<i32>,
+    fraction: Option<i32>,
+    characters: Option<&'static str>,
+}
+
+impl Facts {
+    fn of(data_type: &DataType) -> Self {
+        let described = data_type.describe();
+        let bytes = i32::from(described.max_length);
+        let (precision, scale) = (Some(described.precision), i32::from(described.scale));
+        let is_wide = matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_));
+        match data_type.family() {
+            Family::Text => Self {
+                length: Some(if is_wide && bytes > 0 { bytes / 2 } else { bytes }),
+                octets: Some(bytes),
+                characters: Some(if is_wide { "UNICODE" } else { "iso_1" }),
+                ..Self::default()
+            },
+            Family::Binary => Self {
+                length: Some(bytes),
+                octets: Some(bytes),
+                ..Self::default()
+            },
+            Family::Approximate => Self {
+                precision,
+                radix: Some(2),
+                ..Self::default()
+            },
+            Family::Integer | Family::Decimal | Family::Money => Self {
+                precision,
+                radix: Some(10),
+                scale: Some(scale),
+                ..Self::default()
+            },
+            Family::OldDate | Family::NewDate | Family::Time => Self {
+                fraction: Some(scale),
+                ..Self::default()
+            },
+            Family::Bit | Family::Guid => Self::default(),
+        }
+    }
+}
+
+const ROUTINE: &[ColumnSpec] = &[
+    ("SPECIFIC_CATALOG", NAME, true),
+    ("SPECIFIC_SCHEMA", NAME, true),
+    ("SPECIFIC_NAME", NAME, false),
+    ("ROUTINE_CATALOG", NAME, true),
+    ("ROUTINE_SCHEMA", NAME, true),
+    ("ROUTINE_NAME", NAME, false),
+    ("ROUTINE_TYPE", text(20), true),
+    ("MODULE_CATALOG", NAME, true),
+    ("MODULE_SCHEMA", NAME, true),
+    ("MODULE_NAME", NAME, true),
+    ("UDT_CATALOG", NAME, true),
+    ("UDT_SCHEMA", NAME, true),
+    ("UDT_NAME", NAME, true),
+    ("DATA_TYPE", NAME, true),
+    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
+    ("CHARACTER_OCTET_LENGTH", INT, true),
+    ("COLLATION_CATALOG", NAME, true),
+    ("COLLATION_SCHEMA", NAME, true),
+    ("COLLATION_NAME", NAME, true),
+    ("CHARACTER_SET_CATALOG", NAME, true),
+    ("CHARACTER_SET_SCHEMA", NAME, true),
+    ("CHARACTER_SET_NAME", NAME, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("DATETIME_PRECISION", SMALL, true),
+    ("INTERVAL_TYPE", text(30), true),
+    ("INTERVAL_PRECISION", SMALL, true),
+    ("TYPE_UDT_CATALOG", NAME, true),
+    ("TYPE_UDT_SCHEMA", NAME, true),
+    ("TYPE_UDT_NAME", NAME, true),
+    ("SCOPE_CATALOG", NAME, true),
+    ("SCOPE_SCHEMA", NAME, true),
+    ("SCOPE_NAME", NAME, true),
+    ("MAXIMUM_CARDINALITY", super::BIG, true),
+    ("DTD_IDENTIFIER", NAME, true),
+    ("ROUTINE_BODY", text(30), true),
+    ("ROUTINE_DEFINITION", LONG_TEXT, true),
+    ("EXTERNAL_NAME", NAME, true),
+    ("EXTERNAL_LANGUAGE", text(30), true),
+    ("PARAMETER_STYLE", text(30), true),
+    ("IS_DETERMINISTIC", text(10), true),
+    ("SQL_DATA_ACCESS", text(30), true),
+    ("IS_NULL_CALL", text(10), true),
+    ("SQL_PATH", NAME, true),
+    ("SCHEMA_LEVEL_ROUTINE", text(10), true),
+    ("MAX_DYNAMIC_RESULT_SETS", SMALL, true),
+    ("IS_USER_DEFINED_CAST", text(10), true),
+    ("IS_IMPLICITLY_INVOCABLE", text(10), true),
+    ("CREATED", TIME, false),
+    ("LAST_ALTERED", TIME, false),
+];
+
+fn routines(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let database = &*sight.objects.catalog.database;
+    let offset = sight.state.now.offset_minutes;
+    let mut procedures: Vec<_> = sight.objects.catalog.schema.procedures().collect();
+    procedures.sort_by_key(|procedure| procedure.object_id);
+    let mut rows = Vec::new();
+    for procedure in procedures {
+        let name = &procedure.name;
+        let mut row = row![database, SCHEMA, name, database, SCHEMA, name, "PROCEDURE"];
+        row.extend(vec![Cell::Null; 29]);
+        row.extend(row!["SQL", &procedure.definition, Cell::Null, Cell::Null, Cell::Null]);
+        row.extend(row!["NO", "MODIFIES", Cell::Null, Cell::Null, "YES", -1, "NO", "NO"]);
+        row.extend(row![
+            Cell::of_seconds(procedure.created, offset),
+            Cell::of_seconds(procedure.modified, offset)
+        ]);
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+const PARAMETER: &[ColumnSpec] = &[
+    ("SPECIFIC_CATALOG", NAME, true),
+    ("SPECIFIC_SCHEMA", NAME, true),
+    ("SPECIFIC_NAME", NAME, false),
+    ("ORDINAL_POSITION", INT, false),
+    ("PARAMETER_MODE", text(10), true),
+    ("IS_RESULT", text(10), true),
+    ("AS_LOCATOR", text(10), true),
+    ("PARAMETER_NAME", NAME, true),
+    ("DATA_TYPE", NAME, true),
+    ("CHARACTER_MAXIMUM_LENGTH", INT, true),
+    ("CHARACTER_OCTET_LENGTH", INT, true),
+    ("COLLATION_CATALOG", NAME, true),
+    ("COLLATION_SCHEMA", NAME, true),
+    ("COLLATION_NAME", NAME, true),
+    ("CHARACTER_SET_CATALOG", NAME, true),
+    ("CHARACTER_SET_SCHEMA", NAME, true),
+    ("CHARACTER_SET_NAME", NAME, true),
+    ("NUMERIC_PRECISION", TINY, true),
+    ("NUMERIC_PRECISION_RADIX", SMALL, true),
+    ("NUMERIC_SCALE", INT, true),
+    ("DATETIME_PRECISION", SMALL, true),
+    ("INTERVAL_TYPE", text(30), true),
+    ("INTERVAL_PRECISION", SMALL, true),
+    ("USER_DEFINED_TYPE_CATALOG", NAME, true),
+    ("USER_DEFINED_TYPE_SCHEMA", NAME, true),
+    ("USER_DEFINED_TYPE_NAME", NAME, true),
+    ("SCOPE_CATALOG", NAME, true),
+    ("SCOPE_SCHEMA", NAME, true),
+    ("SCOPE_NAME", NAME, true),
+];
+
+fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for procedure in sight.objects.catalog.schema.procedures() {
+        let Some(tree) = procedure_of(procedure)? else {
+            continue;
+        };
+        let program = Program::of_procedure(&procedure.definition, &tree, &procedure.name, procedure.object_id);
+        let Ok(program) = program else {
+            continue;
+        };
+        for (number, parameter) in (1..).zip(program.parameters()) {
+            let facts = Facts::of(&parameter.data_type);
+            let collation = facts.characters.map(|_| selenite_plan::DEFAULT_COLLATION);
+            let mut row = row![
+                &*sight.objects.catalog.database,
+                SCHEMA,
+                &procedure.name,
+                number,
+                if parameter.is_output { "INOUT" } else { "IN" },
+                "NO",
+                "NO",
+                &parameter.name,
+                type_name(&parameter.data_type),
+                facts.length,
+                facts.octets,
+                Cell::Null,
+                Cell::Null,
+                collation,
+                Cell::Null,
+                Cell::Null,
+                facts.characters,
+                facts.precision,
+                facts.radix,
+                facts.scale,
+                facts.fraction,
+            ];
+            row.extend(vec![Cell::Null; 8]);
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}

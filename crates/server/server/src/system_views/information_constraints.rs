@@ -1,0 +1,237 @@
+//! INFORMATION_SCHEMA: constraints of the database in use.
+
+use std::sync::Arc;
+
+use selenite_plan::PlanError;
+use selenite_plan::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use selenite_plan::definition::SCHEMA;
+
+use crate::catalog::schema::SchemaTable;
+use super::constraints::{all_foreign_keys, column_id, referenced_key};
+use super::information::limited;
+use super::{ColumnSpec, INFORMATION, INT, NAME, Row, Sight, ViewSpec, narrow, row, text};
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: INFORMATION,
+        name: "TABLE_CONSTRAINTS",
+        is_of_server: false,
+        columns: (CONSTRAINT, KIND),
+        rows: table_constraints,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "KEY_COLUMN_USAGE",
+        is_of_server: false,
+        columns: (CONSTRAINT, KEY_COLUMN),
+        rows: key_columns,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "REFERENTIAL_CONSTRAINTS",
+        is_of_server: false,
+        columns: (CONSTRAINT, REFERENCE),
+        rows: references,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "CHECK_CONSTRAINTS",
+        is_of_server: false,
+        columns: (CONSTRAINT, CHECK),
+        rows: checks,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "CONSTRAINT_COLUMN_USAGE",
+        is_of_server: false,
+        columns: (USED_COLUMN, CONSTRAINT),
+        rows: used_columns,
+    },
+    ViewSpec {
+        schema: INFORMATION,
+        name: "CONSTRAINT_TABLE_USAGE",
+        is_of_server: false,
+        columns: (USED_TABLE, CONSTRAINT),
+        rows: used_tables,
+    },
+];
+
+const CONSTRAINT: &[ColumnSpec] = &[
+    ("CONSTRAINT_CATALOG", NAME, true),
+    ("CONSTRAINT_SCHEMA", NAME, true),
+    ("CONSTRAINT_NAME", NAME, false),
+];
+const KIND: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, true),
+    ("CONSTRAINT_TYPE", narrow(11), true),
+    ("IS_DEFERRABLE", narrow(2), false),
+    ("INITIALLY_DEFERRED", narrow(2), false),
+];
+
+/// The values of [`CONSTRAINT`], or of a table.
+fn place(sight: &Sight<'_>, name: &str) -> Row {
+    row![&*sight.objects.catalog.database, SCHEMA, name]
+}
+
+fn table_constraints(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        let definition = &table.definition;
+        let mut add = |name: &str, kind: &str| {
+            let mut row = place(sight, name);
+            row.extend(place(sight, &definition.name));
+            row.extend(row![kind, "NO", "NO"]);
+            rows.push(row);
+        };
+        for key in &definition.keys {
+            match key.kind {
+                KeyKind::Primary => add(&key.name, "PRIMARY KEY"),
+                KeyKind::Unique | KeyKind::Index => add(&key.name, "UNIQUE"),
+            }
+        }
+        definition.checks.iter().for_each(|check| add(&check.name, "CHECK"));
+        let foreign_keys = definition.foreign_keys.iter();
+        foreign_keys.for_each(|key| add(&key.name, "FOREIGN KEY"));
+    }
+    Ok(rows)
+}
+
+const KEY_COLUMN: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, true),
+    ("COLUMN_NAME", NAME, true),
+    ("ORDINAL_POSITION", INT, false),
+];
+
+fn key_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    let mut add = |table: &Arc<SchemaTable>, name: &str, columns: &mut dyn Iterator<Item = &String>| {
+        for (number, column) in (1..).zip(columns) {
+            let mut row = place(sight, name);
+            row.extend(place(sight, &table.definition.name));
+            row.extend(row![column, number]);
+            rows.push(row);
+        }
+    };
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for key in &table.definition.keys {
+            add(table, &key.name, &mut key.columns.iter().map(|(name, _)| name));
+        }
+    }
+    for (table, key) in all_foreign_keys(sight) {
+        add(table, &key.name, &mut key.columns.iter());
+    }
+    Ok(rows)
+}
+
+const REFERENCE: &[ColumnSpec] = &[
+    ("UNIQUE_CONSTRAINT_CATALOG", NAME, true),
+    ("UNIQUE_CONSTRAINT_SCHEMA", NAME, true),
+    ("UNIQUE_CONSTRAINT_NAME", NAME, true),
+    ("MATCH_OPTION", narrow(7), true),
+    ("UPDATE_RULE", narrow(11), true),
+    ("DELETE_RULE", narrow(11), true),
+];
+
+fn references(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let row = |(_, key): (&Arc<SchemaTable>, &ForeignKey)| {
+        let referenced = sight.objects.catalog.schema.table(&key.referenced_table.1);
+        let unique = referenced.and_then(|table| referenced_key(table, key));
+        let mut row = place(sight, &key.name);
+        row.extend(row![
+            &*sight.objects.catalog.database,
+            SCHEMA,
+            unique.and_then(|index| index.name),
+            "SIMPLE",
+            rule(key.on_update),
+            rule(key.on_delete)
+        ]);
+        row
+    };
+    Ok(all_foreign_keys(sight).into_iter().map(row).collect())
+}
+
+fn rule(action: ReferencedAction) -> &'static str {
+    match action {
+        ReferencedAction::NoAction => "NO ACTION",
+        ReferencedAction::Cascade => "CASCADE",
+        ReferencedAction::SetNull => "SET NULL",
+        ReferencedAction::SetDefault => "SET DEFAULT",
+    }
+}
+
+const CHECK: &[ColumnSpec] = &[("CHECK_CLAUSE", text(4000), true)];
+
+fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        for check in &table.definition.checks {
+            let mut row = place(sight, &check.name);
+            row.push(match sight.objects.sees_texts() {
+                true => limited(&format!("({})", check.condition)),
+                false => super::Cell::Null,
+            });
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}
+
+const USED_COLUMN: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, true),
+    ("COLUMN_NAME", NAME, true),
+];
+
+/// Keys use their columns, foreign keys their own. Which columns a check uses nobody has written down, but for one that was written at
+/// a column.
+fn used_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        let definition = &table.definition;
+        let mut add = |column: &str, name: &str| {
+            let mut row = place(sight, &definition.name);
+            row.extend(row![column]);
+            row.extend(place(sight, name));
+            rows.push(row);
+        };
+        for key in &definition.keys {
+            key.columns.iter().for_each(|(column, _)| add(column, &key.name));
+        }
+        for key in &definition.foreign_keys {
+            key.columns.iter().for_each(|column| add(column, &key.name));
+        }
+        for check in &definition.checks {
+            if let Some(column) = check.column.as_ref().filter(|column| column_id(table, column) > 0) {
+                add(column, &check.name);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+const USED_TABLE: &[ColumnSpec] = &[
+    ("TABLE_CATALOG", NAME, true),
+    ("TABLE_SCHEMA", NAME, true),
+    ("TABLE_NAME", NAME, true),
+];
+
+fn used_tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = Vec::new();
+    for table in sight.objects.catalog.schema.sorted_tables() {
+        let definition = &table.definition;
+        let keys = definition.keys.iter().map(|key| &key.name);
+        let foreign_keys = definition.foreign_keys.iter().map(|key| &key.name);
+        let checks = definition.checks.iter().map(|check| &check.name);
+        for name in keys.chain(foreign_keys).chain(checks) {
+            let mut row = place(sight, &definition.name);
+            row.extend(place(sight, name));
+            rows.push(row);
+        }
+    }
+    Ok(rows)
+}

@@ -1,0 +1,295 @@
+//! Objects and schemas of the database in use.
+
+use selenite_plan::{ObjectKind, PlanError};
+use selenite_types::DataType;
+
+use crate::catalog::object_list::ListedObject;
+use crate::names::session_objects::letters;
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};
+use crate::catalog::system_relations::ViewDefinition;
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "objects",
+        is_of_server: false,
+        columns: (OBJECT, &[]),
+        rows: objects,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_objects",
+        is_of_server: false,
+        columns: (OBJECT, &[]),
+        rows: all_objects,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_objects",
+        is_of_server: true,
+        columns: (OBJECT, &[]),
+        rows: |sight| Ok(system_objects(sight, &[])),
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "tables",
+        is_of_server: false,
+        columns: (OBJECT, TABLE),
+        rows: tables,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "views",
+        is_of_server: false,
+        columns: (OBJECT, VIEW),
+        rows: views,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "system_views",
+        is_of_server: true,
+        columns: (OBJECT, VIEW),
+        rows: |sight| Ok(system_objects(sight, &[false; VIEW.len()])),
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "all_views",
+        is_of_server: false,
+        columns: (OBJECT, VIEW),
+        rows: all_views,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "procedures",
+        is_of_server: false,
+        columns: (OBJECT, PROCEDURE),
+        rows: procedures,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "schemas",
+        is_of_server: false,
+        columns: (SCHEMAS, &[]),
+        rows: |_| {
+            Ok(crate::catalog::system_relations::SCHEMAS
+                .iter()
+                .map(|(name, id)| row![*name, *id, *id])
+                .collect())
+        },
+    },
+];
+
+/// What every view of objects begins with.
+pub(crate) const OBJECT: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("object_id", INT, false),
+    ("principal_id", INT, true),
+    ("schema_id", INT, false),
+    ("parent_object_id", INT, false),
+    ("type", DataType::Char(2), true),
+    ("type_desc", text(60), true),
+    ("create_date", TIME, true),
+    ("modify_date", TIME, true),
+    ("is_ms_shipped", BIT, false),
+    ("is_published", BIT, false),
+    ("is_schema_published", BIT, false),
+];
+
+/// When an object was made, and changed last; NULL for what SQLite alone has made.
+pub(crate) fn moments(object: &ListedObject, sight: &Sight<'_>) -> (Cell, Cell) {
+    let offset = sight.state.now.offset_minutes;
+    (
+        Cell::of_seconds(object.times.0, offset),
+        Cell::of_seconds(object.times.1, offset),
+    )
+}
+
+/// The values of [`OBJECT`].
+pub(crate) fn object(object: &ListedObject, sight: &Sight<'_>) -> Row {
+    let (made, changed) = moments(object, sight);
+    row![
+        &object.name,
+        object.id,
+        Cell::Null,
+        1,
+        object.parent,
+        letters(object.kind),
+        description(object.kind),
+        made,
+        changed,
+        false,
+        false,
+        false,
+    ]
+}
+
+/// sys.objects.type_desc.
+fn description(kind: ObjectKind) -> &'static str {
+    match kind {
+        ObjectKind::UserTable => "USER_TABLE",
+        ObjectKind::SystemTable => "SYSTEM_TABLE",
+        ObjectKind::View => "VIEW",
+        ObjectKind::Procedure => "SQL_STORED_PROCEDURE",
+        ObjectKind::ExtendedProcedure => "EXTENDED_STORED_PROCEDURE",
+        ObjectKind::ScalarFunction => "SQL_SCALAR_FUNCTION",
+        ObjectKind::TableFunction => "SQL_TABLE_VALUED_FUNCTION",
+        ObjectKind::Trigger => "SQL_TRIGGER",
+        ObjectKind::PrimaryKey => "PRIMARY_KEY_CONSTRAINT",
+        ObjectKind::Unique => "UNIQUE_CONSTRAINT",
+        ObjectKind::ForeignKey => "FOREIGN_KEY_CONSTRAINT",
+        ObjectKind::Check => "CHECK_CONSTRAINT",
+        ObjectKind::Default => "DEFAULT_CONSTRAINT",
+    }
+}
+
+fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let own = sight.objects.catalog.schema.objects();
+    Ok(own.iter().map(|listed| object(listed, sight)).collect())
+}
+
+fn all_objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = objects(sight)?;
+    rows.extend(system_objects(sight, &[]));
+    Ok(rows)
+}
+
+fn all_views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = views(sight)?;
+    rows.extend(system_objects(sight, &[false; VIEW.len()]));
+    Ok(rows)
+}
+
+/// The server's own views, which are as old as the server's run, each with `rest` behind it.
+fn system_objects(sight: &Sight<'_>, rest: &[bool]) -> Vec<Row> {
+    let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
+    let row = |view: &'static ViewDefinition| {
+        let mut row = row![
+            view.name,
+            view.id,
+            Cell::Null,
+            view.schema_id(),
+            0,
+            letters(ObjectKind::View),
+            description(ObjectKind::View),
+            started.clone(),
+            started.clone(),
+            true,
+            false,
+            false,
+        ];
+        row.extend(rest.iter().copied().map(Cell::from));
+        row
+    };
+    listed().map(row).collect()
+}
+
+/// The objects of one kind, each with what `rest` adds.
+pub(crate) fn of_kind(sight: &Sight<'_>, kind: ObjectKind, rest: impl Fn(&ListedObject) -> Row) -> Vec<Row> {
+    let own = sight.objects.catalog.schema.objects();
+    let found = own.iter().filter(|listed| listed.kind == kind);
+    found
+        .map(|listed| {
+            let mut row = object(listed, sight);
+            row.extend(rest(listed));
+            row
+        })
+        .collect()
+}
+
+const TABLE: &[ColumnSpec] = &[
+    ("lob_data_space_id", INT, false),
+    ("filestream_data_space_id", INT, true),
+    ("max_column_id_used", INT, false),
+    ("lock_on_bulk_load", BIT, false),
+    ("uses_ansi_nulls", BIT, true),
+    ("is_replicated", BIT, true),
+    ("has_replication_filter", BIT, true),
+    ("is_merge_published", BIT, true),
+    ("is_sync_tran_subscribed", BIT, true),
+    ("has_unchecked_assembly_data", BIT, false),
+    ("text_in_row_limit", INT, true),
+    ("large_value_types_out_of_row", BIT, true),
+    ("is_tracked_by_cdc", BIT, true),
+    ("lock_escalation", TINY, true),
+    ("lock_escalation_desc", text(60), true),
+    ("is_filetable", BIT, true),
+    ("is_memory_optimized", BIT, true),
+    ("durability", TINY, true),
+    ("durability_desc", text(60), true),
+    ("temporal_type", TINY, true),
+    ("temporal_type_desc", text(60), true),
+    ("history_table_id", INT, true),
+    ("is_remote_data_archive_enabled", BIT, true),
+    ("is_external", BIT, false),
+];
+
+fn tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(sight, ObjectKind::UserTable, |listed| {
+        let table = sight.objects.catalog.schema.table(&listed.name);
+        let columns = table.map_or(0, |table| table.table.columns.len());
+        row![
+            0,
+            Cell::Null,
+            i32::try_from(columns).unwrap_or(i32::MAX),
+            false,
+            true,
+            false,
+            false,
+            false,
+            false,
+            false,
+            0,
+            false,
+            false,
+            0,
+            "TABLE",
+            false,
+            false,
+            0,
+            "SCHEMA_AND_DATA",
+            0,
+            "NON_TEMPORAL_TABLE",
+            Cell::Null,
+            false,
+            false,
+        ]
+    }))
+}
+
+const VIEW: &[ColumnSpec] = &[
+    ("is_replicated", BIT, true),
+    ("has_replication_filter", BIT, true),
+    ("has_opaque_metadata", BIT, false),
+    ("has_unchecked_assembly_data", BIT, false),
+    ("with_check_option", BIT, false),
+    ("is_date_correlation_view", BIT, false),
+    ("is_tracked_by_cdc", BIT, true),
+];
+
+fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let schema = &sight.objects.catalog.schema;
+    Ok(of_kind(sight, ObjectKind::View, |listed| {
+        let is_checked = schema.view(&listed.name).is_some_and(|view| view.view.check_option);
+        let cell = |(name, ..): &ColumnSpec| Cell::from(is_checked && *name == "with_check_option");
+        VIEW.iter().map(cell).collect()
+    }))
+}
+
+const PROCEDURE: &[ColumnSpec] = &[
+    ("is_auto_executed", BIT, false),
+    ("is_execution_replicated", BIT, true),
+    ("is_repl_serializable_only", BIT, true),
+    ("skips_repl_constraints", BIT, true),
+];
+
+fn procedures(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(sight, ObjectKind::Procedure, |_| {
+        vec![Cell::from(false); PROCEDURE.len()]
+    }))
+}
+
+const SCHEMAS: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("schema_id", INT, false),
+    ("principal_id", INT, true),
+];

@@ -1,0 +1,270 @@
+//! Logins of the server, users of a database, and the roles that they are in.
+
+use selenite_plan::PlanError;
+use selenite_types::DataType;
+
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use crate::catalog::permission::{DBO, GUEST};
+use crate::catalog::fixed_role::FixedRole;
+use crate::master::LoginRecord;
+
+pub(crate) const VIEWS: &[ViewSpec] = &[
+    ViewSpec {
+        schema: SYS,
+        name: "server_principals",
+        is_of_server: true,
+        columns: (SERVER, &[]),
+        rows: server_principals,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "sql_logins",
+        is_of_server: true,
+        columns: (LOGIN, &[]),
+        rows: sql_logins,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "server_role_members",
+        is_of_server: true,
+        columns: (MEMBERS, &[]),
+        rows: server_role_members,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "database_principals",
+        is_of_server: false,
+        columns: (DATABASE, &[]),
+        rows: database_principals,
+    },
+    ViewSpec {
+        schema: SYS,
+        name: "database_role_members",
+        is_of_server: false,
+        columns: (MEMBERS, &[]),
+        rows: database_role_members,
+    },
+];
+
+const SERVER: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("principal_id", INT, false),
+    ("sid", bytes(85), true),
+    ("type", DataType::Char(1), false),
+    ("type_desc", text(60), true),
+    ("is_disabled", BIT, true),
+    ("create_date", TIME, false),
+    ("modify_date", TIME, false),
+    ("default_database_name", NAME, true),
+    ("default_language_name", NAME, true),
+    ("credential_id", INT, true),
+    ("owning_principal_id", INT, true),
+    ("is_fixed_role", BIT, false),
+];
+
+const LOGIN: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("principal_id", INT, false),
+    ("sid", bytes(85), true),
+    ("type", DataType::Char(1), false),
+    ("type_desc", text(60), true),
+    ("is_disabled", BIT, true),
+    ("create_date", TIME, false),
+    ("modify_date", TIME, false),
+    ("default_database_name", NAME, true),
+    ("default_language_name", NAME, true),
+    ("credential_id", INT, true),
+    ("is_policy_checked", BIT, true),
+    ("is_expiration_checked", BIT, true),
+    ("password_hash", bytes(256), true),
+];
+
+const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_principal_id", INT, false)];
+
+/// The logins that the session may know of: who is no administrator sees itself and sa.
+fn seen<'a>(sight: &'a Sight<'_>) -> impl Iterator<Item = &'a LoginRecord> {
+    let is_administrator = sight.objects.permissions().is_administrator;
+    let own = i64::from(sight.objects.login_id);
+    let logins = sight.objects.directory.records.iter();
+    logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
+}
+
+fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let mut rows = Vec::new();
+    for login in seen(sight) {
+        rows.push(row![
+            &login.name,
+            login.id,
+            login.sid.as_slice(),
+            "S",
+            "SQL_LOGIN",
+            login.is_disabled,
+            Cell::of_seconds(login.created, offset),
+            Cell::of_seconds(login.modified, offset),
+            &login.default_database,
+            "us_english",
+            Cell::Null,
+            Cell::Null,
+            false,
+        ]);
+    }
+    let started = Cell::of_time(Some(sight.objects.instance.started()), offset);
+    for (name, id, is_fixed) in [("public", 2_u8, false), ("sysadmin", SYSADMIN, true)] {
+        rows.push(row![
+            name,
+            id,
+            vec![id],
+            "R",
+            "SERVER_ROLE",
+            false,
+            started.clone(),
+            started.clone(),
+            Cell::Null,
+            Cell::Null,
+            Cell::Null,
+            1,
+            is_fixed,
+        ]);
+    }
+    Ok(rows)
+}
+
+fn sql_logins(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let row = |login: &LoginRecord| {
+        row![
+            &login.name,
+            login.id,
+            login.sid.as_slice(),
+            "S",
+            "SQL_LOGIN",
+            login.is_disabled,
+            Cell::of_seconds(login.created, offset),
+            Cell::of_seconds(login.modified, offset),
+            &login.default_database,
+            "us_english",
+            Cell::Null,
+            login.checks_policy,
+            login.checks_expiration,
+            // Nobody is shown it.
+            Cell::Null,
+        ]
+    };
+    Ok(seen(sight).map(row).collect())
+}
+
+fn server_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let administrators = seen(sight).filter(|login| login.is_administrator);
+    Ok(administrators.map(|login| row![SYSADMIN, login.id]).collect())
+}
+
+const DATABASE: &[ColumnSpec] = &[
+    ("name", NAME, false),
+    ("principal_id", INT, false),
+    ("type", DataType::Char(1), false),
+    ("type_desc", text(60), true),
+    ("default_schema_name", NAME, true),
+    ("create_date", TIME, false),
+    ("modify_date", TIME, false),
+    ("owning_principal_id", INT, true),
+    ("sid", bytes(85), true),
+    ("is_fixed_role", BIT, false),
+    ("authentication_type", INT, false),
+    ("authentication_type_desc", text(60), true),
+    ("default_language_name", NAME, true),
+    ("default_language_lcid", INT, true),
+    ("allow_encrypted_value_modifications", BIT, false),
+];
+
+/// A row of sys.database_principals.
+struct Principal<'a> {
+    id: i32,
+    name: &'a str,
+    is_role: bool,
+    is_fixed: bool,
+    sid: Option<Vec<u8>>,
+    times: (i64, i64),
+}
+
+impl Principal<'_> {
+    fn row(self, offset: i16) -> Row {
+        let (kind, word) = if self.is_role {
+            ("R", "DATABASE_ROLE")
+        } else {
+            ("S", "SQL_USER")
+        };
+        let schema = match self.id {
+            GUEST => Some("guest"),
+            id if self.is_role || id == 3 || id == 4 => None,
+            _ => Some("dbo"),
+        };
+        let is_of_login = !self.is_role && self.sid.is_some();
+        row![
+            self.name,
+            self.id,
+            kind,
+            word,
+            schema,
+            Cell::of_seconds(self.times.0, offset),
+            Cell::of_seconds(self.times.1, offset),
+            self.is_role.then_some(DBO),
+            self.sid,
+            self.is_fixed,
+            i32::from(is_of_login),
+            if is_of_login { "INSTANCE" } else { "NONE" },
+            Cell::Null,
+            Cell::Null,
+            false,
+        ]
+    }
+}
+
+fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = sight.state.now.offset_minutes;
+    let mut databases = sight.objects.directory.databases.iter();
+    let record = databases.find(|record| record.id == sight.objects.database_id);
+    let made = record.map_or(0, |record| record.created);
+    let own = |id: i32, name: &'static str, (is_role, is_fixed): (bool, bool)| Principal {
+        id,
+        name,
+        is_role,
+        is_fixed,
+        sid: (id == DBO).then(|| vec![1]),
+        times: (made, made),
+    };
+    let somebody = (false, false);
+    let mut rows = vec![
+        own(0, "public", (true, false)).row(offset),
+        own(DBO, "dbo", somebody).row(offset),
+        own(GUEST, "guest", somebody).row(offset),
+        own(3, "INFORMATION_SCHEMA", somebody).row(offset),
+        own(4, "sys", somebody).row(offset),
+    ];
+    let users = sight.objects.catalog.schema.principals().users();
+    rows.extend(users.iter().map(|user| {
+        let principal = Principal {
+            id: user.id,
+            name: &user.name,
+            is_role: false,
+            is_fixed: false,
+            sid: Some(user.sid.clone()),
+            times: (user.created, user.modified),
+        };
+        principal.row(offset)
+    }));
+    let roles = FixedRole::ALL.into_iter();
+    rows.extend(roles.map(|role| own(role.id(), role.name(), (true, true)).row(offset)));
+    Ok(rows)
+}
+
+fn database_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = vec![row![FixedRole::Owner.id(), DBO]];
+    let members = sight.objects.catalog.schema.principals().members();
+    rows.extend(members.iter().map(|(role, member)| row![role.id(), *member]));
+    Ok(rows)
+}
+
+/// SQL Server's numbers.
+const SYSADMIN: u8 = 3;
+const SA: i64 = 1;

@@ -1,0 +1,144 @@
+//! A column as the views tell it: of a table or view of the database in use, or of a view of the server's own.
+
+use std::sync::Arc;
+
+use selenite_plan::Collation;
+use selenite_plan::catalog::Column;
+use selenite_plan::definition::SCHEMA;
+use selenite_types::{DataType, Family};
+
+use crate::catalog::object_list::constraint_id;
+use crate::catalog::schema::SchemaTable;
+use super::{Cell, Row, Sight, listed, row};
+
+/// What a column is to the views.
+pub(crate) struct ViewColumn {
+    pub object_id: i32,
+    pub schema: &'static str,
+    pub object: String,
+    pub number: i32,
+    pub name: String,
+    pub data_type: DataType,
+    pub nullable: bool,
+    pub collation: Collation,
+    pub is_identity: bool,
+    pub is_computed: bool,
+    /// The number of its default, and the value in parentheses.
+    pub default: Option<(i32, String)>,
+}
+
+impl ViewColumn {
+    /// A column of a table.
+    pub fn of_table(table: &Arc<SchemaTable>, number: i32, column: &Column) -> Self {
+        let object_id = table.table.object_id;
+        let default = column.default.as_ref();
+        Self {
+            object_id,
+            schema: SCHEMA,
+            object: table.definition.name.clone(),
+            number,
+            name: column.name.clone(),
+            data_type: column.data_type,
+            nullable: column.nullable,
+            collation: column.collation,
+            is_identity: column.identity.is_some(),
+            is_computed: column.computed.is_some(),
+            default: default.map(|default| (constraint_id(object_id, &default.name), format!("({})", default.value))),
+        }
+    }
+
+    /// Its row in sys.columns, as far as every view of columns has it.
+    pub fn row(&self) -> Row {
+        let described = self.data_type.describe();
+        let is_binary = matches!(self.data_type, DataType::Binary(_) | DataType::VarBinary(_));
+        let mut row = row![
+            self.object_id,
+            &self.name,
+            self.number,
+            described.system_type_id,
+            i64::from(described.user_type_id),
+            described.max_length,
+            described.precision,
+            described.scale,
+            self.collation_name(),
+            self.nullable,
+            self.is_text() || is_binary,
+            false,
+            self.is_identity,
+            self.is_computed,
+        ];
+        row.extend([false; 6].map(Cell::from));
+        let default_id = self.default.as_ref().map_or(0, |(id, _)| *id);
+        row.extend(row![0, default_id, 0, false, false]);
+        row
+    }
+
+    /// Whether it has a collation.
+    pub fn is_text(&self) -> bool {
+        matches!(self.data_type.family(), Family::Text)
+    }
+
+    /// The name of its collation; none if it is no text.
+    pub fn collation_name(&self) -> Option<&'static str> {
+        let name = if self.collation.is_binary {
+            "Latin1_General_BIN2"
+        } else {
+            selenite_plan::DEFAULT_COLLATION
+        };
+        self.is_text().then_some(name)
+    }
+}
+
+/// All columns of tables and views of the database in use.
+pub(crate) fn users(sight: &Sight<'_>) -> Vec<ViewColumn> {
+    let catalog = &sight.objects.catalog;
+    let mut tolds = Vec::new();
+    for table in catalog.schema.sorted_tables() {
+        let columns = (1..).zip(&table.table.columns);
+        tolds.extend(columns.map(|(number, column)| ViewColumn::of_table(table, number, column)));
+    }
+    let mut views: Vec<_> = catalog.schema.views().collect();
+    views.sort_by_key(|view| view.row.object_id);
+    for view in views {
+        for (number, column) in (1..).zip(catalog.view_columns(view)) {
+            tolds.push(ViewColumn {
+                object_id: view.row.object_id,
+                schema: SCHEMA,
+                object: view.row.name.clone(),
+                number,
+                name: column.name,
+                data_type: column.data_type,
+                nullable: column.nullable,
+                collation: column.collation,
+                is_identity: false,
+                is_computed: false,
+                default: None,
+            });
+        }
+    }
+    tolds
+}
+
+/// All columns of the server's own views.
+pub(crate) fn systems() -> Vec<ViewColumn> {
+    let mut tolds = Vec::new();
+    for view in listed() {
+        let columns = view.columns.0.iter().chain(view.columns.1);
+        for (number, (name, data_type, nullable)) in (1..).zip(columns) {
+            tolds.push(ViewColumn {
+                object_id: view.id,
+                schema: view.schema,
+                object: view.name.to_owned(),
+                number,
+                name: (*name).to_owned(),
+                data_type: *data_type,
+                nullable: *nullable,
+                collation: Collation::default(),
+                is_identity: false,
+                is_computed: false,
+                default: None,
+            });
+        }
+    }
+    tolds
+}
