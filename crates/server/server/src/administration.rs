@@ -16,16 +16,16 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 
+use crate::catalog::permission::Permissions;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::dropped_database::{NotDropped, drop_database};
 use crate::database::new_database::{NewDatabase, NotMade};
-use crate::catalog::permission::Permissions;
-use crate::sqlite_error::of_master;
-use crate::sqlite_error::unsupported_statement;
 use crate::database::transactions::Transactions;
 use crate::database::unfinished::Settlement;
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::DatabaseName;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::unsupported_statement;
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {

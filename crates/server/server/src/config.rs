@@ -9,7 +9,6 @@ use selenite_tds::EncryptionMode;
 
 use crate::audit::AuditSettings;
 use crate::log::Log;
-use crate::login::AttemptLimits;
 use crate::password::PasswordCost;
 
 /// How a server is started.
@@ -93,6 +92,15 @@ pub struct ServerLimits {
     pub server_memory: u64,
     /// How long a statement waits for a lock, whatever SET LOCK_TIMEOUT says.
     pub lock_timeout: Duration,
+}
+
+/// How many wrong passwords are tried.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AttemptLimits {
+    /// In a row, of one login, before it is locked. At least 1.
+    pub per_login: u32,
+    /// From one address, for all logins together; 0 is no limit.
+    pub per_address: u32,
 }
 
 /// How many sessions.

@@ -11,10 +11,12 @@ use crate::audit::Event;
 use crate::config::TlsOffload;
 use crate::instance::LANGUAGE;
 use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
+use crate::login::{Arrival, greet};
 use crate::master::{DatabaseRecord, LoginRecord};
-use crate::pending_logins::{Arrival, PendingLogin, greet};
+use crate::pending_logins::PendingLogin;
+use crate::registry::{CancelHandle, Traffic};
 use crate::registry::{NoPlace, Presence, SessionFacts};
-use crate::transport::{CancelHandle, Encryptor, Line, LineError, Traffic};
+use crate::transport::{Encryptor, Line, LineError};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 
 /// A connection that has come.

@@ -6,6 +6,7 @@ mod cross_database_table;
 mod definition;
 mod identity_insert;
 mod mixed_statement;
+mod name_scope;
 mod places;
 mod plan_cache;
 mod procedures;

@@ -9,8 +9,8 @@ use selenite_tds::ProductVersion;
 
 use crate::audit::AuditLog;
 use crate::descriptors::Descriptors;
+use crate::lockout::Lockout;
 use crate::log::Log;
-use crate::login::Lockout;
 use crate::master::{LoginRecord, Master, MasterError};
 use crate::password::{PasswordCost, PasswordFault, PasswordGate, PasswordHash, random_password};
 use crate::pending_logins::PendingLogins;

@@ -16,6 +16,7 @@ mod announcement;
 mod audit;
 mod catalog;
 mod certificate;
+mod compile;
 mod config;
 mod connection;
 mod data_folder;
@@ -28,6 +29,7 @@ mod front;
 mod identity;
 mod instance;
 mod listener;
+mod lockout;
 mod log;
 mod login;
 #[cfg(test)]
@@ -41,7 +43,6 @@ mod pending_logins;
 pub mod process;
 mod registry;
 mod reply;
-mod rpc;
 mod server;
 mod server_error;
 mod session;
@@ -54,22 +55,20 @@ mod wire;
 
 pub use announcement::Announcement;
 pub use audit::{AuditSettings, AuditTarget};
-pub use config::{Config, NewDatabases, ServerLimits, SessionLimits, TlsFiles, TlsOffload};
+pub use config::{AttemptLimits, Config, NewDatabases, ServerLimits, SessionLimits, TlsFiles, TlsOffload};
 use data_folder::DataFolder;
 pub use database::database_registry::DatabaseRegistry;
 pub use database::log_sync::SyncFigures;
 pub use front::{Ended, Front, LoginInfo, Session};
 pub use instance::Instance;
 pub use log::Log;
-pub use login::AttemptLimits;
 pub use registry::{
     Activity, DatabaseLock, Figures, PresentWait, Registry, RequestText, SessionEntry, SessionFacts, SessionSight,
-    Status, TransactionSight, WaitCounts, WaitStats, WaitType,
+    Status, TrafficCounts, TransactionSight, WaitCounts, WaitStats, WaitType,
 };
 pub use server::{Running, Server};
 pub use server_error::ServerError;
 pub use session::SqlFront;
 pub use settings::Settings;
 pub use system_views::system_relations;
-pub use transport::TrafficCounts;
 pub use wire::{Interrupt, Interrupts, Outlet, Wire, WireError};

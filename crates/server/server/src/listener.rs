@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use crate::connection::Connection;
 use crate::event_fd::EventFd;
 use crate::pending_logins::{Entered, PendingLogin};
-use crate::transport::{CancelHandle, CancelReason};
+use crate::registry::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
 
 /// Takes connections.

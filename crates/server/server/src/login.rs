@@ -7,12 +7,10 @@
 
 mod answer;
 mod authentication;
-mod lockout;
-mod recent_map;
+mod greeting;
 mod refusal;
 
 pub use answer::{Acceptance, LineSink, accept, refuse};
 pub use authentication::{Afterwards, Applicant, authenticate, confirm};
-pub use lockout::{AttemptLimits, Lockout, network};
-pub use recent_map::RecentMap;
+pub use greeting::{Arrival, greet};
 pub use refusal::{Notice, Refusal};

@@ -1,6 +1,5 @@
 //! What names mean to a session: tables, views, ids, principals, and the rights on them.
 
-pub(crate) mod name_scope;
 pub(crate) mod principal_facts;
 pub(crate) mod row_permissions;
 pub(crate) mod session_catalog;

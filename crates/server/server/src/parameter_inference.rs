@@ -21,8 +21,8 @@ use selenite_tsql::ast::{
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 
+use crate::compile::{ProgramKey, compile};
 use crate::memory;
-use crate::session::{ProgramKey, compile};
 use places::{InferredParameter, Place, Scope};
 
 /// A parameter that a text uses without declaring it.

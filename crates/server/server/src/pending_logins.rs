@@ -8,15 +8,11 @@
 //! B5. An eighth is for loopback, which B4 does not limit, and for addresses from which a login has come in since the server started. Only
 //!     for one of these does another of these make room, and only if no stranger can.
 
-mod greeting;
-
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-pub use greeting::{Arrival, greet};
-
-use crate::login::{RecentMap, network};
+use crate::lockout::{RecentMap, network};
 
 /// The places before the login.
 pub struct PendingLogins {

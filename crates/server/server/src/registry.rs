@@ -5,9 +5,11 @@
 //! G3. What a session does just now is told by its thread ([`own`]), which knows its session.
 
 mod activity;
+mod cancel_handle;
 pub(crate) mod own;
 mod session_entry;
 mod thread_figures;
+mod traffic;
 mod wait_stats;
 mod wait_type;
 
@@ -17,14 +19,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 pub use activity::{Activity, DatabaseLock, PresentWait, RequestText, SessionSight, TransactionSight};
+pub use cancel_handle::{CancelHandle, CancelReason};
 pub use session_entry::{SessionEntry, SessionFacts, Status};
 pub use thread_figures::Figures;
 use thread_figures::ThreadFigures;
+pub use traffic::{Traffic, TrafficCounts};
 pub use wait_stats::{WaitCounts, WaitStats};
 pub use wait_type::WaitType;
 
 use crate::config::SessionLimits;
-use crate::transport::{CancelHandle, CancelReason, Traffic};
 
 /// The sessions that live, by their spid.
 pub struct Registry {

@@ -7,16 +7,16 @@
 //!
 //! Left to others: what statements on tables do (the executor), order and DONEs (the machine).
 
+mod arguments;
 mod command;
-mod compiler;
 mod facts;
 mod host;
 mod local_clock;
-mod program_cache;
+mod procedure_name;
+mod rpc;
 mod session_loop;
 mod set_option;
 mod statistics;
-mod unsupported;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,13 +24,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use selenite_plan::PlanError;
 use selenite_plan::program::Program;
 
-pub(crate) use compiler::compile;
-pub(crate) use host::{Handle, SessionHost};
 use local_clock::LocalClock;
-use program_cache::ProgramCache;
-pub(crate) use program_cache::ProgramKey;
 use session_loop::SessionLoop;
 
+use crate::compile::{ProgramCache, ProgramKey, compile};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::memory;
@@ -91,7 +88,7 @@ impl Stock {
         if let Some(program) = self.programs.find(&key) {
             return Ok(program);
         }
-        let program = Arc::new(memory::measured_program(|| compiler::compile(&key, goes_on))?);
+        let program = Arc::new(memory::measured_program(|| compile(&key, goes_on))?);
         self.programs.keep(key, &program);
         Ok(program)
     }

@@ -7,8 +7,8 @@ use selenite_plan::machine::TableStatement;
 use selenite_plan::statement::StoreError;
 use selenite_plan::{Ends, PlanError};
 
-use crate::sqlite_error::damaged_page::damaged_page;
 use crate::master::MasterError;
+use crate::sqlite_error::damaged_page::damaged_page;
 
 /// 40510, of a statement that is not supported as a whole.
 pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {

@@ -42,8 +42,10 @@ pub use cell::Cell;
 pub use encryption::real;
 pub use sessions::date_format;
 
+use crate::catalog::system_relations::{
+    ColumnSpec, FunctionDefinition, INFORMATION, SYS, SystemRelations, ViewDefinition,
+};
 use crate::names::session_objects::SessionObjects;
-use crate::catalog::system_relations::{ColumnSpec, FunctionDefinition, INFORMATION, SYS, SystemRelations, ViewDefinition};
 use crate::session_state::SessionState;
 
 /// What names are bound to.
@@ -122,10 +124,7 @@ pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, V
     views.chain(functions).filter(is_told)
 }
 
-fn names(
-    first: &'static [ColumnSpec],
-    second: &'static [ColumnSpec],
-) -> Vec<&'static str> {
+fn names(first: &'static [ColumnSpec], second: &'static [ColumnSpec]) -> Vec<&'static str> {
     first.iter().chain(second).map(|(name, ..)| *name).collect()
 }
 

@@ -5,19 +5,15 @@
 //! W3. No more is read from the socket than the next record or packet needs room for.
 //! W4. A write waits for a client that does not read; a pulled [`CancelHandle`] ends any wait.
 
-mod cancel_handle;
 mod handshake;
 mod inbound;
 mod line;
 mod line_error;
 mod offload;
 mod tls_setup;
-mod traffic;
 mod waiting_socket;
 
-pub use cancel_handle::{CancelHandle, CancelReason};
 pub use line::{Line, WaitMode};
 pub use line_error::LineError;
 pub use offload::Encryptor;
 pub use tls_setup::TlsSetup;
-pub use traffic::{Traffic, TrafficCounts};

@@ -14,7 +14,8 @@ use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};
 
 use crate::SessionEntry;
-use crate::transport::{CancelHandle, CancelReason, Line, LineError, WaitMode};
+use crate::registry::{CancelHandle, CancelReason};
+use crate::transport::{Line, LineError, WaitMode};
 
 /// Requests in, answers out. It belongs to the session's thread.
 pub struct Wire {

@@ -6,11 +6,11 @@ use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::Value;
 
 use crate::administration::Administration;
-use crate::database::expectation::plain_access;
-use crate::sqlite_error::of_master;
 use crate::administration::security::argument;
+use crate::database::expectation::plain_access;
 use crate::master::DatabaseName;
 use crate::master::load_commitment;
+use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the

@@ -19,8 +19,8 @@ use selenite_types::storage::declared_type;
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::permission::Permissions;
-use crate::sqlite_error::trouble;
 use crate::catalog::principals::Principals;
+use crate::sqlite_error::trouble;
 
 /// A database's objects, or those of a session's temporary tables.
 #[derive(Clone, Default)]

@@ -16,8 +16,8 @@ use selenite_plan::{NameKey, PlanError};
 use selenite_tsql::ast::TableElement;
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
-use crate::sqlite_error::trouble;
 use crate::catalog::schema::computed_type;
+use crate::sqlite_error::trouble;
 
 /// Table variables by their names.
 pub type Variables = HashMap<NameKey, Arc<TableVariable>>;

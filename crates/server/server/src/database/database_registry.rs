@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_plan::{PlanError, same_name};
 
-use crate::database::cleanups::Cleanups;
-use crate::database::open_database::SharedDatabase;
+use crate::Instance;
 use crate::catalog::directory::Directory;
-use crate::database::scans::Scans;
-use crate::database::log_sync::{LogSync, SyncFigures};
 use crate::catalog::permission::has_guests;
-use crate::sqlite_error::of_master;
 use crate::catalog::principals::Principals;
+use crate::database::cleanups::Cleanups;
+use crate::database::log_sync::{LogSync, SyncFigures};
+use crate::database::open_database::SharedDatabase;
+use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
-use crate::Instance;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER};
+use crate::sqlite_error::of_master;
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]

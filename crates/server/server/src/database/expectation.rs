@@ -11,11 +11,11 @@ use rusqlite::{Connection, ErrorCode};
 use selenite_engine::{Access, Expected, Suite, take_refusal};
 use selenite_plan::{Ends, PlanError};
 
-use crate::sqlite_error::damaged_page::{damaged_page, log_damage};
-use crate::sqlite_error::of_master;
 use crate::Instance;
 use crate::master::DatabaseRecord;
 use crate::master::MASTER;
+use crate::sqlite_error::damaged_page::{damaged_page, log_damage};
+use crate::sqlite_error::of_master;
 
 /// How a database's file is opened.
 ///

@@ -15,8 +15,8 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::{IdentityRule, Table};
 use selenite_plan::definition::quoted;
 
-use crate::sqlite_error::trouble;
 use crate::catalog::schema::Schema;
+use crate::sqlite_error::trouble;
 
 /// The numbers of one database's tables, shared by all sessions.
 #[derive(Default)]

@@ -12,10 +12,10 @@ use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
 
 use selenite_keyring::OriginPolicy;
 
-use crate::catalog::catalog_rows;
-use crate::database::open_database::look_by;
-use crate::database::expectation::plain_access;
 use crate::NewDatabases;
+use crate::catalog::catalog_rows;
+use crate::database::expectation::plain_access;
+use crate::database::open_database::look_by;
 use crate::master::load_commitment;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
 

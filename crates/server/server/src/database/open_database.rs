@@ -12,19 +12,19 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::quoted;
 
+use crate::catalog::schema::{Schema, SchemaTable};
 use crate::database::cancellation::Cancellation;
-use crate::sqlite_error::damaged_page::note_file;
 use crate::database::durability::DelayedDurability;
 use crate::database::expectation::{check_suite, open_expected};
 use crate::database::functions;
 use crate::database::identities::{Identities, IdentityJournal};
 use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
-use crate::sqlite_error::{log_lost, trouble};
 use crate::database::running::Running;
-use crate::catalog::schema::{Schema, SchemaTable};
 use crate::database::write_queue::{Waits, WriteQueue};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
+use crate::sqlite_error::damaged_page::note_file;
+use crate::sqlite_error::{log_lost, trouble};
 use crate::{Instance, Interrupts};
 
 /// What all sessions share of a database.

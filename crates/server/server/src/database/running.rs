@@ -6,10 +6,10 @@ use selenite_plan::execution::Compiled;
 use selenite_plan::{Environment, PlanError};
 use selenite_types::storage::StoredRef;
 
-use crate::names::session_objects::SessionObjects;
-use crate::system_views::Sight;
 use crate::names::session_environment::SessionEnvironment;
+use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
+use crate::system_views::Sight;
 
 /// Shared by a connection's functions and whoever runs statements on it; both are on the session's thread.
 #[derive(Clone, Default)]

@@ -17,8 +17,8 @@ use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, Layout, Observer, Progress, Suite, Watch};
 use selenite_keyring::KeyError;
 
-use crate::database::file_state::{FileState, Phase};
 use crate::database::expectation::access_to;
+use crate::database::file_state::{FileState, Phase};
 use crate::master::{DatabaseName, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::{Instance, NewDatabases};
 

@@ -18,10 +18,10 @@ use crate::database::cancellation::Cancellation;
 use crate::database::functions::stored_ref;
 use crate::database::identities::{Identities, IdentityJournal};
 use crate::database::lock_timeout::LockTimeout;
-use crate::names::session_objects::SessionObjects;
-use crate::sqlite_error::{is_busy, refusal, trouble};
 use crate::database::running::{Running, RunningCall, Scene};
+use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
+use crate::sqlite_error::{is_busy, refusal, trouble};
 use crate::{Interrupts, memory};
 
 /// A connection while a statement of T-SQL's runs.

@@ -15,12 +15,12 @@ use std::time::Duration;
 use selenite_plan::PlanError;
 use selenite_plan::machine::{Failure, Stop};
 
-use crate::database::open_database::OpenDatabase;
 use crate::database::lock_timeout::LockTimeout;
 use crate::database::log_sync::CommitNo;
-use crate::sqlite_error::{deadlock, lock_timeout, transaction_lost, trouble};
+use crate::database::open_database::OpenDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
 use crate::master::{MASTER, TEMPDB};
+use crate::sqlite_error::{deadlock, lock_timeout, transaction_lost, trouble};
 
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {

@@ -11,10 +11,10 @@ use selenite_engine::{Access, DatabaseId, Draft, Expected, Suite, keys};
 
 use selenite_keyring::OriginPolicy;
 
-use crate::database::dropped_database::{is_own, path_of, remove_files};
-use crate::database::file_state::{FileState, Phase};
 use crate::database::certificate_label::note_key;
+use crate::database::dropped_database::{is_own, path_of, remove_files};
 use crate::database::expectation::plain_access;
+use crate::database::file_state::{FileState, Phase};
 use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, remove_if_there};
 use crate::log::Log;
 use crate::master::load_commitment;

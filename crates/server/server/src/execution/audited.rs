@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use crate::execution::session_executor::SessionExecutor;
 use crate::audit::{Audited, Event};
+use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::SessionInfo;
 
 impl SessionExecutor<'_> {

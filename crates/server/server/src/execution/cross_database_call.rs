@@ -15,16 +15,10 @@ use selenite_tsql::ast::{Name, StatementKind};
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
 use crate::execution::procedures;
-use crate::sqlite_error::unknown_database;
-use crate::names::session_catalog::SessionCatalog;
-use crate::execution::session_executor::SessionExecutor;
+use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
 use crate::memory;
-
-/// A procedure that was found in another database, and is about to begin.
-pub struct CrossDatabaseCall {
-    program: Arc<Program>,
-    database_id: i32,
-}
+use crate::names::session_catalog::SessionCatalog;
+use crate::sqlite_error::unknown_database;
 
 impl SessionExecutor<'_> {
     /// The procedure of a name in another database.

@@ -17,9 +17,9 @@ use selenite_plan::catalog::Table;
 use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
 
 use crate::database::open_database::OpenDatabase;
-use crate::sqlite_error::trouble;
 use crate::database::sqlite_store::within_memory;
 use crate::database::transaction::execute;
+use crate::sqlite_error::trouble;
 
 /// A table whose rows a statement reads in another database.
 #[derive(Clone, Debug)]

@@ -10,12 +10,12 @@ use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
-use crate::database::open_database::OpenDatabase;
-use crate::names::session_objects::SessionObjects;
-use crate::sqlite_error::trouble;
 use crate::catalog::schema::{Schema, SchemaTable};
+use crate::database::open_database::OpenDatabase;
 use crate::names::session_catalog::SessionCatalog;
+use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
+use crate::sqlite_error::trouble;
 
 mod alter;
 mod duplicate;

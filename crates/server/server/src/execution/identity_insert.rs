@@ -4,8 +4,8 @@ use selenite_plan::machine::Failure;
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
-use crate::database::frames::IdentityInsert;
 use crate::catalog::permission::no_object;
+use crate::database::frames::IdentityInsert;
 use crate::execution::session_executor::SessionExecutor;
 
 impl SessionExecutor<'_> {

@@ -8,17 +8,17 @@ use selenite_plan::machine::{Affected, Failure, TableStatement};
 use selenite_plan::statement::{Binding, Statement};
 use selenite_types::Value;
 
-use crate::execution::cross_database_table::{Borrowed, give_back, lend};
-use crate::database::lock_timeout::LockTimeout;
-use crate::names::session_objects::SessionObjects;
 use crate::catalog::permission::{Permissions, no_access};
+use crate::database::lock_timeout::LockTimeout;
+use crate::database::transaction::execute;
+use crate::execution::cross_database_table::{Borrowed, give_back, lend};
 use crate::execution::places::{Place, Places, PlacesCatalog};
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
-use crate::database::transaction::execute;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
 use crate::master::TEMPDB;
+use crate::names::session_objects::SessionObjects;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.

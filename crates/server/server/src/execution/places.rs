@@ -14,10 +14,10 @@ use selenite_plan::statement::Statement;
 use selenite_plan::{PlanError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
-use crate::execution::cross_database_table::Borrowed;
-use crate::names::session_objects::SessionObjects;
 use crate::catalog::permission::Permissions;
+use crate::execution::cross_database_table::Borrowed;
 use crate::names::row_permissions::{Seen, check_reads, check_rows};
+use crate::names::session_objects::SessionObjects;
 
 /// A database as a session sees it.
 pub struct Place {

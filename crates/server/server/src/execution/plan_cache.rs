@@ -8,7 +8,7 @@ use selenite_plan::program::{Program, StatementId};
 use selenite_plan::statement::Statement;
 
 use crate::catalog::catalog_rows::CatalogRow;
-use crate::names::name_scope::PlanVersion;
+use crate::execution::name_scope::PlanVersion;
 
 /// What a session keeps.
 pub struct PlanCache {

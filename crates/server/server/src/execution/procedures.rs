@@ -11,8 +11,8 @@ use selenite_plan::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, sa
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::Value;
 
-use crate::names::session_objects::SessionObjects;
 use crate::catalog::schema::parsed;
+use crate::names::session_objects::SessionObjects;
 
 /// A procedure.
 struct ProcedureSpec {

@@ -12,24 +12,23 @@ use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
 use selenite_types::Value;
 
 use crate::administration::Administration;
-use crate::execution::cross_database_call::CrossDatabaseCall;
+use crate::audit::{self, Audited, RefusedCalls};
+use crate::catalog::permission::{Permissions, no_access};
+use crate::catalog::table_variables::{TableVariable, Variables};
 use crate::database::database_registry::DatabaseRegistry;
-use crate::execution::definition::{Work, is_of_temporary};
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::lock_timeout::LockTimeout;
-use crate::names::name_scope::NameScope;
-use crate::names::session_objects::SessionObjects;
-use crate::catalog::permission::{Permissions, no_access};
-use crate::execution::plan_cache::PlanCache;
-use crate::names::name_scope::PlanVersion;
-use crate::sqlite_error::{unknown_database, unsupported_statement};
-use crate::catalog::table_variables::{TableVariable, Variables};
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
-use crate::audit::{self, Audited, RefusedCalls};
+use crate::execution::definition::{Work, is_of_temporary};
+use crate::execution::name_scope::NameScope;
+use crate::execution::name_scope::PlanVersion;
+use crate::execution::plan_cache::PlanCache;
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
+use crate::names::session_objects::SessionObjects;
 use crate::session_state::CurrentDatabase;
+use crate::sqlite_error::{unknown_database, unsupported_statement};
 
 /// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
 pub(crate) struct SessionExecutor<'a> {
@@ -46,6 +45,14 @@ pub(crate) struct SessionExecutor<'a> {
     pub(crate) pending_call: Option<CrossDatabaseCall>,
     /// Of the calls that are in the audit log.
     pub(crate) refused: RefusedCalls,
+}
+
+/// A procedure that was found in another database, and is about to begin.
+pub struct CrossDatabaseCall {
+    /// Its text.
+    pub program: Arc<Program>,
+    /// The database.
+    pub database_id: i32,
 }
 
 impl<'a> SessionExecutor<'a> {

@@ -16,10 +16,10 @@ use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::statement::Binding;
 use selenite_tsql::ast::ObjectName;
 
-use crate::sqlite_error::trouble;
-use crate::names::session_catalog::SessionCatalog;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
+use crate::names::session_catalog::SessionCatalog;
+use crate::sqlite_error::trouble;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

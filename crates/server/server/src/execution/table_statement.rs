@@ -14,17 +14,17 @@ use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_tds::Column;
 use selenite_types::{Decimal, Value};
 
-use crate::sqlite_error::damaged_page::log_damage;
-use crate::execution::definition::Work;
-use crate::database::lock_timeout::LockTimeout;
-use crate::names::session_objects::SessionObjects;
-use crate::names::row_permissions::{Asked, check_rows};
 use crate::catalog::permission::check;
-use crate::names::name_scope::PlanVersion;
+use crate::database::lock_timeout::LockTimeout;
+use crate::database::sqlite_store::{LateScene, SqliteStore};
+use crate::execution::definition::Work;
+use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
-use crate::database::sqlite_store::{LateScene, SqliteStore};
 use crate::execution_context::ExecutionContext;
+use crate::names::row_permissions::{Asked, check_rows};
+use crate::names::session_objects::SessionObjects;
+use crate::sqlite_error::damaged_page::log_damage;
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.

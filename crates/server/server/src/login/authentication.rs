@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::time::Instant;
 
 use super::Refusal;
-use super::lockout::{Account, Attempt, Blocked};
 use crate::Instance;
+use crate::lockout::{Account, Attempt, Blocked};
 use crate::master::{Attempts, LoginRecord, MasterError};
 use crate::password::{PasswordFault, PasswordHash, check_new_password};
 

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use selenite_plan::{Key, PrincipalFacts, same_name};
 
-use crate::catalog::fixed_role::SYSADMIN;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::principals::Principals;
 use crate::catalog::directory::Directory;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::fixed_role::SYSADMIN;
 use crate::catalog::permission::{DBO, GUEST, Permissions};
+use crate::catalog::principals::Principals;
 
 /// A user or role of the database in use.
 pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {

@@ -8,8 +8,8 @@ use selenite_plan::{
 };
 use selenite_types::{DataType, Guid, Moment};
 
-use crate::names::session_objects::SessionObjects;
 use crate::memory;
+use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
 
 /// An [`Environment`] of borrowed parts.

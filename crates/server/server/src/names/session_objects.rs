@@ -13,17 +13,17 @@ use selenite_plan::{
 };
 use selenite_types::{DataType, Decimal};
 
-use crate::database::open_database::{SharedDatabase, look_at};
 use crate::catalog::directory::Directory;
 use crate::catalog::object_list::ListedObject;
 use crate::catalog::permission::{Permissions, has_guests};
-use crate::catalog::schema::{Schema, SchemaTable};
 use crate::catalog::principals::Principals;
-use crate::names::principal_facts::{login_facts, user_facts};
-use crate::names::session_catalog::SessionCatalog;
+use crate::catalog::schema::{Schema, SchemaTable};
 use crate::catalog::system_relations::{SCHEMAS, ViewDefinition};
+use crate::database::open_database::{SharedDatabase, look_at};
 use crate::master::TEMPDB;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord};
+use crate::names::principal_facts::{login_facts, user_facts};
+use crate::names::session_catalog::SessionCatalog;
 use crate::{Instance, Interrupts};
 
 /// A picture of what a session sees, for as long as a statement runs: SQLite's functions have it too.

@@ -10,7 +10,7 @@ use selenite_tds::{PacketSize, TdsVersion};
 
 use super::activity::Activity;
 use super::thread_figures::{Figures, OwnThread, ThreadFigures, cpu_of_this_thread};
-use crate::transport::{CancelHandle, Traffic, TrafficCounts};
+use crate::registry::{CancelHandle, Traffic, TrafficCounts};
 
 /// What others can see of a session, and do to it.
 pub struct SessionEntry {

@@ -10,26 +10,29 @@ use selenite_plan::machine::{
 };
 use selenite_plan::program::Program;
 use selenite_plan::{
-    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Ends, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
 };
-use selenite_tds::EnvChange;
-use selenite_tsql::ast;
+use selenite_tds::{EnvChange, ProcedureId};
+use selenite_tsql::ast::{self, Name};
 use selenite_types::{DataType, Guid, Moment, Value};
 
+use super::Stock;
+use super::arguments::not_national;
 use super::command::{Command, frees_programs};
-use super::program_cache::ProgramKey;
+use super::procedure_name::{self, Target};
+use super::set_option::{self, SetTarget};
 use super::statistics::Stopwatch;
-use super::{Stock, set_option};
 use crate::ServerLimits;
-use crate::names::session_environment::SessionEnvironment;
+use crate::compile::ProgramKey;
+use crate::compile::set_option_check::QUOTED_IDENTIFIER;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::memory;
+use crate::names::session_environment::SessionEnvironment;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::reply::Reply;
 use crate::reply::capture::Capture;
-use crate::rpc::in_batch;
 use crate::session_state::SessionState;
 use crate::wire::LOOK_EVERY_NS;
 
@@ -95,7 +98,7 @@ impl<'a> SessionHost<'a> {
         let key = ProgramKey {
             text: Arc::from(text),
             parameters: Arc::from(parameters),
-            quoted_identifier: self.state.session.options & set_option::QUOTED_IDENTIFIER != 0,
+            quoted_identifier: self.state.session.options & QUOTED_IDENTIFIER != 0,
         };
         let program = self.stock.program(key, &|| self.reply.goes_on());
         // What it has become of the text, which the parser did not see.
@@ -289,7 +292,16 @@ impl Host for SessionHost<'_> {
     }
 
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
-        set_option::set(self, option, value)
+        if let ast::SetOption::IdentityInsert { table, on } = option {
+            let (executor, execution) = self.execution();
+            return executor.identity_insert(table, *on, execution);
+        }
+        let mut target = SetTarget {
+            state: &mut self.state,
+            reply: &mut self.reply,
+            stopwatch: &mut self.stopwatch,
+        };
+        set_option::set(&mut target, option, value)
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
@@ -321,6 +333,39 @@ impl SessionHost<'_> {
             PlanError::unknown_procedure(&name).into()
         })
     }
+}
+
+/// The session's own procedures that a batch may call with EXEC; `None` if it is another.
+fn in_batch(host: &mut SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee, Failure>> {
+    match procedure_name::own(call.procedure)? {
+        Target::Own(ProcedureId::ExecuteSql, database) => Some(execute_sql(host, call, database.as_ref())),
+        Target::Own(id, _) => {
+            let error = PlanError::unsupported(&format!("EXECUTE {}", id.name()));
+            Some(Err(error.with_ends(Ends::Statement).into()))
+        }
+        Target::Other(_) => None,
+    }
+}
+
+/// EXEC sp_executesql.
+fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Name>) -> Result<Callee, Failure> {
+    let text_at = |index: usize| match call.arguments.get(index).map(|argument| &argument.value) {
+        Some(Some((Value::Text(text), _))) => Ok(Some(text.clone())),
+        Some(Some((Value::Null, _)) | None) | None => Ok(None),
+        Some(Some(_)) => Err(not_national(index)),
+    };
+    let text = text_at(0)?.unwrap_or_default();
+    let parameters = text_at(1)?.unwrap_or_default();
+    // One of the errors is told: a call has but one.
+    let program = host
+        .program(&text, &parameters)
+        .map_err(|mut errors| match errors.is_empty() {
+            true => PlanError::internal("a text without program or error"),
+            false => errors.swap_remove(0),
+        })?;
+    host.run_in(database, &program)?;
+    let first = call.arguments.len().min(2);
+    Ok(Callee::ProgramWith { program, first })
 }
 
 impl Environment for SessionHost<'_> {

@@ -11,6 +11,7 @@ use selenite_tsql::ast::IsolationLevel;
 use super::Stock;
 use super::facts::new_state;
 use super::host::SessionHost;
+use super::rpc::{Prepared, answer_call};
 use super::statistics::Stopwatch;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::execution::session_executor::SessionExecutor;
@@ -18,7 +19,6 @@ use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::registry::own;
 use crate::reply::Reply;
-use crate::rpc::{Prepared, answer_call};
 use crate::session_state::SessionState;
 use crate::{Ended, Session, Wire, WireError};
 

@@ -6,9 +6,9 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::Column;
 use selenite_types::DataType;
 
-use crate::catalog::schema::SchemaTable;
 use super::view_column::{self, ViewColumn};
 use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
+use crate::catalog::schema::SchemaTable;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

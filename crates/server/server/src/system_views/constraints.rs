@@ -5,10 +5,10 @@ use std::sync::Arc;
 use selenite_plan::catalog::{ForeignKey, ReferencedAction};
 use selenite_plan::{ObjectKind, PlanError, same_name};
 
-use crate::catalog::object_list::{ListedIndex, ListedObject, constraint_id};
-use crate::catalog::schema::SchemaTable;
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use crate::catalog::object_list::{ListedIndex, ListedObject, constraint_id};
+use crate::catalog::schema::SchemaTable;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

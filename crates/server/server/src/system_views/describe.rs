@@ -11,8 +11,8 @@ use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family};
 
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
+use crate::compile::{ProgramKey, compile};
 use crate::memory;
-use crate::session::{ProgramKey, compile};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[
     FunctionSpec {

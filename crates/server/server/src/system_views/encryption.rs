@@ -8,11 +8,11 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
-use crate::database::file_state::{FileState, Phase};
 use crate::database::expectation::access_to;
-use crate::sqlite_error::of_master;
+use crate::database::file_state::{FileState, Phase};
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord};
 use crate::master::{MASTER, TEMPDB};
+use crate::sqlite_error::of_master;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

@@ -6,10 +6,10 @@ use selenite_plan::PlanError;
 use selenite_plan::catalog::{ForeignKey, KeyKind, ReferencedAction};
 use selenite_plan::definition::SCHEMA;
 
-use crate::catalog::schema::SchemaTable;
 use super::constraints::{all_foreign_keys, column_id, referenced_key};
 use super::information::limited;
 use super::{ColumnSpec, INFORMATION, INT, NAME, Row, Sight, ViewSpec, narrow, row, text};
+use crate::catalog::schema::SchemaTable;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

@@ -5,9 +5,9 @@ use selenite_plan::program::Program;
 use selenite_tsql::ast::{Procedure, StatementKind};
 use selenite_types::DataType;
 
+use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row};
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::schema::parsed;
-use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

@@ -3,10 +3,10 @@
 use selenite_plan::{ObjectKind, PlanError};
 use selenite_types::DataType;
 
-use crate::catalog::object_list::ListedObject;
-use crate::names::session_objects::letters;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};
+use crate::catalog::object_list::ListedObject;
 use crate::catalog::system_relations::ViewDefinition;
+use crate::names::session_objects::letters;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

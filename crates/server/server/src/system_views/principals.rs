@@ -4,8 +4,8 @@ use selenite_plan::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
-use crate::catalog::permission::{DBO, GUEST};
 use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::permission::{DBO, GUEST};
 use crate::master::LoginRecord;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[

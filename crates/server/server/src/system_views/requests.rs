@@ -5,12 +5,11 @@
 
 use std::time::SystemTime;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use selenite_plan::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
-use super::sessions::{millis, options_of, shown, spid, state_of, with_options};
+use super::sessions::{handle, handle_of, millis, options_of, shown, spid, state_of, with_options};
 use super::{
     BIG, BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row,
     text,
@@ -167,18 +166,6 @@ fn sql_text(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, 
         (handle(source) == wanted).then(|| row![Cell::Null, Cell::Null, Cell::Null, false, source])
     });
     Ok(found.into_iter().collect())
-}
-
-/// The handle of what a session asked for last (R1).
-pub(crate) fn handle_of(session: &SessionEntry) -> Option<Vec<u8>> {
-    let request = session.activity().request()?;
-    Some(handle(request.program.source()))
-}
-
-fn handle(source: &str) -> Vec<u8> {
-    let mut handle = vec![2, 0, 0, 0];
-    handle.extend(digest(&SHA256, source.as_bytes()).as_ref().iter().take(16));
-    handle
 }
 
 /// The database that a session waits to write to; empty if it waits for none.

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use selenite_plan::PlanError;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::DateFormat;
@@ -176,7 +177,7 @@ fn connections(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             i32::from(facts.peer.port()),
             facts.local.ip().to_string(),
             i32::from(facts.local.port()),
-            super::requests::handle_of(session),
+            handle_of(session),
             Cell::count(traffic.bytes_read, i64::MAX),
             Cell::count(traffic.bytes_written, i64::MAX),
         ]
@@ -264,6 +265,19 @@ fn whole(bits: u32) -> i32 {
 
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
+
+/// The handle of what a session asked for last (R1).
+pub(crate) fn handle_of(session: &SessionEntry) -> Option<Vec<u8>> {
+    let request = session.activity().request()?;
+    Some(handle(request.program.source()))
+}
+
+/// The handle of a text.
+pub(crate) fn handle(source: &str) -> Vec<u8> {
+    let mut handle = vec![2, 0, 0, 0];
+    handle.extend(digest(&SHA256, source.as_bytes()).as_ref().iter().take(16));
+    handle
+}
 
 /// DATEFORMAT, as it is written.
 pub fn date_format(format: DateFormat) -> &'static str {

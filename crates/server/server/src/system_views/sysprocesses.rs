@@ -3,7 +3,8 @@
 use selenite_plan::PlanError;
 use selenite_types::DataType;
 
-use super::requests::{handle_of, wait_resource};
+use super::requests::wait_resource;
+use super::sessions::handle_of;
 use super::sessions::{millis, shown, spid, state_of};
 use super::{BIG, Cell, ColumnSpec, INT, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row};
 use crate::{Status, WaitType};

@@ -5,10 +5,10 @@ use selenite_plan::program::{Parameter, Program};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::storage::StoredRef;
 
-use crate::parameter_inference::{InferenceContext, Inferred, undeclared};
-use crate::catalog::schema::parsed;
 use super::describe::{text_at, wire};
 use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
+use crate::catalog::schema::parsed;
+use crate::parameter_inference::{InferenceContext, Inferred, undeclared};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[FunctionSpec {
     schema: SYS,

@@ -7,9 +7,9 @@ use selenite_plan::catalog::Column;
 use selenite_plan::definition::SCHEMA;
 use selenite_types::{DataType, Family};
 
+use super::{Cell, Row, Sight, listed, row};
 use crate::catalog::object_list::constraint_id;
 use crate::catalog::schema::SchemaTable;
-use super::{Cell, Row, Sight, listed, row};
 
 /// What a column is to the views.
 pub(crate) struct ViewColumn {

@@ -11,8 +11,9 @@ use selenite_tds::{Incoming, MessageReader};
 
 use super::inbound::Inbound;
 use super::waiting_socket::WaitingSocket;
-use super::{Encryptor, LineError, Traffic};
+use super::{Encryptor, LineError};
 use crate::memory;
+use crate::registry::Traffic;
 
 /// One connection. It belongs to one thread at a time.
 pub struct Line {

@@ -22,12 +22,12 @@ use super::purity;
 use super::{Request, tell_rows};
 use crate::Interrupts;
 use crate::administration::Administration;
-use crate::database::open_database::OpenDatabase;
 use crate::database::expectation::access_to;
-use crate::sqlite_error::of_master;
-use crate::sqlite_error::trouble;
+use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn checkdb(

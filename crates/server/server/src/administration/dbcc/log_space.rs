@@ -9,9 +9,9 @@ use selenite_types::{DataType, Value, Width};
 use super::{Request, tell_rows};
 use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;
+use crate::execution_context::ExecutionContext;
 use crate::sqlite_error::trouble;
 use crate::system_views::real;
-use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
     pub(super) fn performance(

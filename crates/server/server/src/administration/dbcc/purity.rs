@@ -5,8 +5,8 @@ use selenite_plan::definition::quoted;
 use selenite_types::storage::from_stored;
 
 use super::finding::{Finding, Findings};
-use crate::database::functions::stored_ref;
 use crate::catalog::schema::Schema;
+use crate::database::functions::stored_ref;
 
 /// Reads every value of a database's tables, or of one.
 ///

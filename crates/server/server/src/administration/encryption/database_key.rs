@@ -11,18 +11,18 @@ use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
-use crate::database::file_state::{FileState, Phase};
-use crate::database::certificate_label::label;
 use super::{error, held_certificates, info, missing, of_engine, unsupported};
 use crate::administration::Administration;
-use crate::database::open_database::SharedDatabase;
+use crate::database::certificate_label::label;
 use crate::database::expectation::access_to;
-use crate::sqlite_error::of_master;
-use crate::sqlite_error::{deadlock, lock_timeout};
+use crate::database::file_state::{FileState, Phase};
+use crate::database::open_database::SharedDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit};
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
+use crate::sqlite_error::of_master;
+use crate::sqlite_error::{deadlock, lock_timeout};
 use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.

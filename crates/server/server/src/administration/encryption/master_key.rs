@@ -12,12 +12,12 @@ use zeroize::Zeroizing;
 
 use super::key_file::KeyFile;
 use super::{error, missing, unsupported};
-use crate::database::certificate_label::hexadecimal;
 use crate::Instance;
 use crate::administration::Administration;
-use crate::sqlite_error::of_master;
+use crate::database::certificate_label::hexadecimal;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};
+use crate::sqlite_error::of_master;
 
 /// The key, at work.
 pub struct MasterKey(RandomizedNonceKey);

@@ -8,13 +8,13 @@ use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;
-use crate::database::file_state::{FileState, Phase};
-use crate::database::scans::goal_of;
 use super::{error, of_engine, unsupported};
 use crate::administration::Administration;
-use crate::sqlite_error::of_master;
+use crate::database::file_state::{FileState, Phase};
+use crate::database::scans::goal_of;
 use crate::execution_context::ExecutionContext;
 use crate::master::{EncryptionKeyRecord, Tde};
+use crate::sqlite_error::of_master;
 
 /// What is to become of a database's encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,12 +4,12 @@ use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 
 use super::policy::{LoginOptions, is_right, plain, stretch};
-use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use super::{error, refused, special};
-use crate::catalog::principals::not_there;
 use crate::administration::Administration;
-use crate::sqlite_error::of_master;
+use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
+use crate::catalog::principals::not_there;
 use crate::master::{LoginRecord, MasterError, NewLogin};
+use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {

@@ -4,10 +4,10 @@ use selenite_plan::machine::{Call, CallArgument, Callee, Failure};
 use selenite_plan::{PlanError, same_name};
 use selenite_types::Value;
 
-use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
-use crate::catalog::fixed_role::FixedRole;
 use super::{error, refused};
 use crate::administration::Administration;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
 use crate::execution_context::ExecutionContext;
 
 /// The procedures.

@@ -5,12 +5,12 @@ use selenite_plan::definition::SCHEMA;
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
 
-use crate::catalog::principals::ensure;
-use crate::catalog::fixed_role::UNSUPPORTED;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::principals::{Principals, User, not_there};
 use super::{error, refused, special};
 use crate::catalog::directory::Directory;
+use crate::catalog::fixed_role::FixedRole;
+use crate::catalog::fixed_role::UNSUPPORTED;
+use crate::catalog::principals::ensure;
+use crate::catalog::principals::{Principals, User, not_there};
 use crate::sqlite_error::trouble;
 
 /// What a change of users is carried out with.

@@ -7,11 +7,11 @@ use selenite_plan::definition::{Alteration, Step, TableDefinition, index_name, n
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
-use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
-use crate::sqlite_error::trouble;
-use crate::catalog::schema::SchemaTable;
 use super::inner::Few;
 use super::{Work, Written, refusal};
+use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
+use crate::catalog::schema::SchemaTable;
+use crate::sqlite_error::trouble;
 
 impl Work<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {

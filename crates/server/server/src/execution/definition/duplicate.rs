@@ -6,9 +6,9 @@ use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
+use super::{Work, refusal};
 use crate::database::functions::stored_ref;
 use crate::sqlite_error::trouble;
-use super::{Work, refusal};
 
 impl Work<'_> {
     /// Makes an index by SQLite's statements; rows that are one too many make error 1505.

@@ -5,9 +5,9 @@ use selenite_plan::definition::{IndexDefinition, TableDefinition, index_name, nu
 use selenite_plan::{PlanError, same_name};
 use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
 
+use super::{Work, Written, refusal};
 use crate::catalog::catalog_rows::ObjectKind;
 use crate::catalog::schema::SchemaTable;
-use super::{Work, Written, refusal};
 
 impl Work<'_> {
     pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), PlanError> {

@@ -9,10 +9,10 @@ use selenite_plan::statement::{Binding, Run, Statement};
 use selenite_plan::{PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
-use crate::database::lock_timeout::LockTimeout;
-use crate::catalog::schema::parsed;
-use crate::database::sqlite_store::{LateScene, SqliteStore};
 use super::Work;
+use crate::catalog::schema::parsed;
+use crate::database::lock_timeout::LockTimeout;
+use crate::database::sqlite_store::{LateScene, SqliteStore};
 use crate::names::session_environment::SessionEnvironment;
 
 /// A catalog of a few tables.

@@ -9,10 +9,10 @@ use selenite_plan::statement::Binding;
 use selenite_plan::{PlanError, Variables, same_name};
 use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
+use super::{Work, Written, is_temporary, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
 use crate::catalog::schema::parsed;
 use crate::names::session_catalog::SessionCatalog;
-use super::{Work, Written, is_temporary, refusal};
 
 impl Work<'_> {
     pub(crate) fn define_view(&self, view: &View, statement: &Statement) -> Result<(), PlanError> {

@@ -14,12 +14,12 @@ use selenite_plan::definition::{
 };
 use selenite_types::DataType;
 
-use crate::database::open_database::OpenDatabase;
-use crate::sqlite_error::trouble;
-use crate::catalog::schema::SchemaTable;
 use super::Work;
 use super::alter::bracketed;
 use super::inner::Few;
+use crate::catalog::schema::SchemaTable;
+use crate::database::open_database::OpenDatabase;
+use crate::sqlite_error::trouble;
 
 impl Work<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.

@@ -9,12 +9,12 @@ use selenite_plan::statement::{Binding, Call, Into, IntoColumn, Run, StoreError}
 use selenite_plan::{Frame, PlanError, Variables, same_name};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
-use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
-use crate::catalog::schema::{SchemaTable, computed_type, parsed};
-use crate::names::session_catalog::SessionCatalog;
 use super::alter::bracketed;
 use super::inner::Few;
 use super::{Work, Written, is_temporary, refusal};
+use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
+use crate::catalog::schema::{SchemaTable, computed_type, parsed};
+use crate::names::session_catalog::SessionCatalog;
 
 impl Work<'_> {
     pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), PlanError> {

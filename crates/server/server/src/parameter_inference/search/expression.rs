@@ -157,10 +157,7 @@ impl Search<'_> {
 }
 
 /// The first of an expression's parameters on which its type depends.
-pub(in crate::parameter_inference) fn untyped<'e>(
-    expr: &'e Expr,
-    is_meant: &dyn Fn(&str) -> bool,
-) -> Option<&'e str> {
+pub(in crate::parameter_inference) fn untyped<'e>(expr: &'e Expr, is_meant: &dyn Fn(&str) -> bool) -> Option<&'e str> {
     let of = |expr: &'e Expr| untyped(expr, is_meant);
     match &expr.kind {
         ExprKind::Variable(name) => is_meant(name).then_some(name.as_str()),

@@ -101,7 +101,7 @@ const TEXT_SIZE_MAX: usize = 16 * 1024;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::compiler::compile;
+    use crate::compile::compile;
 
     fn key(text: &str) -> ProgramKey {
         ProgramKey {

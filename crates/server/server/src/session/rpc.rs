@@ -3,26 +3,24 @@
 //! C1. The session's own procedures are known by number, and by name in whatever schema of the system they are called.
 //! C2. All others are the executor's.
 
-mod arguments;
 mod called_text;
 mod prepared;
-mod procedure_name;
 
 use std::sync::Arc;
 
+use selenite_plan::PlanError;
 use selenite_plan::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_plan::program::Program;
-use selenite_plan::{Ends, PlanError};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
 use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;
 
-use arguments::{call_arguments, int_of, text_of};
+use super::arguments::{call_arguments, int_of, text_of};
+use super::procedure_name::{self, Target};
 pub(crate) use prepared::Prepared;
 use prepared::Statement;
-use procedure_name::Target;
 
-use crate::session::{Handle, SessionHost};
+use super::host::{Handle, SessionHost};
 
 /// A call that is being answered.
 struct Answering<'a, 'b> {
@@ -62,39 +60,6 @@ pub(crate) fn answer_call(
         Target::Own(id, database) => answering.own(id, database.as_ref()),
         Target::Other(name) => answering.other(&name),
     }
-}
-
-/// The session's own procedures that a batch may call with EXEC; `None` if it is another.
-pub(crate) fn in_batch(host: &mut SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee, Failure>> {
-    match procedure_name::own(call.procedure)? {
-        Target::Own(ProcedureId::ExecuteSql, database) => Some(execute_sql(host, call, database.as_ref())),
-        Target::Own(id, _) => {
-            let error = PlanError::unsupported(&format!("EXECUTE {}", id.name()));
-            Some(Err(error.with_ends(Ends::Statement).into()))
-        }
-        Target::Other(_) => None,
-    }
-}
-
-/// EXEC sp_executesql.
-fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Name>) -> Result<Callee, Failure> {
-    let text_at = |index: usize| match call.arguments.get(index).map(|argument| &argument.value) {
-        Some(Some((Value::Text(text), _))) => Ok(Some(text.clone())),
-        Some(Some((Value::Null, _)) | None) | None => Ok(None),
-        Some(Some(_)) => Err(arguments::not_national(index)),
-    };
-    let text = text_at(0)?.unwrap_or_default();
-    let parameters = text_at(1)?.unwrap_or_default();
-    // One of the errors is told: a call has but one.
-    let program = host
-        .program(&text, &parameters)
-        .map_err(|mut errors| match errors.is_empty() {
-            true => PlanError::internal("a text without program or error"),
-            false => errors.swap_remove(0),
-        })?;
-    host.run_in(database, &program)?;
-    let first = call.arguments.len().min(2);
-    Ok(Callee::ProgramWith { program, first })
 }
 
 impl Answering<'_, '_> {

@@ -12,13 +12,17 @@
 //!   Loopback is not limited.
 //! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after the last one.
 
+mod recent_map;
+
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
 use std::net::{IpAddr, Ipv6Addr};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use super::recent_map::RecentMap;
+pub use recent_map::RecentMap;
+
+use crate::config::AttemptLimits;
 use crate::master::{Attempts, folded};
 
 /// Failed logins, by login and by address.
@@ -28,15 +32,6 @@ pub struct Lockout {
     hasher: RandomState,
     state: Mutex<State>,
     settled: Condvar,
-}
-
-/// How many wrong passwords are tried.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct AttemptLimits {
-    /// In a row, of one login, before it is locked. At least 1.
-    pub per_login: u32,
-    /// From one address, for all logins together; 0 is no limit.
-    pub per_address: u32,
 }
 
 /// Whose password is tried.

@@ -117,7 +117,7 @@ const STATEMENT_COUNT_MAX: usize = 16_384;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rpc::procedure_name::{Target, parse};
+    use crate::session::procedure_name::{Target, parse};
 
     fn statement() -> Statement {
         match parse("p") {

@@ -1,12 +1,15 @@
 //! Texts to programs.
 
+mod program_cache;
+pub(crate) mod set_option_check;
+mod unsupported;
+
 use selenite_plan::program::Program;
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 
-use super::program_cache::ProgramKey;
-use super::unsupported;
+pub(crate) use program_cache::{ProgramCache, ProgramKey};
 
 /// Compiles a text with its parameters, as long as `goes_on` says so.
 ///

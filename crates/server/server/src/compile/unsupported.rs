@@ -10,7 +10,7 @@ use selenite_tsql::ast::{
     Setting, Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
-use super::set_option;
+use super::set_option_check;
 use crate::administration::dbcc::check_supported as check_dbcc;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
@@ -47,7 +47,7 @@ fn look(statement: &Statement, found: &mut Vec<PlanError>) {
                 .chain(&inner.handler)
                 .for_each(|inner| look(inner, found));
         }
-        StatementKind::SetOption(option) => set_option::check(option),
+        StatementKind::SetOption(option) => set_option_check::check(option),
         StatementKind::CreateTable(create) => only_unsupported(TableDefinition::read(create, 0)),
         StatementKind::Declare(declarations) => declarations.iter().try_for_each(|declaration| {
             let VariableType::Table(elements) = &declaration.variable_type else {

@@ -8,11 +8,11 @@ use selenite_tsql::ast::ObjectName;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
 use crate::database::open_database::Version;
-use crate::names::session_objects::SessionObjects;
-use crate::names::session_catalog::SessionCatalog;
 use crate::database::transactions::Transactions;
-use crate::system_views::RELATIONS;
 use crate::execution_context::SessionInfo;
+use crate::names::session_catalog::SessionCatalog;
+use crate::names::session_objects::SessionObjects;
+use crate::system_views::RELATIONS;
 
 /// The definitions that a statement was bound for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
