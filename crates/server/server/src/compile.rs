@@ -10,6 +10,7 @@ use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 
 pub(crate) use program_cache::{ProgramCache, ProgramKey};
+pub(crate) use unsupported::check_dbcc;
 
 /// Compiles a text with its parameters, as long as `goes_on` says so.
 ///

@@ -80,18 +80,6 @@ impl Administration<'_, '_> {
     }
 }
 
-/// Whether a DBCC is one that is not supported.
-///
-/// # Errors
-/// 40510.
-pub fn check_supported(dbcc: &ast::Dbcc) -> Result<(), PlanError> {
-    let command = dbcc.command.text.to_ascii_uppercase();
-    match UNSUPPORTED.contains(&command.as_str()) {
-        true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
-        false => Ok(()),
-    }
-}
-
 impl Request {
     fn check_options(&self) -> Result<(), Failure> {
         let checks = matches!(self.command.as_str(), "CHECKDB" | "CHECKTABLE");
@@ -174,36 +162,3 @@ fn tell_rows(
 }
 
 const COMPLETED: &str = "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
-/// What SQL Server has besides.
-const UNSUPPORTED: &[&str] = &[
-    "CHECKALLOC",
-    "CHECKCATALOG",
-    "CHECKCONSTRAINTS",
-    "CHECKFILEGROUP",
-    "CHECKIDENT",
-    "CLEANTABLE",
-    "CLONEDATABASE",
-    "DBREINDEX",
-    "DBREPAIR",
-    "ERRORLOG",
-    "FLUSHPROCINDB",
-    "FREESESSIONCACHE",
-    "HELP",
-    "IND",
-    "INDEXDEFRAG",
-    "LOGINFO",
-    "MEMORYSTATUS",
-    "OUTPUTBUFFER",
-    "PAGE",
-    "PINTABLE",
-    "PROCCACHE",
-    "SHOWCONTIG",
-    "SHOW_STATISTICS",
-    "SHRINKDATABASE",
-    "SHRINKFILE",
-    "SHRINKLOG",
-    "TRACEON",
-    "UNPINTABLE",
-    "UPDATEUSAGE",
-    "WRITEPAGE",
-];

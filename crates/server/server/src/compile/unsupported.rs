@@ -6,12 +6,11 @@
 use selenite_plan::definition::{SCHEMA, TableDefinition, check_filter};
 use selenite_plan::{Function, PlanError, same_name};
 use selenite_tsql::ast::{
-    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, DropKind, PermissionAction,
-    Setting, Statement, StatementKind, TableElement, Tree, VariableType,
+    AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, DropKind,
+    PermissionAction, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
 };
 
 use super::set_option_check;
-use crate::administration::dbcc::check_supported as check_dbcc;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
 pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
@@ -127,3 +126,49 @@ fn only_unsupported<T>(read: Result<T, PlanError>) -> Result<(), PlanError> {
 }
 
 const UNSUPPORTED: i32 = 40510;
+
+/// Whether a DBCC is one that is not supported.
+///
+/// # Errors
+/// 40510.
+pub(crate) fn check_dbcc(dbcc: &Dbcc) -> Result<(), PlanError> {
+    let command = dbcc.command.text.to_ascii_uppercase();
+    match UNSUPPORTED.contains(&command.as_str()) {
+        true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
+        false => Ok(()),
+    }
+}
+
+/// Commands of DBCC that SQL Server has.
+const UNSUPPORTED: &[&str] = &[
+    "CHECKALLOC",
+    "CHECKCATALOG",
+    "CHECKCONSTRAINTS",
+    "CHECKFILEGROUP",
+    "CHECKIDENT",
+    "CLEANTABLE",
+    "CLONEDATABASE",
+    "DBREINDEX",
+    "DBREPAIR",
+    "ERRORLOG",
+    "FLUSHPROCINDB",
+    "FREESESSIONCACHE",
+    "HELP",
+    "IND",
+    "INDEXDEFRAG",
+    "LOGINFO",
+    "MEMORYSTATUS",
+    "OUTPUTBUFFER",
+    "PAGE",
+    "PINTABLE",
+    "PROCCACHE",
+    "SHOWCONTIG",
+    "SHOW_STATISTICS",
+    "SHRINKDATABASE",
+    "SHRINKFILE",
+    "SHRINKLOG",
+    "TRACEON",
+    "UNPINTABLE",
+    "UPDATEUSAGE",
+    "WRITEPAGE",
+];
