@@ -92,7 +92,6 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/server/tsql", Standing::Rank(0)),
     ("crates/storage/keyring", Standing::Rank(1)),
     ("crates/storage/archive", Standing::Rank(1)),
-    ("crates/storage/page", Standing::Rank(1)),
     ("crates/server/tds", Standing::Rank(1)),
     ("crates/storage/backup", Standing::Rank(2)),
     ("crates/server/plan", Standing::Rank(2)),
@@ -143,11 +142,11 @@ mod tests {
     #[test]
     fn a_dependency_leads_downwards() {
         let upwards = "[dependencies]\nvfs.workspace = true\n";
-        let downwards = "[dependencies]\npage.workspace = true\nserde = \"1\"\n";
-        let fault = "crates/storage/page/Cargo.toml:4: `crates/storage/page` depends on `crates/storage/vfs`";
+        let downwards = "[dependencies]\nkeyring.workspace = true\nserde = \"1\"\n";
+        let fault = "crates/storage/keyring/Cargo.toml:4: `crates/storage/keyring` depends on `crates/storage/vfs`";
         assert_eq!(
             found(&[
-                ("crates/storage/page", "page", upwards),
+                ("crates/storage/keyring", "keyring", upwards),
                 ("crates/storage/vfs", "vfs", downwards)
             ]),
             [fault]

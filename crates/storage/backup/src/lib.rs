@@ -52,6 +52,6 @@ pub use pages::Pages;
 pub use removal::remove_archive;
 pub use selenite_archive::CompressionLevel;
 pub use selenite_cipher::DatabaseId;
-pub use selenite_page::{PageSource, SourceError};
+pub use selenite_format::{PageSource, SourceError};
 pub use unfinished::{QUIET_SECONDS, begin_newest, go_on_or_begin, go_on_with, is_for};
 pub use writer::ArchiveWriter;

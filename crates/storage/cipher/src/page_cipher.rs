@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{PageNo, PageNonce, TRAILER_SIZE, Trailer};
+use crate::{PageNo, PageNonce, TRAILER_SIZE, Trailer};
 
-use crate::key_cache::KeyCache;
-use crate::{PageError, PageKeys};
+use crate::{PageError, PageKeys, key_cache::KeyCache};
 
 /// Seals and opens pages, and keeps the page keys of the sessions met last.
 pub struct PageCipher {

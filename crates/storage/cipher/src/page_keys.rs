@@ -1,6 +1,6 @@
 //! The keys and rules that a database stands under for one generation of its superblock.
 
-use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, Suite, TRAILER_SIZE};
+use crate::{DataKey, DatabaseId, Epoch, PageNo, Suite, TRAILER_SIZE};
 
 use crate::{PageError, Scan};
 

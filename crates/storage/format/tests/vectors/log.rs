@@ -2,14 +2,17 @@
 
 use std::collections::HashMap;
 
-use selenite_cipher::{PageNo, TRAILER_SIZE};
-use selenite_format::trailer;
-use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset};
-use selenite_page::PageError;
+use selenite_cipher::{PageError, PageNo, TRAILER_SIZE};
+use selenite_format::{
+    trailer,
+    wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset},
+};
 
-use crate::database::{Class, Database};
-use crate::overlay::Overlay;
-use crate::vector::Sparse;
+use crate::{
+    database::{Class, Database},
+    overlay::Overlay,
+    vector::Sparse,
+};
 
 /// A log, and how much of it was taken.
 pub struct Log<'a> {

@@ -1,6 +1,6 @@
 //! Prints what it costs to seal and to open a page of 4 KiB, in every suite.
 //!
-//! `cargo run --release -p selenite-page --example page_cost`
+//! `cargo run --release -p selenite-cipher --example page_cost`
 //!
 //! The suites take turns, so that whatever else the machine does falls on all of them; each figure is
 //! the median over the turns of the mean of one turn.
@@ -9,8 +9,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE};
-use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
+use selenite_cipher::{
+    DataKey, DatabaseId, Epoch, PageCipher, PageError, PageKeys, PageKeysParts, PageNo, PageNonce, Scan, Secret,
+    SessionId, Suite, TRAILER_SIZE,
+};
 
 const PAGE_SIZE: usize = 4096;
 const TURN_COUNT: usize = 201;

@@ -2,9 +2,11 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{DataKey, LogKey, MasterKey, PageNo, PassphraseCost, Secret, SlotKey, Unauthentic};
+use selenite_cipher::{
+    DataKey, LogKey, MasterKey, PageCipher, PageError, PageKeys, PageKeysParts, PageNo, PassphraseCost, Scan, Secret,
+    SlotKey, Unauthentic,
+};
 use selenite_format::{Chosen, EpochRecord, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
-use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
 
 use crate::vector::{Sparse, Vector, from_hex};
 

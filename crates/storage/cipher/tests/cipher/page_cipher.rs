@@ -4,8 +4,10 @@
 use std::sync::Arc;
 
 use proptest::prelude::*;
-use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE, Trailer};
-use selenite_page::{PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageCipher, PageError, PageKeys, PageKeysParts, Scan};
+use selenite_cipher::{
+    DataKey, DatabaseId, Epoch, PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageCipher, PageError, PageKeys, PageKeysParts, PageNo,
+    PageNonce, Scan, Secret, SessionId, Suite, TRAILER_SIZE, Trailer,
+};
 
 const DATABASE: DatabaseId = DatabaseId([1; 16]);
 const CURSOR: PageNo = PageNo(10);

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use selenite_cipher::{Epoch, Unauthentic};
+use crate::{Epoch, Unauthentic};
 
 /// Why a page was not sealed or not opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

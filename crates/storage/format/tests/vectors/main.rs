@@ -1,4 +1,4 @@
-//! Opens every vector below `testdata/vectors/` with the public API of cipher, format and page: the failure's class and
+//! Opens every vector below `testdata/vectors/` with the public API of cipher and format: the failure's class and
 //! every released byte must be those that the vector names (`testdata/README.md`).
 //!
 //! How a log is recovered and a journal rolled back is the VFS's to do; here it is done in a few lines, as FORMAT 6.4

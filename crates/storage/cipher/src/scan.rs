@@ -1,6 +1,6 @@
 //! What is being done to all pages of a database.
 
-use selenite_cipher::PageNo;
+use crate::PageNo;
 
 /// The state of a database that is in use (FORMAT 3.1), as far as pages are concerned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,14 +1,18 @@
 //! The rollback journal of a vector (FORMAT 7).
 
 use selenite_cipher::PageNo;
-use selenite_format::journal::{
-    HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
+use selenite_format::{
+    journal::{
+        HEADER_SIZE, Header, RECORD_COUNT_UNKNOWN, Record, checksum, magic_from_disk, record_size, unmask_checksum,
+    },
+    trailer,
 };
-use selenite_format::trailer;
 
-use crate::database::{Class, Database, class_of_page};
-use crate::overlay::Overlay;
-use crate::vector::Sparse;
+use crate::{
+    database::{Class, Database, class_of_page},
+    overlay::Overlay,
+    vector::Sparse,
+};
 
 /// How much of a journal was rolled back.
 #[derive(Default)]

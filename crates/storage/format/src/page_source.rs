@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use selenite_format::PageSize;
+use crate::PageSize;
 
 /// The pages of a database as one transaction left them. They do not change while this is held.
 pub trait PageSource {

@@ -1,6 +1,6 @@
 //! The page keys of the sessions met last.
 
-use selenite_cipher::{DataKey, Epoch, PageKey, SessionId};
+use crate::{DataKey, Epoch, PageKey, SessionId};
 
 /// 64 sessions: a key costs about as much as a page to derive and about half a KiB to keep, and a file
 /// rarely holds pages of more writers side by side.
@@ -66,7 +66,7 @@ impl KeyCache {
 
 #[cfg(test)]
 mod tests {
-    use selenite_cipher::{DatabaseId, Secret, Suite};
+    use crate::{DatabaseId, Secret, Suite};
 
     use super::*;
 
