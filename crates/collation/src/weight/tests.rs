@@ -152,12 +152,14 @@ fn decoding_agrees_with_the_standard_library_on_every_character() {
 #[test]
 fn code_page_1252_is_in_the_order_of_sort_order_52() {
     // Probed from SQL Server: symbols by their byte, then the two signs among the letters, digits, letters with their forms.
-    let symbols: Vec<char> = (0..=0x2f)
-        .chain(0x3a..=0x40)
-        .chain(0x5b..=0x60)
-        .chain(0x7b..=0xbf)
-        .filter(|byte| ![0x83, 0x8a, 0x8c, 0x8e, 0x9a, 0x9c, 0x9e, 0x9f].contains(byte))
-        .map(crate::code_page_char)
+    let from_0x80_without_letters = "\u{20ac}\u{81}\u{201a}\u{201e}\u{2026}\u{2020}\u{2021}\u{2c6}\u{2030}\u{2039}\u{8d}\u{8f}\
+                                     \u{90}\u{2018}\u{2019}\u{201c}\u{201d}\u{2022}\u{2013}\u{2014}\u{2dc}\u{2122}\u{203a}\u{9d}";
+    let symbols: Vec<char> = ('\0'..='/')
+        .chain(':'..='@')
+        .chain('['..='`')
+        .chain('{'..='\u{7f}')
+        .chain(from_0x80_without_letters.chars())
+        .chain('\u{a0}'..='\u{bf}')
         .collect();
     let letters = "\u{d7}\u{f7}0123456789a\u{e0}\u{e1}\u{e2}\u{e3}\u{e4}\u{e5}bc\u{e7}de\u{e8}\u{e9}\u{ea}\u{eb}fghi\u{ec}\u{ed}\u{ee}\
                    \u{ef}jklmn\u{f1}o\u{f2}\u{f3}\u{f4}\u{f5}\u{f6}\u{f8}pqrs\u{df}tu\u{f9}\u{fa}\u{fb}\u{fc}vwxy\u{fd}\u{ff}z\u{f0}\u{fe}";

@@ -1,15 +1,16 @@
 //! Characters as LIKE sees them: to be equal, and to lie between two others, by a collation.
 
-use super::Collation;
-use super::weight::{ascii_weight, decode, weight};
+use crate::Collation;
+use crate::weight::{ascii_weight, decode, weight};
 
 /// A character's place in a collation's order: equal for equal characters, and for no others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct CharacterKey(u64);
+pub struct CharacterKey(u64);
 
 impl CharacterKey {
     /// The key of an ASCII character.
     #[inline]
+    #[must_use]
     pub fn of_ascii(byte: u8, collation: Collation) -> Self {
         match collation {
             Collation::Latin1General => Self(u64::from(ascii_weight(byte)) << PRIMARY_SHIFT),
@@ -19,13 +20,15 @@ impl CharacterKey {
 
     /// Whether `_` and classes may stand for it.
     #[inline]
+    #[must_use]
     pub fn is_single(self) -> bool {
         self.0 & PAIR == 0
     }
 }
 
 /// The keys of a text's characters; by BIN2 of its units of UTF-16.
-pub(crate) fn character_keys(text: &str, collation: Collation) -> impl Iterator<Item = CharacterKey> {
+#[inline]
+pub fn character_keys(text: &str, collation: Collation) -> impl Iterator<Item = CharacterKey> {
     let by_unit = match collation {
         Collation::Latin1General => None,
         Collation::Latin1GeneralBin2 => Some(
@@ -48,6 +51,7 @@ struct Characters<'a> {
 impl Iterator for Characters<'_> {
     type Item = CharacterKey;
 
+    #[inline]
     fn next(&mut self) -> Option<CharacterKey> {
         let (unit, size) = decode(self.rest);
         if size == 0 {

@@ -7,11 +7,11 @@
 //!     1252 but eight letters of its range 0x80 to 0x9f, which sort order 52 has among the symbols.
 //! W4. What no table holds comes behind all that, in the order of the folded code points.
 
-use super::folding_table::RUNS;
-use super::weight_table::{LATIN, LATIN_ADDITIONAL, SYMBOLS};
+use crate::folding_table::RUNS;
+use crate::weight_table::{LATIN, LATIN_ADDITIONAL, SYMBOLS};
 
 /// A character, or a byte that is none: from [`BYTES`] on.
-pub(super) type Unit = u32;
+pub(crate) type Unit = u32;
 
 /// The unit of a byte that belongs to no character, less the byte.
 const BYTES: Unit = 0x11_0000;
@@ -20,7 +20,7 @@ const BYTES: Unit = 0x11_0000;
 const BEYOND: u32 = 0x1000;
 
 /// The blank's primary weight.
-pub(super) const BLANK: u32 = 0x21;
+pub(crate) const BLANK: u32 = 0x21;
 
 /// Where LATIN ends and LATIN_ADDITIONAL begins and ends.
 const LATIN_END: Unit = 0x2b0;
@@ -34,7 +34,7 @@ const CASELESS: std::ops::Range<Unit> = 0x2d2e..0xa640;
 
 /// One or two letters and an accent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Weight {
+pub(crate) struct Weight {
     /// The letter.
     pub primary: u32,
     /// A ligature's second letter, or 0.
@@ -55,13 +55,13 @@ impl Weight {
 
 /// The primary weight of an ASCII byte, which has neither accent nor second letter.
 #[inline]
-pub(super) fn ascii_weight(byte: u8) -> u32 {
+pub(crate) fn ascii_weight(byte: u8) -> u32 {
     LATIN[usize::from(byte & 0x7f)]
 }
 
 /// What a unit weighs.
 #[inline]
-pub(super) fn weight(unit: Unit) -> Weight {
+pub(crate) fn weight(unit: Unit) -> Weight {
     let packed = if unit < LATIN_END {
         entry(&LATIN, unit)
     } else if ADDITIONAL.contains(&unit) {
@@ -109,7 +109,7 @@ fn entry(table: &[u32], index: u32) -> u32 {
 }
 
 /// What is left of a unit when case is not looked at.
-pub(super) fn fold(unit: Unit) -> Unit {
+pub(crate) fn fold(unit: Unit) -> Unit {
     if unit < 0x80 {
         return if (0x41..=0x5a).contains(&unit) {
             unit + 0x20
@@ -131,7 +131,7 @@ pub(super) fn fold(unit: Unit) -> Unit {
 
 /// The first unit of `bytes`, and how many bytes it has: 0 at the end.
 #[inline]
-pub(super) fn decode(bytes: &[u8]) -> (Unit, usize) {
+pub(crate) fn decode(bytes: &[u8]) -> (Unit, usize) {
     /// The six bits of a byte that goes on with a character.
     fn tail(byte: u8) -> u32 {
         u32::from(byte & 0x3f)

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::hash::Hasher;
 
-use super::weight::{BLANK, Unit, ascii_weight, decode, fold, weight};
+use crate::weight::{BLANK, Unit, ascii_weight, decode, fold, weight};
 
 /// An order of text by name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
