@@ -12,11 +12,11 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use selenite_archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
 use selenite_cipher::{PageNo, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize, PageSource, SourceError, anchor::Mark};
 use zeroize::Zeroizing;
 
+use crate::archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
 use crate::{
     error::{BackupError, machine},
     marks::Marks,

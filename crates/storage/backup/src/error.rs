@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use selenite_archive::ArchiveError;
 use selenite_cipher::DatabaseId;
 use selenite_format::{FormatError, SourceError};
 use selenite_keyring::KeyError;
 
+use crate::archive::ArchiveError;
 use crate::{
     destination::{StoreError, Trouble},
     names::ArchiveName,

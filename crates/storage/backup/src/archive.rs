@@ -4,7 +4,6 @@
 //! A2. Compressed first, sealed then; where one compressed block ends and the next begins is told to nobody without the key.
 //! A3. Whatever a part holds is opened or refused: nothing is unpacked that was not authentic, and nothing beyond
 //!     [`BLOCK_SIZE_MAX`] bytes at once.
-#![forbid(unsafe_code)]
 
 mod block;
 mod error;
@@ -20,6 +19,7 @@ pub use index::{IndexBlock, index_count_max};
 pub use packer::{CompressionLevel, Packer};
 pub use padding::padded;
 pub use part::{
-    BLOCK_COUNT_MAX, CONTENT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, PartWriter, is_part_size,
+    BLOCK_COUNT_MAX, CONTENT_SIZE_MAX, LOG_OBJECT_SIZE_MAX, OpenPart, PART_HEADER_SIZE, PART_SIZE_MAX, PIECE_SIZE,
+    PartHeader, PartWriter, is_part_size,
 };
 pub use unpacker::Unpacker;

@@ -2,8 +2,8 @@
 
 use selenite_format::anchor::Mark;
 
-use crate::ArchiveError;
-use crate::block::BLOCK_SIZE_MAX;
+use super::block::BLOCK_SIZE_MAX;
+use super::error::ArchiveError;
 
 /// How many pages one block of an index tells of.
 #[must_use]

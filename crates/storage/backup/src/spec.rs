@@ -1,13 +1,56 @@
-//! What a place is called.
+//! Destinations by name: a folder, or an object store.
 
 use std::path::PathBuf;
 
-use selenite_backup::{StoreError, Trouble};
 use url::Url;
+
+use crate::destination::{Destination, StoreError};
+use crate::folder::Folder;
+#[cfg(feature = "s3")]
+use crate::s3;
+
+/// Opens the destination of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:` URL. Nothing goes
+/// over the line yet.
+///
+/// What is done with it later blocks, and so must not be done by a task of an asynchronous runtime.
+///
+/// # Errors
+/// `Usage` for a name of another kind, for settings that make no sense, and for a bucket where the feature `s3` is not built in;
+/// `Denied` where a file of settings can't be read.
+pub fn open(spec: &str) -> Result<Box<dyn Destination>, StoreError> {
+    match Spec::parse(spec)? {
+        Spec::Folder(path) => Ok(Box::new(Folder::new(&path))),
+        #[cfg(feature = "s3")]
+        Spec::Bucket { bucket, prefix } => s3::open(bucket, prefix, &s3::Settings::of_the_process()),
+        #[cfg(not(feature = "s3"))]
+        Spec::Bucket { bucket, prefix } => Err(StoreError::usage(
+            &format!("s3://{bucket}/{prefix}"),
+            "this build has no object stores: it was built without the feature s3",
+        )),
+    }
+}
+
+/// The same with settings of the caller's.
+///
+/// # Errors
+/// As those of [`open`].
+#[cfg(feature = "s3")]
+pub fn open_with(spec: &str, settings: &s3::Settings) -> Result<Box<dyn Destination>, StoreError> {
+    match Spec::parse(spec)? {
+        Spec::Folder(path) => Ok(Box::new(Folder::new(&path))),
+        Spec::Bucket { bucket, prefix } => s3::open(bucket, prefix, settings),
+    }
+}
+
+/// Whether what is read there comes over a line, so that it is better kept than read again.
+#[must_use]
+pub fn is_far(spec: &str) -> bool {
+    matches!(Spec::parse(spec), Ok(Spec::Bucket { .. }))
+}
 
 /// A place.
 #[derive(PartialEq, Eq, Debug)]
-pub enum Spec {
+enum Spec {
     /// A folder.
     Folder(PathBuf),
     /// Objects of a bucket.
@@ -24,31 +67,21 @@ impl Spec {
     ///
     /// # Errors
     /// `Usage`, in a sentence that repeats no password.
-    pub fn parse(text: &str) -> Result<Self, StoreError> {
+    fn parse(text: &str) -> Result<Self, StoreError> {
         let Some((scheme, rest)) = scheme(text) else {
             return match text {
-                "" => Err(refusal("the destination", "it has no name")),
+                "" => Err(StoreError::usage("the destination", "it has no name")),
                 _ => Ok(Self::Folder(PathBuf::from(text))),
             };
         };
         match scheme.as_str() {
             "s3" => bucket(rest),
             "file" => file(text),
-            _ => Err(refusal(
+            _ => Err(StoreError::usage(
                 &format!("{scheme}:..."),
                 "a destination is a folder, or s3://BUCKET/PREFIX; other kinds of places are not known",
             )),
         }
-    }
-}
-
-/// What is wrong with how a place was named.
-pub fn refusal(name: &str, what: &str) -> StoreError {
-    StoreError {
-        trouble: Trouble::Usage,
-        verb: "open",
-        name: name.to_owned(),
-        what: what.to_owned(),
     }
 }
 
@@ -67,7 +100,7 @@ fn scheme(text: &str) -> Option<(String, &str)> {
 
 fn bucket(rest: &str) -> Result<Spec, StoreError> {
     let Some(rest) = rest.strip_prefix("//") else {
-        return Err(refusal(
+        return Err(StoreError::usage(
             "s3:...",
             "an object store is called s3://BUCKET/PREFIX; a folder of that name ./s3:...",
         ));
@@ -75,7 +108,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     if bucket.contains('@') {
         let why = "there are no user names and passwords in it: keys are taken from the environment and from ~/.aws";
-        return Err(refusal("s3://...@...", why));
+        return Err(StoreError::usage("s3://...@...", why));
     }
     let is_bucket = (3..=63).contains(&bucket.len())
         && bucket
@@ -84,7 +117,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
         && bucket.starts_with(|sign: char| sign.is_ascii_alphanumeric());
     if !is_bucket {
         let why = "a bucket's name has 3 to 63 letters, digits, hyphens and dots, and begins with a letter or digit";
-        return Err(refusal("s3://...", why));
+        return Err(StoreError::usage("s3://...", why));
     }
     let prefix = prefix.trim_end_matches('/');
     let is_part = |part: &str| {
@@ -96,7 +129,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
     if prefix.len() > PREFIX_SIZE_MAX || !(prefix.is_empty() || prefix.split('/').all(is_part)) {
         let why =
             "a prefix is parts between single slashes, of letters, digits and -._=+, only, and of 512 bytes at most";
-        return Err(refusal(&format!("s3://{bucket}/..."), why));
+        return Err(StoreError::usage(&format!("s3://{bucket}/..."), why));
     }
     Ok(Spec::Bucket {
         bucket: bucket.to_owned(),
@@ -105,7 +138,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
 }
 
 fn file(text: &str) -> Result<Spec, StoreError> {
-    let refused = |why| Err(refusal("file:...", why));
+    let refused = |why| Err(StoreError::usage("file:...", why));
     // An URL's parser would take `file:backups` for `/backups`.
     if !text["file:".len()..].starts_with('/') {
         return refused("a file URL has an absolute path; a path may be given as it is");
@@ -128,6 +161,7 @@ const PREFIX_SIZE_MAX: usize = 512;
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::destination::Trouble;
 
     fn bucket(bucket: &str, prefix: &str) -> Spec {
         Spec::Bucket {

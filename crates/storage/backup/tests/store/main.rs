@@ -12,8 +12,10 @@ mod tls;
 use std::net::{Ipv4Addr, TcpListener};
 use std::time::Duration;
 
-use selenite_backup::{Destination, StoreError};
-use selenite_store::{RetryPolicy, Settings};
+use selenite_backup::{
+    Destination, StoreError,
+    s3::{RetryPolicy, Settings},
+};
 
 /// The key that the tests sign with. No error may show the second.
 const KEY_ID: &str = "AKIATEST";
@@ -50,7 +52,7 @@ fn settings(port: u16) -> Settings {
 }
 
 fn open(settings: &Settings) -> Box<dyn Destination> {
-    selenite_store::open_with("s3://backups/db", settings).unwrap()
+    selenite_backup::open_with("s3://backups/db", settings).unwrap()
 }
 
 /// The error, which shows no secret.

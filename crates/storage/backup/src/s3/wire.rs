@@ -24,8 +24,8 @@ use object_store::{ClientOptions, RetryConfig};
 use reqwest::redirect::Policy;
 use reqwest::tls::Certificate;
 
-use crate::answer::{Lost, note};
-use crate::retry_policy::RetryPolicy;
+use super::answer::{Lost, note};
+use super::retry_policy::RetryPolicy;
 
 /// What was counted.
 #[derive(Default, Debug)]

@@ -1,7 +1,7 @@
 //! Compresses blocks, one zstd frame each.
 
-use crate::ArchiveError;
-use crate::block::BLOCK_SIZE_MAX;
+use super::block::BLOCK_SIZE_MAX;
+use super::error::ArchiveError;
 
 /// How hard to try, as zstd counts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

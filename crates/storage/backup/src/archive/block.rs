@@ -3,7 +3,7 @@
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
 
-use crate::ArchiveError;
+use super::error::ArchiveError;
 
 /// Bytes of a block before it is compressed, at most.
 pub const BLOCK_SIZE_MAX: usize = 1 << 20;

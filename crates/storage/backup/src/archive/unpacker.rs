@@ -1,8 +1,8 @@
-//! Unpacks what [`crate::Packer`] packed.
+//! Unpacks what [`super::Packer`] packed.
 
-use crate::ArchiveError;
-use crate::block::BLOCK_SIZE_MAX;
-use crate::packer::Method;
+use super::block::BLOCK_SIZE_MAX;
+use super::error::ArchiveError;
+use super::packer::Method;
 
 /// Unpacks blocks one after the other. One for each thread.
 pub struct Unpacker(zstd::bulk::Decompressor<'static>);
@@ -54,7 +54,7 @@ const FRAME_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{CompressionLevel, Packer};
+    use crate::archive::{CompressionLevel, Packer};
 
     #[test]
     fn what_is_packed_comes_back_and_is_never_longer() {

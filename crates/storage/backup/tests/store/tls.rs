@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
-use selenite_backup::Trouble;
-use selenite_store::Settings;
+use selenite_backup::{Trouble, s3::Settings};
 use tempfile::TempDir;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -120,6 +119,6 @@ fn tls_is_not_left_for_a_redirection_without_it() {
 fn a_file_that_has_no_certificates_is_refused() {
     let front = Front::start(1, "127.0.0.1");
     std::fs::write(front.folder.path().join("ca.pem"), "hunter2").unwrap();
-    let opened = selenite_store::open_with("s3://backups/db", &front.settings(true));
+    let opened = selenite_backup::open_with("s3://backups/db", &front.settings(true));
     assert_eq!(refused(opened).trouble, Trouble::Usage);
 }

@@ -4,8 +4,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpListener};
 use std::thread::{self, JoinHandle};
 
-use selenite_backup::Trouble;
-use selenite_store::Settings;
+use selenite_backup::{Trouble, s3::Settings};
 
 use super::real_store::RealStore;
 use super::{KEY_ID, SECRET, listen, open, refused, settings};
@@ -88,6 +87,6 @@ fn a_machine_without_such_a_service_is_asked_once() {
     settings
         .environment
         .insert("AWS_EC2_METADATA_DISABLED".to_owned(), "true".to_owned());
-    let error = refused(selenite_store::open_with("s3://backups/db", &settings));
+    let error = refused(selenite_backup::open_with("s3://backups/db", &settings));
     assert_eq!(error.trouble, Trouble::Usage);
 }

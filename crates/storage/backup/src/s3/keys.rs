@@ -7,9 +7,9 @@ use async_trait::async_trait;
 use object_store::CredentialProvider;
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider};
 
-use crate::answer::{self, NoKeys};
-use crate::settings::Settings;
-use crate::wire::Wire;
+use super::answer::{self, NoKeys};
+use super::settings::Settings;
+use super::wire::Wire;
 
 /// A service that gives keys.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ impl Service {
             // No bucket is asked for by this one.
             .with_bucket_name("keys")
             .with_region(region)
-            .with_retry(crate::wire::one_attempt())
+            .with_retry(super::wire::one_attempt())
             .with_http_connector(wire);
         for (variable, key) in VARIABLES {
             if let Some(value) = settings.variable(variable) {

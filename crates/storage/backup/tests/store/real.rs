@@ -1,7 +1,6 @@
 //! A destination in a store that checks signatures and checksums.
 
-use selenite_backup::Trouble;
-use selenite_store::Settings;
+use selenite_backup::{Trouble, s3::Settings};
 
 use super::real_store::RealStore;
 use super::{open, refused, settings};
@@ -66,7 +65,7 @@ fn an_object_of_sixteen_mebibytes_comes_back_as_it_was() {
 #[test]
 fn a_bucket_may_be_a_destination_as_a_whole() {
     let store = RealStore::start();
-    let place = selenite_store::open_with("s3://backups", &settings(store.port)).unwrap();
+    let place = selenite_backup::open_with("s3://backups", &settings(store.port)).unwrap();
     place.put_new("a/b", b"1").unwrap();
     assert_eq!(place.get("a/b", 1).unwrap(), b"1");
     assert_eq!(place.list("").unwrap()[0].name, "a/b");
@@ -98,7 +97,7 @@ fn who_has_another_key_is_refused() {
 #[test]
 fn a_bucket_that_is_not_there_was_named_wrongly() {
     let store = RealStore::start();
-    let place = selenite_store::open_with("s3://nobodys/db", &settings(store.port)).unwrap();
+    let place = selenite_backup::open_with("s3://nobodys/db", &settings(store.port)).unwrap();
     assert_eq!(refused(place.list("")).trouble, Trouble::Usage);
 }
 

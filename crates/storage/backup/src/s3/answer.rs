@@ -9,7 +9,8 @@ use std::time::Duration;
 use http::StatusCode;
 use http::header::{HeaderMap, RETRY_AFTER};
 use object_store::client::{HttpError, HttpErrorKind};
-use selenite_backup::Trouble;
+
+use crate::destination::Trouble;
 
 /// What was seen.
 #[derive(Default)]

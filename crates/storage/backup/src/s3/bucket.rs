@@ -19,16 +19,15 @@ use object_store::{
     GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
     StaticCredentialProvider,
 };
-use selenite_backup::{Destination, Object, StoreError, Traffic, Trouble};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::answer::{Failure, watch};
-use crate::endpoint::Endpoint;
-use crate::keys::Service;
-use crate::retry_policy::RetryPolicy;
-use crate::settings::Settings;
-use crate::spec::refusal;
-use crate::wire::{Counters, Whom, Wire, one_attempt};
+use super::answer::{Failure, watch};
+use super::endpoint::Endpoint;
+use super::keys::Service;
+use super::retry_policy::RetryPolicy;
+use super::settings::Settings;
+use super::wire::{Counters, Whom, Wire, one_attempt};
+use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
 
 /// Objects of a bucket.
 pub struct Bucket {
@@ -51,7 +50,7 @@ impl Bucket {
     /// What the settings have that makes no sense.
     pub fn open(bucket: String, prefix: String, settings: &Settings) -> Result<Self, StoreError> {
         let place = place(&bucket, &prefix);
-        let wrong = |what: &str| refusal(&place, what);
+        let wrong = |what: &str| StoreError::usage(&place, what);
         let found = settings.find(&place)?;
         let counters = Arc::new(Counters::default());
         let wire = |whom, is_direct| Wire {
@@ -305,7 +304,7 @@ impl Destination for Bucket {
         match read.map_err(|(failure, _)| self.error("read", name, failure)) {
             // An empty object has no such range (RFC 9110, 15.5.17), and some stores know none: then it is read whole.
             Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
-                let mut bytes = self.get(name, selenite_backup::PART_SIZE_MAX)?;
+                let mut bytes = self.get(name, crate::archive::PART_SIZE_MAX)?;
                 bytes.truncate(size);
                 Ok(bytes)
             }

@@ -15,8 +15,9 @@
 use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind, macs_are_equal};
 use zeroize::Zeroize;
 
-use crate::packer::PACKED_SIZE_MAX;
-use crate::{ArchiveError, padded};
+use super::error::ArchiveError;
+use super::packer::PACKED_SIZE_MAX;
+use super::padding::padded;
 
 /// Bytes before the first piece.
 pub const PART_HEADER_SIZE: usize = 56;
@@ -24,6 +25,10 @@ pub const PART_HEADER_SIZE: usize = 56;
 pub const PIECE_SIZE: usize = 1 << 20;
 /// Bytes of blocks and their sizes in one part, at most.
 pub const CONTENT_SIZE_MAX: usize = 16 * PIECE_SIZE;
+/// Bytes of a part with all of its pieces.
+pub const PART_SIZE_MAX: usize = PART_HEADER_SIZE + CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
+/// Bytes of an object of the log, which is a part, at most.
+pub const LOG_OBJECT_SIZE_MAX: usize = 17 << 20;
 /// Blocks in one part, at most: what one part unpacks to, and how long its index is, has a limit.
 pub const BLOCK_COUNT_MAX: usize = 512;
 
@@ -116,7 +121,7 @@ impl PartWriter {
     /// Takes a packed block in; `false` if it has no room for it, and is to be sealed first.
     ///
     /// # Panics
-    /// If it is larger than any that [`crate::Packer`] makes.
+    /// If it is larger than any that [`super::Packer`] makes.
     #[must_use]
     pub fn push(&mut self, packed: &[u8]) -> bool {
         assert!((1..=PACKED_SIZE_MAX).contains(&packed.len()));

@@ -6,12 +6,11 @@ use std::path::PathBuf;
 
 use object_store::aws::AwsCredential;
 use reqwest::tls::Certificate;
-use selenite_backup::{StoreError, Trouble};
 
-use crate::endpoint::Endpoint;
-use crate::profile::{Profiles, Properties};
-use crate::retry_policy::RetryPolicy;
-use crate::spec::refusal;
+use super::endpoint::Endpoint;
+use super::profile::{Profiles, Properties};
+use super::retry_policy::RetryPolicy;
+use crate::destination::{StoreError, Trouble};
 
 /// What an object store is opened with. It may hold a secret: it is not to be shown.
 #[derive(Clone, Default)]
@@ -59,7 +58,7 @@ impl Settings {
     /// # Errors
     /// `Usage` and `Denied`.
     pub fn find(&self, place: &str) -> Result<Found, StoreError> {
-        let wrong = |what: String| refusal(place, &what);
+        let wrong = |what: String| StoreError::usage(place, &what);
         let load = |variable, name| {
             Profiles::load(&self.file(variable, name)).map_err(|(kind, what)| unreadable(place, kind, &what))
         };
@@ -107,7 +106,7 @@ impl Settings {
         files: [Option<&Properties>; 2],
     ) -> Result<Option<AwsCredential>, StoreError> {
         let variables = ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"];
-        let pair = keys(variables, |name| self.variable(name)).map_err(|what| refusal(place, &what))?;
+        let pair = keys(variables, |name| self.variable(name)).map_err(|what| StoreError::usage(place, &what))?;
         if pair.is_some() || self.asks_by_web_identity() {
             return Ok(pair);
         }
@@ -119,8 +118,8 @@ impl Settings {
                     .map(String::as_str)
                     .filter(|value| !value.is_empty())
             };
-            let pair =
-                keys(names, property).map_err(|what| refusal(place, &format!("{what} in the profile {profile}")))?;
+            let pair = keys(names, property)
+                .map_err(|what| StoreError::usage(place, &format!("{what} in the profile {profile}")))?;
             if pair.is_some() {
                 return Ok(pair);
             }
@@ -128,7 +127,7 @@ impl Settings {
         let mut elsewhere = files.into_iter().flatten().flat_map(BTreeMap::keys);
         match elsewhere.find(|name| ELSEWHERE.contains(&name.as_str())) {
             None => Ok(None),
-            Some(name) => Err(refusal(
+            Some(name) => Err(StoreError::usage(
                 place,
                 &format!(
                     "the profile {profile} has its keys by {name}, which is left to AWS's own tools: \
@@ -199,7 +198,10 @@ fn certificates_of(place: &str, path: &str) -> Result<Vec<Certificate>, StoreErr
         .map_err(|error| unreadable(place, error.kind(), &format!("can't read AWS_CA_BUNDLE: {error}")))?;
     let certificates = Certificate::from_pem_bundle(&bytes).unwrap_or_default();
     if certificates.is_empty() {
-        return Err(refusal(place, "AWS_CA_BUNDLE names a file without certificates"));
+        return Err(StoreError::usage(
+            place,
+            "AWS_CA_BUNDLE names a file without certificates",
+        ));
     }
     Ok(certificates)
 }
@@ -219,7 +221,7 @@ fn keys<'a>(names: [&str; 3], value: impl Fn(&str) -> Option<&'a str>) -> Result
 }
 
 fn unreadable(place: &str, kind: io::ErrorKind, what: &str) -> StoreError {
-    let mut error = refusal(place, what);
+    let mut error = StoreError::usage(place, what);
     if kind == io::ErrorKind::PermissionDenied {
         error.trouble = Trouble::Denied;
     }
