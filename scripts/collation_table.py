@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Writes the tables of the collation, as they were made once and for all.
 
-An index in a file depends on them: they are frozen, and a test of selenite-types pins them by a hash. This script is kept
+An index in a file depends on them: they are frozen, and a test of selenite-collation pins them by a hash. This script is kept
 to show where they came from (Unicode 14.0.0); what it writes today with another Unicode is not to be taken over.
 
-    scripts/collation_table.py weights > crates/server/types/src/comparison/weight_table.rs
-    scripts/collation_table.py folding > crates/server/types/src/comparison/folding_table.rs
+    scripts/collation_table.py weights > crates/collation/src/weight_table.rs
+    scripts/collation_table.py folding > crates/collation/src/folding_table.rs
 """
 
 import re

@@ -66,10 +66,10 @@ mod tests {
 
     #[test]
     fn a_finding_is_one_line_that_editors_can_follow() {
-        let finding = Finding::error("crates/storage/page/src/lib.rs", 7, "`unsafe` is here", "no room");
+        let finding = Finding::error("crates/storage/cipher/src/lib.rs", 7, "`unsafe` is here", "no room");
         assert_eq!(
             finding.to_string(),
-            "crates/storage/page/src/lib.rs:7: `unsafe` is here, no room"
+            "crates/storage/cipher/src/lib.rs:7: `unsafe` is here, no room"
         );
     }
 }

@@ -7,11 +7,11 @@ use selenite_engine::EngineError;
 
 use crate::complaint::Complaint;
 
-pub use selenite_store::is_far;
+pub use selenite_backup::is_far;
 
 /// Opens it: a folder, or `s3://BUCKET/PREFIX`. Nothing is asked of it yet.
 pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
-    match selenite_store::open(spec) {
+    match selenite_backup::open(spec) {
         Ok(destination) => Ok(Arc::from(destination)),
         Err(error) if error.trouble == Trouble::Usage => Err(Complaint::Engine(EngineError::Usage {
             what: error.to_string(),

@@ -1,6 +1,6 @@
 //! Parts of an archive as somebody seals them who has the key.
 
-use selenite_archive::PartHeader;
+use selenite_backup::archive::PartHeader;
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret};
 
 pub fn key() -> ArchiveKey {

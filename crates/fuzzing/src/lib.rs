@@ -8,16 +8,16 @@ use std::collections::HashSet;
 use selenite_cipher::PageNo;
 
 pub mod archive;
-#[path = "../../storage/page/tests/vectors/database.rs"]
+#[path = "../../storage/format/tests/vectors/database.rs"]
 pub mod database;
-#[path = "../../storage/page/tests/vectors/journal.rs"]
+#[path = "../../storage/format/tests/vectors/journal.rs"]
 pub mod journal;
-#[path = "../../storage/page/tests/vectors/log.rs"]
+#[path = "../../storage/format/tests/vectors/log.rs"]
 pub mod log;
-#[path = "../../storage/page/tests/vectors/overlay.rs"]
+#[path = "../../storage/format/tests/vectors/overlay.rs"]
 pub mod overlay;
 pub mod target;
-#[path = "../../storage/page/tests/vectors/vector.rs"]
+#[path = "../../storage/format/tests/vectors/vector.rs"]
 pub mod vector;
 
 use database::Database;

@@ -2,8 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use selenite_archive::{Block, CompressionLevel, IndexBlock, OpenPart, PackedPage, Packer, PartHeader, PartWriter};
-use selenite_backup::{ArchiveName, Destination, Part, object_key};
+use selenite_backup::{
+    ArchiveName, Destination, Part,
+    archive::{Block, CompressionLevel, IndexBlock, OpenPart, PackedPage, Packer, PartHeader, PartWriter},
+    object_key,
+};
 use selenite_cipher::{ArchiveId, ArchiveKey, PartKind, Secret, sha256};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Base, Begun, Facts};

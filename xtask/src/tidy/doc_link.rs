@@ -75,14 +75,14 @@ mod tests {
             ("docs/a.md", text),
             ("docs/FORMAT.md", ""),
             ("LICENSE-MIT", ""),
-            ("crates/storage/page/src/lib.rs", ""),
+            ("crates/storage/cipher/src/lib.rs", ""),
         ]);
         check(&tree).iter().map(|f| f.line).collect()
     }
 
     #[test]
     fn links_to_files_and_folders_are_followed() {
-        let text = "[f](FORMAT.md#4.2) [l](../LICENSE-MIT \"title\")\n[p](../crates/storage/page/)\n[r](/docs/FORMAT.md)\n[x]: FORMAT.md\n";
+        let text = "[f](FORMAT.md#4.2) [l](../LICENSE-MIT \"title\")\n[p](../crates/storage/cipher/)\n[r](/docs/FORMAT.md)\n[x]: FORMAT.md\n";
         assert!(broken(text).is_empty());
     }
 

@@ -37,17 +37,17 @@ mod tests {
     #[test]
     fn names_that_say_nothing_are_refused() {
         let tree = fixture(&[
-            ("crates/storage/page/src/util.rs", ""),
+            ("crates/storage/cipher/src/util.rs", ""),
             ("crates/storage/vfs/tests/common/mod.rs", ""),
             ("scripts/helpers.sh", ""),
-            ("crates/storage/page/src/utility_bill.rs", ""),
+            ("crates/storage/cipher/src/utility_bill.rs", ""),
             ("docs/misc.md", ""),
         ]);
         let found: Vec<_> = check(&tree).into_iter().map(|f| f.path).collect();
         assert_eq!(
             found,
             [
-                "crates/storage/page/src/util.rs",
+                "crates/storage/cipher/src/util.rs",
                 "crates/storage/vfs/tests/common/mod.rs",
                 "scripts/helpers.sh"
             ]

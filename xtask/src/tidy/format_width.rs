@@ -61,7 +61,7 @@ mod tests {
     fn a_machine_sized_field_is_refused_in_a_format() {
         let text = "pub struct A {\n    pub size: usize,\n    at: usize,\n    pub id: u32,\n}\nfn b() { usize::from_be_bytes(x); 1_u32.to_ne_bytes(); }\n";
         assert_eq!(lines("crates/storage/format/src/a.rs", text), [2, 6, 6]);
-        assert!(lines("crates/storage/page/src/a.rs", text).is_empty());
+        assert!(lines("crates/storage/cipher/src/a.rs", text).is_empty());
     }
 
     #[test]

@@ -80,7 +80,6 @@ const RULE: &str = "xtask/src/tidy/module_cycle.rs";
 
 /// Where cycles are, and their members in the order of their names.
 const KNOWN: &[(&str, &str)] = &[
-    ("backup", "append_precondition destination error log_reader opened"),
     ("engine::reencrypt", "finish pages"),
     ("engine::salvage", "page_survey report snapshot tree"),
     ("engine::storage", "claim disk"),
@@ -126,27 +125,27 @@ mod tests {
 
     fn found(known: &[(&str, &str)]) -> Vec<String> {
         let tree = fixture(&[
-            ("crates/storage/page/src/lib.rs", "mod a; mod b; mod c;"),
-            ("crates/storage/page/src/a.rs", "use crate::b::B;"),
-            ("crates/storage/page/src/b.rs", "use crate::a::A;"),
-            ("crates/storage/page/src/c.rs", "use crate::a::A;"),
+            ("crates/storage/cipher/src/lib.rs", "mod a; mod b; mod c;"),
+            ("crates/storage/cipher/src/a.rs", "use crate::b::B;"),
+            ("crates/storage/cipher/src/b.rs", "use crate::a::A;"),
+            ("crates/storage/cipher/src/c.rs", "use crate::a::A;"),
         ]);
         compare(&tree, known).into_iter().map(|finding| finding.what).collect()
     }
 
     #[test]
     fn a_cycle_is_refused_unless_it_is_known() {
-        assert_eq!(found(&[]), ["modules of `page` use each other in a circle: a, b"]);
-        assert_eq!(found(&[("page", "a b")]), [""; 0]);
+        assert_eq!(found(&[]), ["modules of `cipher` use each other in a circle: a, b"]);
+        assert_eq!(found(&[("cipher", "a b")]), [""; 0]);
         assert_eq!(found(&[("vfs", "a b")]).len(), 2);
     }
 
     #[test]
     fn a_list_that_is_longer_than_the_cycle_is_refused() {
-        assert_eq!(found(&[("page", "a b c")]), ["the cycle of `page` is now a b"]);
+        assert_eq!(found(&[("cipher", "a b c")]), ["the cycle of `cipher` is now a b"]);
         assert_eq!(
-            found(&[("page", "a b"), ("page", "c d")]),
-            ["`page` has that cycle no more"]
+            found(&[("cipher", "a b"), ("cipher", "c d")]),
+            ["`cipher` has that cycle no more"]
         );
     }
 }

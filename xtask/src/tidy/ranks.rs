@@ -27,7 +27,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
             let Some(below) = folders.get(dependency.package.as_str()) else {
                 continue;
             };
-            if let Some(why) = fault(folder, standing, below, dependency) {
+            if let Some(why) = fault(standing, below, dependency) {
                 let what = format!("`{folder}` depends on `{below}`");
                 findings.push(Finding::error(&path, dependency.line, what, why));
             }
@@ -37,7 +37,7 @@ pub fn check(tree: &Tree) -> Vec<Finding> {
 }
 
 /// Why one of our packages may not depend on another; none if it may.
-fn fault(folder: &str, above: Standing, below: &str, dependency: &Dependency) -> Option<&'static str> {
+fn fault(above: Standing, below: &str, dependency: &Dependency) -> Option<&'static str> {
     match (above, standing(below)?) {
         (Standing::TestOnly, _) => None,
         (Standing::Rank(_), Standing::TestOnly) => match dependency.kind {
@@ -45,8 +45,7 @@ fn fault(folder: &str, above: Standing, below: &str, dependency: &Dependency) ->
             DependencyKind::Build => Some("that one is for tests only"),
         },
         (Standing::Rank(above), Standing::Rank(rank)) => {
-            let may = above > rank || SAME_RANK.contains(&(folder, below));
-            (!may).then_some("a crate depends only on lower ranks (RANKS in xtask/src/tidy/ranks.rs)")
+            (above <= rank).then_some("a crate depends only on lower ranks (RANKS in xtask/src/tidy/ranks.rs)")
         }
     }
 }
@@ -84,42 +83,32 @@ enum Standing {
 }
 
 const RANKS: &[(&str, Standing)] = &[
+    ("crates/collation", Standing::Rank(0)),
     ("crates/storage/cipher", Standing::Rank(0)),
-    ("crates/storage/format", Standing::Rank(0)),
     ("crates/lab/stats", Standing::Rank(0)),
     ("crates/lab/worker", Standing::Rank(0)),
-    ("crates/server/types", Standing::Rank(0)),
     ("crates/server/tsql", Standing::Rank(0)),
-    ("crates/storage/keyring", Standing::Rank(1)),
-    ("crates/storage/archive", Standing::Rank(1)),
-    ("crates/storage/page", Standing::Rank(1)),
-    ("crates/server/tds", Standing::Rank(1)),
-    ("crates/storage/backup", Standing::Rank(2)),
+    ("crates/server/types", Standing::Rank(1)),
+    ("crates/storage/format", Standing::Rank(1)),
     ("crates/server/plan", Standing::Rank(2)),
-    ("crates/storage/vfs", Standing::Rank(2)),
-    ("crates/storage/extension", Standing::Rank(3)),
-    ("crates/storage/engine", Standing::Rank(3)),
-    ("crates/storage/store", Standing::Rank(3)),
-    ("crates/server/server", Standing::Rank(4)),
-    ("crates/lab/lab", Standing::Rank(4)),
-    ("python", Standing::Rank(4)),
-    ("crates/cli", Standing::Rank(5)),
-    ("peers/peer", Standing::Rank(4)),
-    ("peers/sqlcipher", Standing::Rank(5)),
-    ("peers/sqlite3mc", Standing::Rank(5)),
+    ("crates/server/tds", Standing::Rank(2)),
+    ("crates/storage/keyring", Standing::Rank(2)),
+    ("crates/storage/backup", Standing::Rank(3)),
+    ("crates/storage/vfs", Standing::Rank(3)),
+    ("crates/storage/extension", Standing::Rank(4)),
+    ("crates/storage/engine", Standing::Rank(4)),
+    ("crates/server/server", Standing::Rank(5)),
+    ("crates/lab/lab", Standing::Rank(5)),
+    ("crates/cli", Standing::Rank(6)),
+    ("peers/peer", Standing::Rank(5)),
+    ("peers/sqlcipher", Standing::Rank(6)),
+    ("peers/sqlite3mc", Standing::Rank(6)),
     ("crates/testing", Standing::TestOnly),
     ("crates/fuzzing", Standing::TestOnly),
     ("peers/contract", Standing::TestOnly),
     ("fuzz", Standing::TestOnly),
     ("tests/clients/tds/tiberius", Standing::TestOnly),
     ("xtask", Standing::TestOnly),
-];
-
-/// What may be used across one rank.
-const SAME_RANK: &[(&str, &str)] = &[
-    // A superblock names suites, epochs and ids, which are cipher's types. Cipher knows nothing of
-    // a file's bytes, so no circle can arise.
-    ("crates/storage/format", "crates/storage/cipher"),
 ];
 
 #[cfg(test)]
@@ -143,11 +132,11 @@ mod tests {
     #[test]
     fn a_dependency_leads_downwards() {
         let upwards = "[dependencies]\nvfs.workspace = true\n";
-        let downwards = "[dependencies]\npage.workspace = true\nserde = \"1\"\n";
-        let fault = "crates/storage/page/Cargo.toml:4: `crates/storage/page` depends on `crates/storage/vfs`";
+        let downwards = "[dependencies]\nkeyring.workspace = true\nserde = \"1\"\n";
+        let fault = "crates/storage/keyring/Cargo.toml:4: `crates/storage/keyring` depends on `crates/storage/vfs`";
         assert_eq!(
             found(&[
-                ("crates/storage/page", "page", upwards),
+                ("crates/storage/keyring", "keyring", upwards),
                 ("crates/storage/vfs", "vfs", downwards)
             ]),
             [fault]
@@ -168,18 +157,14 @@ mod tests {
     }
 
     #[test]
-    fn equals_do_not_know_each_other_but_for_the_exception() {
+    fn crates_of_one_rank_do_not_depend_on_each_other() {
         let cipher = ("crates/storage/cipher", "cipher", "");
         let uses_cipher = "[dependencies]\ncipher.workspace = true\n";
-        assert!(found(&[cipher, ("crates/storage/format", "format", uses_cipher)]).is_empty());
-        assert_eq!(found(&[cipher, ("crates/server/types", "types", uses_cipher)]).len(), 1);
-
-        let uses_format = "[dependencies]\nformat.workspace = true\n";
-        let format = ("crates/storage/format", "format", "");
         assert_eq!(
-            found(&[format, ("crates/storage/cipher", "cipher", uses_format)]).len(),
+            found(&[cipher, ("crates/collation", "collation", uses_cipher)]).len(),
             1
         );
+        assert!(found(&[cipher, ("crates/storage/format", "format", uses_cipher)]).is_empty());
     }
 
     #[test]

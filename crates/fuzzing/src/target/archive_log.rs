@@ -3,8 +3,10 @@
 //! L1. Of what is taken in, every whole turn begins where the one before ended, and all of its objects say the same.
 
 use crate::archive::{key, sealed, sized};
-use selenite_archive::{ArchiveError, Block, PackedPage};
-use selenite_backup::{LogChain, LogObject};
+use selenite_backup::{
+    LogChain, LogObject,
+    archive::{ArchiveError, Block, PackedPage},
+};
 use selenite_cipher::PartKind;
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;

@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use crate::altered;
 use crate::archive::{key, sealed, sized};
-use selenite_archive::{
+use selenite_backup::archive::{
     BLOCK_COUNT_MAX, BLOCK_SIZE_MAX, Block, CompressionLevel, IndexBlock, OpenPart, PackedPage, Packer, Unpacker,
 };
 use selenite_cipher::PartKind;

@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite};
-use selenite_page::{PageCipher, PageKeys, PageKeysParts, Scan};
+use selenite_cipher::{
+    DataKey, DatabaseId, Epoch, PageCipher, PageKeys, PageKeysParts, PageNo, PageNonce, Scan, Secret, SessionId, Suite,
+};
 
 const SIZE: usize = 1024;
 

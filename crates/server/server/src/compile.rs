@@ -105,9 +105,12 @@ mod tests {
 
     #[test]
     fn parameters_are_read_as_a_procedures() {
-        assert_eq!(numbers("SELECT @a, @b", "@a int, @b nvarchar(10) OUTPUT -- both"), []);
+        assert_eq!(
+            numbers("SELECT @a, @b", "@a int, @b nvarchar(10) OUTPUT -- both"),
+            [0; 0]
+        );
         assert_eq!(numbers("SELECT @a", ""), [137]);
-        assert_eq!(numbers("SELECT 1", "  "), []);
+        assert_eq!(numbers("SELECT 1", "  "), [0; 0]);
     }
 
     #[test]
@@ -128,7 +131,7 @@ mod tests {
             "/*",
             "; DROP TABLE t; --",
         ] {
-            assert_ne!(numbers("SELECT 1", parameters), [], "{parameters}");
+            assert_ne!(numbers("SELECT 1", parameters), [0; 0], "{parameters}");
         }
     }
 }

@@ -1,17 +1,12 @@
 //! Which of two values comes first, and which are equal.
 
-mod character_key;
-mod collation;
-mod folding_table;
 mod guid_order;
-mod weight;
-mod weight_table;
 
-pub(crate) use character_key::{CharacterKey, character_keys};
-pub use collation::{Collation, collate};
 pub use guid_order::{guid_from_ordered, guid_ordered};
 
 use std::cmp::Ordering;
+
+use selenite_collation::Collation;
 
 use crate::{Decimal, Value, decimal};
 

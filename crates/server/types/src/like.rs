@@ -13,8 +13,9 @@ mod pattern;
 
 use std::convert::Infallible;
 
-use crate::comparison::{CharacterKey, character_keys};
-use crate::{Collation, OperationError};
+use selenite_collation::{CharacterKey, Collation, character_keys};
+
+use crate::OperationError;
 
 use pattern::{Token, parse};
 

@@ -7,10 +7,10 @@
 
 use std::collections::BTreeMap;
 
-use selenite_archive::is_part_size;
 use selenite_cipher::{ArchiveId, DatabaseId};
 use selenite_format::archive::{Begun, Facts};
 
+use crate::archive::is_part_size;
 use crate::destination::{Destination, Object, Trouble};
 use crate::inspection::Fault;
 use crate::names::{AHEAD_SECONDS, ArchiveName, Part, database_prefix, object_key, parse_database_id};

@@ -12,17 +12,17 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use selenite_archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
 use selenite_cipher::{PageNo, TRAILER_SIZE};
-use selenite_format::anchor::Mark;
-use selenite_format::{Geometry, PageSize};
-use selenite_page::{PageSource, SourceError};
+use selenite_format::{Geometry, PageSize, PageSource, SourceError, anchor::Mark};
 use zeroize::Zeroizing;
 
-use crate::error::{BackupError, machine};
-use crate::marks::Marks;
-use crate::onlooker::Onlooker;
-use crate::writer::ArchiveWriter;
+use crate::archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
+use crate::{
+    error::{BackupError, machine},
+    marks::Marks,
+    onlooker::Onlooker,
+    writer::ArchiveWriter,
+};
 
 /// How pages are copied.
 #[derive(Clone, Copy)]

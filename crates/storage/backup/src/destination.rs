@@ -1,9 +1,11 @@
 //! Where archives are kept: objects by name, each written once.
 
 use std::fmt;
+use std::time::{Duration, Instant};
 
-use crate::append_precondition::AppendPrecondition;
-use crate::opened::PART_SIZE_MAX;
+use sha2::{Digest, Sha256};
+
+use crate::archive::{LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 
 /// Where archives are kept.
 ///
@@ -77,6 +79,40 @@ pub trait Destination: Send + Sync {
     fn place(&self) -> String;
 }
 
+/// The objects that have to be where the next one goes: a destination may have become another, or may have been emptied.
+pub struct AppendPrecondition {
+    /// The archive's manifest.
+    pub manifest: String,
+    /// The object before, and its SHA-256; nothing for the first of a log.
+    pub last: Option<(String, [u8; 32])>,
+    /// When they were there.
+    pub seen: Instant,
+}
+
+impl AppendPrecondition {
+    /// Reads them, unless they were there a moment ago.
+    ///
+    /// # Errors
+    /// [`Trouble::Missing`] where one of them is not there, or another is in its place; what the destination says.
+    pub fn check<D: Destination + ?Sized>(&self, destination: &D) -> Result<(), StoreError> {
+        if self.seen.elapsed() < MOMENT {
+            return Ok(());
+        }
+        destination.get(&self.manifest, LOG_OBJECT_SIZE_MAX)?;
+        let Some((name, hash)) = &self.last else { return Ok(()) };
+        let bytes = destination.get(name, LOG_OBJECT_SIZE_MAX)?;
+        if Sha256::digest(&bytes)[..] == hash[..] {
+            return Ok(());
+        }
+        Err(StoreError {
+            trouble: Trouble::Missing,
+            verb: "find",
+            name: name.clone(),
+            what: "another is in its place".to_owned(),
+        })
+    }
+}
+
 /// An object in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Object {
@@ -135,6 +171,18 @@ pub struct StoreError {
     pub what: String,
 }
 
+impl StoreError {
+    /// What is wrong with how a destination was named.
+    pub(crate) fn usage(name: &str, what: &str) -> Self {
+        Self {
+            trouble: Trouble::Usage,
+            verb: "open",
+            name: name.to_owned(),
+            what: what.to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "can't {} {}: {}", self.verb, self.name, self.what)
@@ -142,3 +190,6 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+/// For how long what was there is taken to be there. An object store asks a twelfth of the price of a write for each of the two reads.
+const MOMENT: Duration = Duration::from_secs(10);

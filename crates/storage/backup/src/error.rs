@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-use selenite_archive::ArchiveError;
 use selenite_cipher::DatabaseId;
-use selenite_format::FormatError;
+use selenite_format::{FormatError, SourceError};
 use selenite_keyring::KeyError;
-use selenite_page::SourceError;
 
-use crate::destination::{StoreError, Trouble};
-use crate::names::ArchiveName;
+use crate::archive::ArchiveError;
+use crate::{
+    destination::{StoreError, Trouble},
+    names::ArchiveName,
+};
 
 /// Why a backup was not made, or is not to be had.
 #[derive(Debug)]

@@ -19,7 +19,7 @@ use rustix::fs::{AtFlags, FileType, Mode, OFlags, linkat, openat, statat, unlink
 use rustix::io::Errno;
 use selenite_keyring::os_random;
 
-use crate::append_precondition::AppendPrecondition;
+use crate::destination::AppendPrecondition;
 use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
 use crate::home::Home;
 use crate::names::{ArchiveName, parse_database_id};

@@ -6,12 +6,12 @@
 //!     [`crate::Chain::pages`] has it.
 //! I3. Memory: a part, a block, and one bit for each page of the database.
 
-use selenite_archive::{Block, Unpacker};
 use selenite_cipher::{PageNo, PartKind};
 use selenite_format::Geometry;
 use selenite_format::anchor::Mark;
 
 use crate::BackupError;
+use crate::archive::{Block, Unpacker};
 use crate::destination::{Destination, Trouble};
 use crate::names::Part;
 use crate::opened::{Backup, Clear};

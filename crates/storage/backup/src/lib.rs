@@ -7,7 +7,7 @@
 //! K3. Whatever a destination answers is opened, or refused; it is never believed.
 #![forbid(unsafe_code)]
 
-mod append_precondition;
+pub mod archive;
 mod base;
 mod cached;
 mod catalog;
@@ -28,30 +28,35 @@ mod opened;
 mod pages;
 mod removal;
 pub mod retention;
+#[cfg(feature = "s3")]
+pub mod s3;
+mod spec;
 mod unfinished;
 mod writer;
 
-pub use append_precondition::AppendPrecondition;
+pub use archive::{CompressionLevel, LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 pub use base::{Base, PerhapsBase, next_bases};
 pub use cached::Cached;
 pub use catalog::{Catalog, Entry};
 pub use chain::Chain;
 pub use copy::{Copied, Copy};
-pub use destination::{Destination, Object, StoreError, Traffic, Trouble};
+pub use destination::{AppendPrecondition, Destination, Object, StoreError, Traffic, Trouble};
 pub use error::BackupError;
 pub use folder::Folder;
 pub use inspection::{Coverage, Fault, Inspection, fault_of};
 pub use key_source::{KeySource, OpenedBy};
-pub use log_reader::{LOG_OBJECT_SIZE_MAX, LogChain, LogObject, LogPlan};
+pub use log_reader::{LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
 pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key, parse_database_id};
 pub use onlooker::{Nobody, Onlooker};
-pub use opened::{BEGUN_SIZE_MAX, Backup, OpenArchive, PART_SIZE_MAX, PartIndex};
+pub use opened::{BEGUN_SIZE_MAX, Backup, OpenArchive, PartIndex};
 pub use pages::Pages;
 pub use removal::remove_archive;
-pub use selenite_archive::CompressionLevel;
 pub use selenite_cipher::DatabaseId;
-pub use selenite_page::{PageSource, SourceError};
+pub use selenite_format::{PageSource, SourceError};
+#[cfg(feature = "s3")]
+pub use spec::open_with;
+pub use spec::{is_far, open};
 pub use unfinished::{QUIET_SECONDS, begin_newest, go_on_or_begin, go_on_with, is_for};
 pub use writer::ArchiveWriter;

@@ -4,20 +4,17 @@
 //! M2. A turn counts if all of its objects are there. One whose last is missing was cut off, if the next begins a turn, or nothing
 //!     follows.
 
-use selenite_archive::{ArchiveError, Block, OpenPart, PackedPage, Unpacker};
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
 use selenite_format::archive::{LogEnd, LogFacts, LogPosition};
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
+use crate::archive::{ArchiveError, Block, LOG_OBJECT_SIZE_MAX, OpenPart, PackedPage, Unpacker};
 use crate::destination::{Destination, Trouble};
 use crate::error::BackupError;
 use crate::names::{ArchiveName, Part, object_key};
 use crate::opened::Backup;
-
-/// Bytes of an object of the log, at most: a part's.
-pub const LOG_OBJECT_SIZE_MAX: usize = 17 << 20;
 
 /// An object of the log, opened.
 pub struct LogObject {

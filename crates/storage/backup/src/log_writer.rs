@@ -10,7 +10,6 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use selenite_archive::{Block, CompressionLevel, PackedPage, Packer, PartWriter, page_count_max};
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;
@@ -19,11 +18,12 @@ use selenite_keyring::os_random;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
-use crate::append_precondition::AppendPrecondition;
+use crate::archive::{Block, CompressionLevel, LOG_OBJECT_SIZE_MAX, PackedPage, Packer, PartWriter, page_count_max};
 use crate::copy::mark_of;
+use crate::destination::AppendPrecondition;
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
-use crate::log_reader::{LOG_OBJECT_SIZE_MAX, LogObject};
+use crate::log_reader::LogObject;
 use crate::names::{ArchiveName, Part, object_key};
 
 /// Writes the log of one archive.
@@ -282,7 +282,7 @@ impl LogTurn<'_> {
 /// Bytes of packed blocks in one object: what a follower holds of it in memory, twice.
 const OBJECT_CONTENT_MAX: usize = 4 << 20;
 /// Its facts are one more.
-const OBJECT_BLOCK_MAX: usize = selenite_archive::BLOCK_COUNT_MAX - 1;
+const OBJECT_BLOCK_MAX: usize = crate::archive::BLOCK_COUNT_MAX - 1;
 
 #[cfg(test)]
 mod tests;

@@ -7,11 +7,7 @@
 //!     then ([`ArchiveKey::has_origin`]), and has it not for an archive of unknown origin.
 //! O4. An index has no more pages than a part can hold: a small object can't claim memory without bounds.
 
-use selenite_archive::{
-    ArchiveError, BLOCK_COUNT_MAX, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PIECE_SIZE, PartHeader, Unpacker,
-    page_count_max,
-};
-use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PIECE_TAG_SIZE, PartKind, sha256};
+use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PartKind, sha256};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
 use selenite_format::{PageSize, Superblock};
@@ -19,6 +15,10 @@ use selenite_keyring::KeyError;
 use zeroize::Zeroizing;
 
 use crate::BackupError;
+use crate::archive::{
+    ArchiveError, BLOCK_COUNT_MAX, Block, IndexBlock, OpenPart, PART_HEADER_SIZE, PART_SIZE_MAX, PartHeader, Unpacker,
+    page_count_max,
+};
 use crate::destination::{Destination, Trouble};
 use crate::key_source::{KeySource, OpenedBy};
 use crate::names::{ArchiveName, Part, object_key};
@@ -391,9 +391,6 @@ fn or_missing(error: crate::StoreError, missing: impl FnOnce() -> BackupError) -
 
 /// What opens an archive, with as many slots and recipients as there may be, is not 300 KiB long.
 pub const BEGUN_SIZE_MAX: usize = 512 << 10;
-/// A part with all of its pieces.
-pub const PART_SIZE_MAX: usize =
-    PART_HEADER_SIZE + selenite_archive::CONTENT_SIZE_MAX / PIECE_SIZE * (PIECE_SIZE + PIECE_TAG_SIZE);
 /// The salts of two million parts of 16 MiB: more than the largest database has.
 const FACTS_SIZE_MAX: usize = 64 << 20;
 

@@ -10,11 +10,11 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
-use selenite_archive::{Block, OpenPart, Unpacker};
 use selenite_cipher::{PageNo, PartKind};
 use selenite_format::Geometry;
 
 use crate::BackupError;
+use crate::archive::{Block, OpenPart, Unpacker};
 use crate::chain::Chain;
 use crate::destination::Destination;
 use crate::log_reader::{LogObject, LogPlan};

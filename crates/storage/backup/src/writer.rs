@@ -8,18 +8,20 @@
 
 use std::sync::Arc;
 
-use selenite_archive::{BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, Packer, PartHeader, PartWriter, index_count_max};
 use selenite_cipher::{ArchiveId, ArchiveKey, DatabaseId, PartKind, Secret};
 use selenite_format::anchor::Mark;
 use selenite_format::archive::{Begun, Facts};
 use selenite_keyring::{AgeRecipient, KeyError, Unlocked, archive_recipient, os_random};
 use sha2::{Digest, Sha256};
 
+use crate::archive::{
+    BLOCK_SIZE_MAX, CompressionLevel, IndexBlock, PART_SIZE_MAX, Packer, PartHeader, PartWriter, index_count_max,
+};
 use crate::destination::{Destination, StoreError, Trouble};
 use crate::error::{BackupError, machine};
 use crate::marks::Marks;
 use crate::names::{ArchiveName, Part, object_key};
-use crate::opened::{OpenArchive, PART_SIZE_MAX};
+use crate::opened::OpenArchive;
 
 /// An archive that is being written.
 pub struct ArchiveWriter {

@@ -1,17 +1,27 @@
-//! Secrets, suites, key derivation, and the sealing of pages, slots and log blocks.
+//! Secrets, suites, key derivation, and the encryption of pages, key slots and log blocks.
 //!
 //! This crate turns keys and bytes into other bytes and nothing else: it has no file, clock or
-//! source of randomness. Nonces, salts and new keys are drawn by the caller.
+//! source of randomness. Nonces, salts and new keys are drawn by the caller, who promises that no
+//! pair of session and counter comes twice.
 //!
-//! I1. Nothing that fails to open leaves a byte of plaintext behind.
-//! I2. Why something did not open is never told: there is one error, [`Unauthentic`].
-//! I3. [`PageKey::seal`] and [`PageKey::open`] do not allocate.
-//! I4. Key bytes are zeroed when their owner is dropped. (The registers and the stack of the
-//!     libraries below are theirs: AEGIS leaves a copy of its key on the stack until the next
-//!     call overwrites it.)
+//! The caller says which keys and rules hold for a file ([`PageKeys`], of one generation of its
+//! superblock), and encrypts and decrypts its pages with a [`PageCipher`], one per open file
+//! (FORMAT 5).
 //!
-//! Which page may be in which suite is for `selenite-page`; what a superblock holds is for
-//! `selenite-format`; where a key comes from is for `selenite-keyring`.
+//! - *no-plaintext-on-failure*: whatever does not decrypt leaves no byte of plaintext behind; a page
+//!   becomes zeros.
+//! - *one-error*: the reason why something did not decrypt is never told; there is one error,
+//!   [`Unauthentic`].
+//! - *one-epoch-written*: a page is encrypted under the current epoch only, and decrypted under any
+//!   listed epoch that the rules permit for it (FORMAT 5.4).
+//! - *no-allocation*: [`PageKey::seal`] and [`PageKey::open`] do not allocate, nor does
+//!   [`PageCipher`] once the page key of a session is derived.
+//! - *zeroed-keys*: key bytes are zeroed when their owner is dropped. (The registers and the stack
+//!   of the libraries below are theirs: AEGIS leaves a copy of its key on the stack until the next
+//!   call overwrites it.)
+//!
+//! What a superblock holds and where a page lies is for `selenite-format`, where a key comes from
+//! for `selenite-keyring`, what a page means to SQLite for the VFS.
 #![forbid(unsafe_code)]
 
 mod anchor_key;
@@ -20,14 +30,19 @@ mod data_key;
 mod database_id;
 mod epoch;
 mod hex;
+mod key_cache;
 mod log_key;
 mod master_key;
 mod origin_key;
+mod page_cipher;
+mod page_error;
 mod page_key;
+mod page_keys;
 mod page_no;
 mod page_nonce;
 mod passphrase_cost;
 mod pseudorandom_key;
+mod scan;
 mod secret;
 mod session_id;
 mod sha256;
@@ -49,10 +64,14 @@ pub use epoch::Epoch;
 pub use log_key::LogKey;
 pub use master_key::MasterKey;
 pub use origin_key::OriginKey;
+pub use page_cipher::PageCipher;
+pub use page_error::PageError;
 pub use page_key::{PageKey, prefer_aws_lc};
+pub use page_keys::{PAGE_SIZE_MAX, PAGE_SIZE_MIN, PageKeys, PageKeysParts};
 pub use page_no::PageNo;
 pub use page_nonce::PageNonce;
 pub use passphrase_cost::{CostRefused, PassphraseCost};
+pub use scan::Scan;
 pub use secret::Secret;
 pub use session_id::SessionId;
 pub use sha256::sha256;

@@ -436,15 +436,15 @@ mod tests {
     /// FORMAT 2.3, 2.4: page X lies in the place of page L, and what is between them is sealed zeros.
     #[test]
     fn missing_pages_and_places_behind_the_last_page_are_zeros() {
-        assert_eq!(zeros_of(1024, 0, &[]), []);
+        assert_eq!(zeros_of(1024, 0, &[]), [0; 0]);
         assert_eq!(zeros_of(1024, 9, &[2, 9]), [2, 9]);
         let (displaced, lock) = (1_048_513, 1_048_577);
-        assert_eq!(zeros_of(1024, displaced - 1, &[]), []);
+        assert_eq!(zeros_of(1024, displaced - 1, &[]), [0; 0]);
         let between: Vec<u32> = (displaced + 1..lock).collect();
         assert_eq!(zeros_of(1024, displaced, &[]), between);
         assert_eq!(zeros_of(1024, lock - 2, &[]), [lock - 1]);
-        assert_eq!(zeros_of(1024, lock, &[lock]), []);
+        assert_eq!(zeros_of(1024, lock, &[lock]), [0; 0]);
         assert_eq!(zeros_of(1024, lock + 1, &[7]), [7]);
-        assert_eq!(zeros_of(65536, 16384, &[]), []);
+        assert_eq!(zeros_of(65536, 16384, &[]), [0; 0]);
     }
 }

@@ -5,7 +5,7 @@
 //! F1. No input panics: whatever a file holds is parsed or refused.
 //! F2. What [`Superblock::encode`] writes, [`Superblock::parse`] reads back to the same value.
 //! F3. Nothing is decrypted here and no MAC is checked: that is left to `selenite-cipher`, what a slot means to
-//!     `selenite-keyring`, a page to `selenite-page`, and every file to the VFS.
+//!     `selenite-keyring`, and every file to the VFS.
 #![forbid(unsafe_code)]
 
 pub mod anchor;
@@ -18,6 +18,7 @@ mod geometry;
 pub mod journal;
 pub mod operation_report;
 mod page_size;
+mod page_source;
 mod slot;
 mod state;
 mod superblock;
@@ -30,6 +31,7 @@ pub use epoch_record::EpochRecord;
 pub use error::FormatError;
 pub use geometry::{FileOffset, Geometry, PREFIX_SIZE};
 pub use page_size::PageSize;
+pub use page_source::{PageSource, SourceError};
 pub use slot::{
     ORIGIN_MARK_SIZE, SLOT_IDENTIFIER_SIZE_MAX, SLOT_LABEL_SIZE_MAX, SLOT_PARAMETERS_SIZE_MAX, SLOT_WRAPPED_SIZE_MAX,
     Slot, SlotKind,

@@ -1,6 +1,6 @@
 //! The last 48 bytes of a sealed page (FORMAT 5.1).
 //!
-//! Making and checking a tag is left to `selenite-cipher`; refusing a session of zeros to `selenite-page`.
+//! Making and checking a tag is left to `selenite-cipher`.
 
 use selenite_cipher::TRAILER_SIZE;
 pub use selenite_cipher::Trailer;

@@ -9,7 +9,7 @@
 //! K3. The environment is read in [`Config::load`] alone, and not at all in a process with elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are passed in.
 //!
 //! Left to others: which superblock counts, and reading and writing it under SQLite's locks (`selenite-vfs`); what the
-//! data keys seal (`selenite-page`).
+//! data keys seal (`selenite-cipher`).
 #![forbid(unsafe_code)]
 
 pub mod archive_recipient;

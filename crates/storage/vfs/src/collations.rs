@@ -3,8 +3,8 @@
 use crate::ffi::Collation;
 
 /// SQL Server's default for servers in English: case and trailing blanks do not count. What it orders by is written down in
-/// `selenite_types` and never changes.
+/// `selenite_collation` and never changes.
 pub const COLLATIONS: &[Collation] = &[Collation {
     name: c"SQL_Latin1_General_CP1_CI_AS",
-    compare: selenite_types::collate,
+    compare: selenite_collation::collate,
 }];

@@ -3,12 +3,11 @@
 use std::fmt;
 use std::sync::Arc;
 
+use selenite_cipher::PageError;
 use selenite_format::FormatError;
 use selenite_keyring::KeyError;
-use selenite_page::PageError;
 
-use crate::ffi::Code;
-use crate::role::Role;
+use crate::{ffi::Code, role::Role};
 
 /// Why a file was refused. The text goes to SQLite's error log and to `selenite_last_error()`.
 #[derive(Debug)]

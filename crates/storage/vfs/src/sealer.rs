@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::PageNo;
+use selenite_cipher::{PageCipher, PageNo};
 use selenite_format::Geometry;
-use selenite_page::PageCipher;
 
-use crate::counters::Tally;
-use crate::database::{Content, Database};
-use crate::error::VfsError;
-use crate::role::Role;
-use crate::session::Nonces;
-use crate::view::View;
+use crate::{
+    counters::Tally,
+    database::{Content, Database},
+    error::VfsError,
+    role::Role,
+    session::Nonces,
+    view::View,
+};
 
 /// A file's cipher. It follows the database's view: after a change of keys the next page is sealed under the new.
 pub struct Sealer {

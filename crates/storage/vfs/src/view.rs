@@ -2,13 +2,11 @@
 
 use std::sync::Arc;
 
-use selenite_cipher::{LogKey, PageNo};
+use selenite_cipher::{LogKey, PageKeys, PageKeysParts, PageNo, Scan};
 use selenite_format::{Geometry, State};
 use selenite_keyring::Unlocked;
-use selenite_page::{PageKeys, PageKeysParts, Scan};
 
-use crate::error::VfsError;
-use crate::role::Role;
+use crate::{error::VfsError, role::Role};
 
 /// Keys and geometry of a database, immutable: a change of keys makes a new one.
 pub struct View {

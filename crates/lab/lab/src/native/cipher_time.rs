@@ -4,8 +4,10 @@ use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use selenite_cipher::{DataKey, DatabaseId, Epoch, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE};
-use selenite_page::{PageCipher, PageError, PageKeys, PageKeysParts, Scan};
+use selenite_cipher::{
+    DataKey, DatabaseId, Epoch, PageCipher, PageError, PageKeys, PageKeysParts, PageNo, PageNonce, Scan, Secret,
+    SessionId, Suite, TRAILER_SIZE,
+};
 use selenite_worker::WorkerError;
 use selenite_worker::protocol::CipherTime;
 

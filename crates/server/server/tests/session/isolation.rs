@@ -118,7 +118,7 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
     // One thread has both: while the second waits nobody can commit the first.
     for timeout in ["-1", "3600000"] {
         ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
-        assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse().unwrap());
+        assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
         let answer = second.batch("BEGIN TRAN INSERT other VALUES (1)");
         assert_eq!(answer.errors(), [(1222, 1)], "{timeout}");
         ok(&mut second, "ROLLBACK");

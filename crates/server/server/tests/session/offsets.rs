@@ -127,8 +127,8 @@ fn keys_are_of_the_instant() {
         answer.errors().iter().map(|error| error.0).collect()
     };
     assert_eq!(numbers(&mut client, "CREATE UNIQUE INDEX i ON t (o)"), [1505]);
-    assert_eq!(numbers(&mut client, "DELETE FROM t WHERE a = 2"), []);
-    assert_eq!(numbers(&mut client, "CREATE UNIQUE INDEX i ON t (o DESC)"), []);
+    assert_eq!(numbers(&mut client, "DELETE FROM t WHERE a = 2"), [0; 0]);
+    assert_eq!(numbers(&mut client, "CREATE UNIQUE INDEX i ON t (o DESC)"), [0; 0]);
     assert_eq!(
         numbers(&mut client, "INSERT INTO t VALUES (2, '2024-02-09 08:00:00 -03:00')"),
         [2601]
@@ -136,7 +136,7 @@ fn keys_are_of_the_instant() {
     assert_eq!(numbers(&mut client, "INSERT INTO t VALUES (2, NULL)"), [2601]);
     assert_eq!(
         numbers(&mut client, "UPDATE t SET o = '2024-02-09 13:00:00 +02:00' WHERE a = 1"),
-        []
+        [0; 0]
     );
     assert_eq!(
         numbers(&mut client, "UPDATE t SET o = '2024-02-09 13:00:00 +02:00' WHERE a = 3"),
@@ -149,7 +149,7 @@ fn keys_are_of_the_instant() {
             "CREATE TABLE k (o DATETIMEOFFSET(3) PRIMARY KEY, u DATETIMEOFFSET UNIQUE, b INT)
              INSERT INTO k VALUES ('2024-02-09 12:00:00 +01:00', '2024-02-09 12:00:00 +01:00', 1)"
         ),
-        []
+        [0; 0]
     );
     for values in [
         "'2024-02-09 11:00:00.000 +00:00', '2025-01-01', 2",
@@ -161,7 +161,7 @@ fn keys_are_of_the_instant() {
     }
     assert_eq!(
         numbers(&mut client, "INSERT INTO k VALUES ('2025-01-01', '2025-01-01', 2)"),
-        []
+        [0; 0]
     );
     assert_eq!(
         numbers(&mut client, "INSERT INTO k VALUES (NULL, '2026-01-01', 2)"),

@@ -2,8 +2,7 @@
 
 use std::iter::Peekable;
 
-use crate::Collation;
-use crate::comparison::{CharacterKey, character_keys};
+use selenite_collation::{CharacterKey, Collation, character_keys};
 
 /// A part of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -1,11 +1,11 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use selenite_archive::ArchiveError;
 use selenite_cipher::{ArchiveId, Secret};
 use selenite_format::archive::LogPosition;
 
 use super::*;
+use crate::archive::ArchiveError;
 use crate::destination::{Object, Traffic};
 use crate::log_reader::{LogChain, LogPlan};
 

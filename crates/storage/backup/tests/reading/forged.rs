@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use selenite_archive::{CompressionLevel, IndexBlock, Packer, PartHeader, PartWriter};
 use selenite_backup::{
     ArchiveName, ArchiveWriter, BackupError, Base, Catalog, Destination, Folder, KeySource, LogWriter, OpenArchive,
-    Part, go_on_or_begin, object_key,
+    Part,
+    archive::{CompressionLevel, IndexBlock, Packer, PartHeader, PartWriter},
+    go_on_or_begin, object_key,
 };
 use selenite_cipher::{ArchiveKey, PartKind, Suite};
 use selenite_format::PageSize;
@@ -116,8 +117,11 @@ fn a_part_of_a_recipient_under_a_salt_that_the_manifest_lists_is_refused() {
     let other = bench.made(MADE + 60, 1, &[&[&[(1, "forged")]]]);
     let key = recipients_key(&real.key);
     // The content of the other archive's part, as the recipient of that could open it.
-    let opened =
-        selenite_archive::OpenPart::open_any(&other.key, (PartKind::Part, 0), other.objects[&Part::Pages(0)].clone());
+    let opened = selenite_backup::archive::OpenPart::open_any(
+        &other.key,
+        (PartKind::Part, 0),
+        other.objects[&Part::Pages(0)].clone(),
+    );
     let opened = opened.unwrap();
     let mut content = PartWriter::default();
     opened.blocks().for_each(|block| assert!(content.push(block)));

@@ -1,7 +1,9 @@
 //! Pages of many parts, and what was fetched before.
 
-use selenite_archive::{IndexBlock, Packer, PartWriter, index_count_max};
-use selenite_backup::{BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part};
+use selenite_backup::{
+    BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part,
+    archive::{IndexBlock, Packer, PartWriter, index_count_max},
+};
 use selenite_cipher::PartKind;
 
 use crate::fixture::{Bench, Lying, mark_of, words};

@@ -4,3 +4,4 @@
 mod keys;
 mod known_answers;
 mod page;
+mod page_cipher;

@@ -11,20 +11,21 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use selenite_cipher::PageNo;
+use selenite_cipher::{PageCipher, PageNo};
 use selenite_format::Geometry;
-use selenite_page::PageCipher;
 use selenite_vfs::error::VfsError;
 use selenite_vfs::session::Nonces;
 
 use super::done_runs::{DoneRun, RunDigest, Trailers};
 use super::syncer::Syncer;
 use super::{Work, bug};
-use crate::EngineError;
-use crate::error::io_error;
-use crate::storage::WriteAt;
-use crate::verify::{BAD_LISTED_MAX, BadPage, Origin};
-use crate::watch::Phase;
+use crate::{
+    EngineError,
+    error::io_error,
+    storage::WriteAt,
+    verify::{BAD_LISTED_MAX, BadPage, Origin},
+    watch::Phase,
+};
 
 /// A copy on its way.
 pub struct Copier<'a> {

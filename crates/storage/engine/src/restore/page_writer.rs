@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use selenite_cipher::PageNo;
-use selenite_page::PageCipher;
+use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::error::VfsError;
 use selenite_vfs::session::Nonces;
 use selenite_vfs::view::View;
 
-use crate::EngineError;
-use crate::error::io_error;
-use crate::storage::WriteAt;
+use crate::{EngineError, error::io_error, storage::WriteAt};
 
 /// Writes a new file's pages.
 pub struct PageWriter<'a> {

@@ -17,17 +17,18 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::time::SystemTime;
 
-use selenite_cipher::{PageNo, TRAILER_SIZE};
-use selenite_page::PageCipher;
+use selenite_cipher::{PageCipher, PageNo, TRAILER_SIZE};
 use selenite_vfs::view::View;
 
 use super::report::LISTED_MAX;
-use crate::draft::beside;
-use crate::raw_file::RawFile;
-use crate::storage::Storage;
-use crate::verify::frame::FrameAt;
-use crate::verify::{BadPage, journal, wal};
-use crate::{EngineError, Watch};
+use crate::{
+    EngineError, Watch,
+    draft::beside,
+    raw_file::RawFile,
+    storage::Storage,
+    verify::frame::FrameAt,
+    verify::{BadPage, journal, wal},
+};
 
 /// The pages.
 pub struct Snapshot<'a> {

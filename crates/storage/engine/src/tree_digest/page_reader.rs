@@ -1,13 +1,11 @@
 //! Where the pages of a database come from: from SQLite, or from a file that nobody writes.
 
 use rusqlite::Statement;
-use selenite_cipher::PageNo;
-use selenite_page::PageCipher;
+use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::view::View;
 
 use super::Fault;
-use crate::Database;
-use crate::storage::ReadAt;
+use crate::{Database, storage::ReadAt};
 
 /// Gives pages as SQLite has them.
 pub trait PageReader {

@@ -1,7 +1,6 @@
 //! The pages that a reader of the database would be given: from the journal, the log, or the file.
 
-use selenite_cipher::PageNo;
-use selenite_page::PageCipher;
+use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::view::View;
 
 use super::pages::Opener;

@@ -1,8 +1,7 @@
 //! One frame of a write-ahead log (FORMAT 6.2, 6.3).
 
-use selenite_cipher::TRAILER_SIZE;
+use selenite_cipher::{PageCipher, TRAILER_SIZE};
 use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, WordOrder, checksum, frame_offset};
-use selenite_page::PageCipher;
 
 use super::wal::Log;
 

@@ -9,20 +9,19 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
-use selenite_cipher::TRAILER_SIZE;
-use selenite_format::journal::{
-    HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, Record as RecordBytes, checksum, magic_from_disk, record_size,
-    unmask_checksum,
+use selenite_cipher::{PageCipher, TRAILER_SIZE};
+use selenite_format::{
+    journal::{
+        HEADER_SIZE, Header, MAGIC, RECORD_COUNT_UNKNOWN, Record as RecordBytes, checksum, magic_from_disk,
+        record_size, unmask_checksum,
+    },
+    trailer::split_image,
 };
-use selenite_format::trailer::split_image;
-use selenite_page::PageCipher;
 use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
-use crate::draft::beside;
-use crate::raw_file::RawFile;
-use crate::{EngineError, Watch};
+use crate::{EngineError, Watch, draft::beside, raw_file::RawFile};
 
 /// What a journal holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

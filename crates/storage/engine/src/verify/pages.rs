@@ -4,18 +4,14 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use selenite_cipher::{PageNo, TRAILER_SIZE};
+use selenite_cipher::{PageCipher, PageError, PageNo, TRAILER_SIZE};
 use selenite_format::anchor::run_page_count;
-use selenite_page::{PageCipher, PageError};
 use selenite_vfs::view::View;
 
 use super::keys::look_again;
 use super::page_buffer::PageBuffer;
 use super::{BAD_LISTED_MAX, BadPage, Findings, Origin, Subject};
-use crate::anchor::Tally;
-use crate::raw_file::RawFile;
-use crate::watch::Phase;
-use crate::{EngineError, Watch};
+use crate::{EngineError, Watch, anchor::Tally, raw_file::RawFile, watch::Phase};
 
 /// Authenticates all pages; answers how many there are, the file's size, and which are not authentic, in their order.
 /// `tally` gets the trailer of each that opens.

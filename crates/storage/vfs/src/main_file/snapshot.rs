@@ -10,19 +10,22 @@
 use std::sync::Arc;
 
 use selenite_cipher::PageNo;
-use selenite_format::archive::{LogEnd, LogPosition};
-use selenite_format::{Geometry, PageSize};
+use selenite_format::{
+    Geometry, PageSize, PageSource, SourceError,
+    archive::{LogEnd, LogPosition},
+};
 use selenite_keyring::Unlocked;
-use selenite_page::{PageSource, SourceError};
 use zeroize::Zeroizing;
 
 use super::MainFile;
-use crate::error::VfsError;
-use crate::ffi::{Code, LockLevel};
-use crate::index_header::{BACKFILLED, IndexHeader};
-use crate::role::Role;
-use crate::view::View;
-use crate::wal_file::WalFile;
+use crate::{
+    error::VfsError,
+    ffi::{Code, LockLevel},
+    index_header::{BACKFILLED, IndexHeader},
+    role::Role,
+    view::View,
+    wal_file::WalFile,
+};
 
 /// The pages that a connection sees in its read transaction.
 pub struct Snapshot<'a> {

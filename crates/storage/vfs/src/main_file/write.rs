@@ -1,13 +1,10 @@
 //! Writing: sealed whole pages, with nothing left out between them.
 
-use selenite_cipher::{PageNo, Suite, TRAILER_SIZE};
+use selenite_cipher::{PageNo, Scan, Suite, TRAILER_SIZE};
 use selenite_format::{Geometry, PageSize};
-use selenite_page::Scan;
 
 use super::{MainFile, page_no};
-use crate::database::Content;
-use crate::error::VfsError;
-use crate::view::View;
+use crate::{database::Content, error::VfsError, view::View};
 
 impl MainFile {
     pub(super) fn try_write(&mut self, data: &[u8], offset: u64) -> Result<(), VfsError> {

@@ -1,0 +1,93 @@
+//! Which pages a part holds, without the pages: `count (4)`, then the numbers (4 each) and the marks (8 each).
+
+use selenite_format::anchor::Mark;
+
+use super::block::BLOCK_SIZE_MAX;
+use super::error::ArchiveError;
+
+/// How many pages one block of an index tells of.
+#[must_use]
+pub const fn index_count_max() -> usize {
+    (BLOCK_SIZE_MAX - COUNT_SIZE) / (NUMBER_SIZE + MARK_SIZE)
+}
+
+/// A block of an index.
+pub struct IndexBlock<'a> {
+    numbers: &'a [[u8; NUMBER_SIZE]],
+    marks: &'a [[u8; MARK_SIZE]],
+}
+
+impl<'a> IndexBlock<'a> {
+    /// Writes numbers and marks, [`index_count_max`] at most, into `out`, which is emptied before.
+    ///
+    /// # Panics
+    /// If there are more, or none.
+    pub fn encode(pages: &[(u32, Mark)], out: &mut Vec<u8>) {
+        assert!((1..=index_count_max()).contains(&pages.len()));
+        out.clear();
+        out.extend(
+            u32::try_from(pages.len())
+                .expect("a hundred thousand at most")
+                .to_be_bytes(),
+        );
+        out.extend(pages.iter().flat_map(|(page_no, _)| page_no.to_be_bytes()));
+        out.extend(pages.iter().flat_map(|(_, mark)| mark.0));
+    }
+
+    /// Takes a block apart.
+    ///
+    /// # Errors
+    /// [`ArchiveError::Malformed`].
+    pub fn parse(bytes: &'a [u8]) -> Result<Self, ArchiveError> {
+        let malformed = ArchiveError::Malformed { what: "index" };
+        let (count, rest) = bytes.split_first_chunk::<COUNT_SIZE>().ok_or(malformed)?;
+        let count = usize::try_from(u32::from_be_bytes(*count)).map_err(|_| malformed)?;
+        if !(1..=index_count_max()).contains(&count) || rest.len() != count * (NUMBER_SIZE + MARK_SIZE) {
+            return Err(malformed);
+        }
+        let (numbers, marks) = rest.split_at(count * NUMBER_SIZE);
+        let block = Self {
+            numbers: numbers.as_chunks().0,
+            marks: marks.as_chunks().0,
+        };
+        let is_numbered = block.pages().all(|(page_no, _)| page_no > 0);
+        is_numbered.then_some(block).ok_or(malformed)
+    }
+
+    /// The pages, in the order in which the part has them: a later one of the same number counts.
+    pub fn pages(&self) -> impl Iterator<Item = (u32, Mark)> + '_ {
+        let numbers = self.numbers.iter().map(|number| u32::from_be_bytes(*number));
+        numbers.zip(self.marks.iter().map(|mark| Mark(*mark)))
+    }
+}
+
+const COUNT_SIZE: usize = 4;
+const NUMBER_SIZE: usize = 4;
+const MARK_SIZE: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pages_come_back_and_cut_or_without_a_number_they_are_refused() {
+        let pages = [(3, Mark([3; 8])), (1, Mark([1; 8])), (3, Mark([4; 8]))];
+        let mut bytes = Vec::new();
+        IndexBlock::encode(&pages, &mut bytes);
+        assert!(IndexBlock::parse(&bytes).unwrap().pages().eq(pages));
+        for cut in 0..bytes.len() {
+            assert!(IndexBlock::parse(&bytes[..cut]).is_err());
+        }
+        assert!(IndexBlock::parse(&[bytes.as_slice(), &[0]].concat()).is_err());
+        assert!(IndexBlock::parse(&[0; 4]).is_err() && IndexBlock::parse(&[0xff; 4]).is_err());
+        IndexBlock::encode(&[(0, Mark([3; 8]))], &mut bytes);
+        assert!(IndexBlock::parse(&bytes).is_err());
+    }
+
+    #[test]
+    fn the_largest_is_a_block() {
+        let mut bytes = Vec::new();
+        IndexBlock::encode(&vec![(1, Mark::default()); index_count_max()], &mut bytes);
+        assert!(bytes.len() <= BLOCK_SIZE_MAX);
+    }
+}

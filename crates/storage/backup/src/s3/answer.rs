@@ -1,0 +1,439 @@
+//! What came over the line in one attempt, and what that means.
+//!
+//! A1. What is shown of an answer is the store's code and message, cut and printable: bodies of errors repeat headers and what was signed.
+
+use std::cell::RefCell;
+use std::io;
+use std::time::Duration;
+
+use http::StatusCode;
+use http::header::{HeaderMap, RETRY_AFTER};
+use object_store::client::{HttpError, HttpErrorKind};
+
+use crate::destination::Trouble;
+
+/// What was seen.
+#[derive(Default)]
+pub struct Seen {
+    status: Option<StatusCode>,
+    code: String,
+    message: String,
+    region: Option<String>,
+    pause: Option<Duration>,
+    lost: Option<Lost>,
+    is_altered: bool,
+    no_keys: Option<NoKeys>,
+}
+
+/// How an answer was lost.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Lost {
+    /// Nobody was reached, so that nothing was done. In the system's words.
+    Unreached(String),
+    /// Whoever answered is not to be trusted: no certificate that holds.
+    Untrusted(String),
+    /// It took too long.
+    Late,
+    /// The connection ended before the answer did.
+    Cut,
+}
+
+/// Who was asked for keys, and gave none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoKeys {
+    /// The machine's metadata service, which most machines do not have.
+    Machine,
+    /// A service that was configured, or gave keys before.
+    Service,
+}
+
+/// What an attempt that failed means.
+#[derive(Debug)]
+pub struct Failure {
+    /// The kind.
+    pub trouble: Trouble,
+    /// In words.
+    pub what: String,
+    /// Whether another attempt may go better.
+    pub again: bool,
+    /// Whether what was asked for may have been done.
+    pub in_doubt: bool,
+    /// How long the server would have us wait.
+    pub pause: Option<Duration>,
+}
+
+tokio::task_local! {
+    static SEEN: RefCell<Seen>;
+}
+
+/// Runs an attempt, and gives what was seen besides what it came to.
+pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, Seen) {
+    let watched = async {
+        let result = attempt.await;
+        (result, SEEN.with(RefCell::take))
+    };
+    SEEN.scope(RefCell::default(), watched).await
+}
+
+/// Notes what is seen in the attempt that runs.
+pub fn note(change: impl FnOnce(&mut Seen)) {
+    // Outside an attempt nobody asks for it.
+    let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
+}
+
+impl Seen {
+    /// A request goes out: what was seen of those before it is over.
+    pub fn begin(&mut self) {
+        *self = Self::default();
+    }
+
+    /// An answer has come.
+    pub fn answered(&mut self, status: StatusCode, headers: &HeaderMap) {
+        let text = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
+        self.status = Some(status);
+        self.region = text("x-amz-bucket-region").map(shown);
+        self.pause = text(RETRY_AFTER.as_str()).and_then(|seconds| seconds.parse().ok().map(Duration::from_secs));
+    }
+
+    /// It says what is wrong. Of a service that gives keys only the code is taken.
+    pub fn explained(&mut self, body: &[u8], with_message: bool) {
+        let text = String::from_utf8_lossy(body);
+        self.code = element(&text, "Code");
+        if with_message {
+            self.message = element(&text, "Message");
+        }
+    }
+
+    /// Another answer did not come, or not whole.
+    pub fn lost(&mut self, lost: Lost) {
+        self.lost = Some(lost);
+    }
+
+    /// The store says that it has other bytes than were sent.
+    pub fn altered(&mut self) {
+        self.is_altered = true;
+    }
+
+    /// There are no keys.
+    pub fn without_keys(&mut self, asked: NoKeys) {
+        self.no_keys = Some(asked);
+    }
+
+    /// Whether the store has said that it has other bytes than were sent.
+    pub fn is_altered(&self) -> bool {
+        self.is_altered
+    }
+
+    /// What it means, if an attempt failed. `writes`: that a new object was to be made.
+    pub fn failure(self, writes: bool) -> Failure {
+        let (trouble, what, again) = self.meaning(writes);
+        // An answer that blames the request says that nothing was done.
+        let in_doubt = self.no_keys.is_none()
+            && match (&self.lost, self.status) {
+                (Some(Lost::Unreached(_) | Lost::Untrusted(_)), _) => false,
+                (Some(Lost::Late | Lost::Cut), _) => true,
+                (None, Some(status)) => {
+                    status.is_success() || status.is_server_error() || status == StatusCode::REQUEST_TIMEOUT
+                }
+                (None, None) => false,
+            };
+        Failure {
+            trouble,
+            what,
+            again,
+            in_doubt,
+            pause: self.pause,
+        }
+    }
+
+    fn meaning(&self, writes: bool) -> (Trouble, String, bool) {
+        if let Some(asked) = self.no_keys {
+            return self.meaning_without_keys(asked);
+        }
+        if let Some(lost) = &self.lost {
+            return match lost {
+                Lost::Unreached(why) => (Trouble::Away, format!("it can't be reached: {why}"), true),
+                Lost::Untrusted(why) => (
+                    Trouble::Away,
+                    format!("it is not known who answers: {why} (AWS_CA_BUNDLE names certificates to be believed)"),
+                    false,
+                ),
+                Lost::Late => (Trouble::Away, "it does not answer in time".to_owned(), true),
+                Lost::Cut => match self.status {
+                    Some(_) => (
+                        Trouble::Lying,
+                        "its answer ended before what it promised".to_owned(),
+                        true,
+                    ),
+                    None => (
+                        Trouble::Away,
+                        "the connection ended before it answered".to_owned(),
+                        true,
+                    ),
+                },
+            };
+        }
+        match self.status {
+            Some(status) => self.meaning_of(status, writes),
+            None => (Trouble::Other, "it could not be asked".to_owned(), false),
+        }
+    }
+
+    fn meaning_without_keys(&self, asked: NoKeys) -> (Trouble, String, bool) {
+        match (asked, self.status) {
+            (NoKeys::Machine, _) => (Trouble::Denied, NO_KEYS.to_owned(), false),
+            (NoKeys::Service, Some(status)) if !status.is_success() => {
+                let again = status.is_server_error() || status == StatusCode::TOO_MANY_REQUESTS;
+                let trouble = if again { Trouble::Away } else { Trouble::Denied };
+                let code = if self.code.is_empty() { "" } else { " " };
+                let what = format!(
+                    "the service that gives keys says {}{code}{}",
+                    status.as_u16(),
+                    self.code
+                );
+                (trouble, what, again)
+            }
+            (NoKeys::Service, _) if self.lost.is_some() => (
+                Trouble::Away,
+                "the service that gives keys does not answer".to_owned(),
+                true,
+            ),
+            (NoKeys::Service, _) => {
+                let what = "the service that gives keys could not be asked, or gave none".to_owned();
+                (Trouble::Denied, what, false)
+            }
+        }
+    }
+
+    fn meaning_of(&self, status: StatusCode, writes: bool) -> (Trouble, String, bool) {
+        let code = self.code.as_str();
+        let said = self.said(status);
+        // Some say by 400 or 403 that there is no room.
+        if code.contains("Quota") || code.contains("StorageFull") || status == StatusCode::INSUFFICIENT_STORAGE {
+            return (Trouble::Full, said, false);
+        }
+        match (status.as_u16(), code) {
+            (200..=299, _) => (
+                Trouble::Lying,
+                "its answer is none that an object store gives".to_owned(),
+                false,
+            ),
+            (304 | 412, _) if writes => (Trouble::Exists, "there is one of that name already".to_owned(), false),
+            (300..=399, _) | (400, "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException") => {
+                let advice = match &self.region {
+                    Some(region) => format!("{said}: the bucket is in the region {region} (AWS_REGION)"),
+                    None => format!("{said}: the bucket seems to be in another region (AWS_REGION)"),
+                };
+                (Trouble::Usage, advice, false)
+            }
+            (401 | 403, _) | (400, "ExpiredToken" | "InvalidToken" | "TokenRefreshRequired") => {
+                (Trouble::Denied, said, false)
+            }
+            (404, "NoSuchBucket") => (Trouble::Usage, said, false),
+            (404, _) => (Trouble::Missing, said, false),
+            // Others are writing the same object just now, and which of them wins is not known yet.
+            (409, "ConditionalRequestConflict" | "OperationAborted") => (Trouble::Away, said, true),
+            (409, _) if writes => (Trouble::Exists, said, false),
+            // What was sent did not arrive as it was.
+            (
+                400,
+                "BadDigest" | "InvalidDigest" | "IncompleteBody" | "XAmzContentSHA256Mismatch" | "RequestTimeout",
+            ) => (Trouble::Lying, said, true),
+            (501, _) => (Trouble::Other, said, false),
+            (408 | 429 | 500..=599, _) => (Trouble::Away, said, true),
+            _ => (Trouble::Other, said, false),
+        }
+    }
+
+    fn said(&self, status: StatusCode) -> String {
+        let mut said = format!("the store says {}", status.as_u16());
+        if !self.code.is_empty() {
+            said = format!("{said} {}", self.code);
+        }
+        if !self.message.is_empty() {
+            said = format!("{said} ({})", self.message);
+        }
+        said
+    }
+}
+
+impl Lost {
+    /// How a request, or the reading of its answer, ended.
+    pub fn of(error: &HttpError) -> Self {
+        let mut source = std::error::Error::source(error);
+        let mut is_unreached = error.kind() == HttpErrorKind::Connect;
+        let mut is_untrusted = false;
+        let mut words = error.to_string();
+        while let Some(inner) = source {
+            let of_client = inner.downcast_ref::<reqwest::Error>();
+            is_unreached |= of_client.is_some_and(reqwest::Error::is_connect);
+            is_untrusted |= inner.downcast_ref().is_some_and(is_of_tls);
+            words = inner.to_string();
+            source = inner.source();
+        }
+        if is_unreached && is_untrusted {
+            Self::Untrusted(shown(&words))
+        } else if is_unreached {
+            Self::Unreached(shown(&words))
+        } else if error.kind() == HttpErrorKind::Timeout {
+            Self::Late
+        } else {
+            Self::Cut
+        }
+    }
+}
+
+/// Whether TLS refused it: that is called invalid data, and is wrapped in an error whose source is what is behind it.
+fn is_of_tls(error: &io::Error) -> bool {
+    let inner = error.get_ref().and_then(|inner| inner.downcast_ref());
+    error.kind() == io::ErrorKind::InvalidData || inner.is_some_and(is_of_tls)
+}
+
+/// The text of the first element of that name, without what XML writes in other ways than itself.
+fn element(text: &str, name: &str) -> String {
+    let inside = text
+        .split_once(&format!("<{name}>"))
+        .and_then(|(_, rest)| rest.split_once(&format!("</{name}>")));
+    let text = inside.map_or("", |(text, _)| text);
+    let plain = text
+        .replace("&quot;", "\"")
+        .replace("&apos;", "'")
+        .replace("&#39;", "'")
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&");
+    shown(&plain)
+}
+
+/// A1.
+fn shown(text: &str) -> String {
+    let printable = text.chars().map(|sign| {
+        if sign.is_ascii_graphic() || sign == ' ' {
+            sign
+        } else {
+            '?'
+        }
+    });
+    printable.take(SHOWN_MAX).collect()
+}
+
+/// 300 characters: the longest messages of S3 have some 200.
+const SHOWN_MAX: usize = 300;
+
+const NO_KEYS: &str = "there are no keys: none in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, none in ~/.aws/credentials, and this machine has \
+    no service that gives them";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(status: u16, code: &str) -> Seen {
+        Seen {
+            status: Some(StatusCode::from_u16(status).unwrap()),
+            code: code.to_owned(),
+            ..Seen::default()
+        }
+    }
+
+    #[test]
+    fn an_answer_means_one_trouble() {
+        for (status, code, trouble, again) in [
+            (200, "", Trouble::Lying, false),
+            (301, "PermanentRedirect", Trouble::Usage, false),
+            (307, "TemporaryRedirect", Trouble::Usage, false),
+            (400, "AuthorizationHeaderMalformed", Trouble::Usage, false),
+            (400, "ExpiredToken", Trouble::Denied, false),
+            (400, "BadDigest", Trouble::Lying, true),
+            (400, "XMinioAdminBucketQuotaExceeded", Trouble::Full, false),
+            (400, "InvalidArgument", Trouble::Other, false),
+            (401, "", Trouble::Denied, false),
+            (403, "SignatureDoesNotMatch", Trouble::Denied, false),
+            (403, "QuotaExceeded", Trouble::Full, false),
+            (404, "NoSuchBucket", Trouble::Usage, false),
+            (404, "NoSuchKey", Trouble::Missing, false),
+            (404, "", Trouble::Missing, false),
+            (409, "ConditionalRequestConflict", Trouble::Away, true),
+            (409, "ObjectAlreadyExists", Trouble::Exists, false),
+            (412, "PreconditionFailed", Trouble::Exists, false),
+            (429, "SlowDown", Trouble::Away, true),
+            (500, "InternalError", Trouble::Away, true),
+            (501, "NotImplemented", Trouble::Other, false),
+            (503, "SlowDown", Trouble::Away, true),
+            (507, "", Trouble::Full, false),
+            (507, "XMinioStorageFull", Trouble::Full, false),
+        ] {
+            let failure = seen(status, code).failure(true);
+            assert_eq!((failure.trouble, failure.again), (trouble, again), "{status} {code}");
+        }
+        assert_eq!(seen(412, "").failure(false).trouble, Trouble::Other);
+    }
+
+    #[test]
+    fn a_write_is_in_doubt_where_the_store_may_have_made_it() {
+        for (status, in_doubt) in [
+            (200, true),
+            (403, false),
+            (404, false),
+            (408, true),
+            (412, false),
+            (500, true),
+            (503, true),
+        ] {
+            assert_eq!(seen(status, "").failure(true).in_doubt, in_doubt, "{status}");
+        }
+        for (lost, in_doubt, again) in [
+            (Lost::Unreached(String::new()), false, true),
+            (Lost::Untrusted(String::new()), false, false),
+            (Lost::Late, true, true),
+            (Lost::Cut, true, true),
+        ] {
+            let mut seen = Seen::default();
+            seen.lost(lost);
+            let failure = seen.failure(true);
+            assert_eq!(
+                (failure.in_doubt, failure.again, failure.trouble),
+                (in_doubt, again, Trouble::Away)
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_said_is_the_code_and_the_message_and_nothing_else() {
+        let body = "<Error><Code>SignatureDoesNotMatch</Code><Message>A &amp; B\u{1b}[2J</Message>\
+            <StringToSign>hunter2</StringToSign></Error>";
+        let mut seen = seen(403, "");
+        seen.explained(body.as_bytes(), true);
+        let what = seen.failure(true).what;
+        assert_eq!(what, "the store says 403 SignatureDoesNotMatch (A & B?[2J)");
+        let mut seen = Seen::default();
+        seen.explained(format!("<Message>{}</Message>", "x".repeat(9000)).as_bytes(), true);
+        assert_eq!(seen.message.len(), SHOWN_MAX);
+        for body in ["", "<Code>", "</Code><Code>", "\u{0}\u{ff}"] {
+            seen.explained(body.as_bytes(), true);
+            assert_eq!(seen.code, "");
+        }
+    }
+
+    #[test]
+    fn keys_that_are_not_there_are_no_reason_to_ask_again_and_a_service_that_is_away_is() {
+        let without = |asked, status: Option<u16>, lost: Option<Lost>| {
+            let mut seen = Seen {
+                status: status.map(|status| StatusCode::from_u16(status).unwrap()),
+                lost,
+                ..Seen::default()
+            };
+            seen.without_keys(asked);
+            let failure = seen.failure(true);
+            assert!(!failure.in_doubt);
+            (failure.trouble, failure.again)
+        };
+        assert_eq!(
+            without(NoKeys::Machine, None, Some(Lost::Late)),
+            (Trouble::Denied, false)
+        );
+        assert_eq!(without(NoKeys::Service, None, Some(Lost::Late)), (Trouble::Away, true));
+        assert_eq!(without(NoKeys::Service, Some(503), None), (Trouble::Away, true));
+        assert_eq!(without(NoKeys::Service, Some(403), None), (Trouble::Denied, false));
+        assert_eq!(without(NoKeys::Service, None, None), (Trouble::Denied, false));
+    }
+}

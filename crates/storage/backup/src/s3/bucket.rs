@@ -1,0 +1,437 @@
+//! Objects of a bucket as a destination.
+//!
+//! B1. Before the first object is written, one of a fixed name is written twice, or once where it is there: the store has to refuse the
+//!     second. It stays, so that no right to remove is needed for it, and is not listed.
+//! B2. A write that finds the object there, after an attempt whose end is not known, reads it back: equal bytes are this write's.
+
+use std::future::Future;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use object_store::aws::{AmazonS3, AmazonS3Builder, AmazonS3ConfigKey, Checksum, S3ConditionalPut};
+use object_store::client::ClientOptions;
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
+use object_store::path::Path;
+use object_store::{
+    GetOptions, GetRange, ObjectMeta, ObjectStore, ObjectStoreExt, PutMode, PutOptions, PutPayload,
+    StaticCredentialProvider,
+};
+use tokio::runtime::{Builder, Runtime};
+
+use super::answer::{Failure, watch};
+use super::endpoint::Endpoint;
+use super::keys::Service;
+use super::retry_policy::RetryPolicy;
+use super::settings::Settings;
+use super::wire::{Counters, Whom, Wire, one_attempt};
+use crate::destination::{Destination, Object, StoreError, Traffic, Trouble};
+
+/// Objects of a bucket.
+pub struct Bucket {
+    bucket: String,
+    /// What names begin with: empty, or ending with a slash.
+    prefix: String,
+    store: AmazonS3,
+    /// None only while it is dropped.
+    runtime: Option<Runtime>,
+    counters: Arc<Counters>,
+    policy: RetryPolicy,
+    /// B1: whether it was seen.
+    keeps_objects: Mutex<bool>,
+}
+
+impl Bucket {
+    /// Makes everything ready. Nothing goes over the line yet.
+    ///
+    /// # Errors
+    /// What the settings have that makes no sense.
+    pub fn open(bucket: String, prefix: String, settings: &Settings) -> Result<Self, StoreError> {
+        let place = place(&bucket, &prefix);
+        let wrong = |what: &str| StoreError::usage(&place, what);
+        let found = settings.find(&place)?;
+        let counters = Arc::new(Counters::default());
+        let wire = |whom, is_direct| Wire {
+            counters: Arc::clone(&counters),
+            policy: settings.policy,
+            whom,
+            is_direct,
+            certificates: found.certificates.clone(),
+        };
+        let endpoint = found.endpoint.as_ref();
+        let in_clear = endpoint.is_some_and(|endpoint| endpoint.in_clear);
+        let is_loopback = endpoint.is_some_and(|endpoint| endpoint.is_loopback);
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&bucket)
+            .with_region(&found.region)
+            .with_retry(one_attempt())
+            .with_client_options(ClientOptions::new().with_allow_http(in_clear))
+            .with_http_connector(wire(Whom::Bucket, is_loopback))
+            .with_checksum_algorithm(Checksum::SHA256)
+            .with_conditional_put(S3ConditionalPut::ETagMatch)
+            // One request for each, which every store knows.
+            .with_disable_bulk_delete(true);
+        if let Some(Endpoint { url, .. }) = endpoint {
+            builder = builder.with_endpoint(url);
+        }
+        for (variable, key) in VARIABLES {
+            if let Some(value) = settings.variable(variable) {
+                builder = builder.with_config(key, value);
+            }
+        }
+        builder = builder.with_credentials(match found.keys {
+            Some(keys) => Arc::new(StaticCredentialProvider::new(keys)),
+            None => {
+                let wire = wire(Whom::Keys, !settings.asks_by_web_identity());
+                Arc::new(Service::new(settings, &found.region, wire).map_err(|what| wrong(&what))?)
+            }
+        });
+        let store = builder.build().map_err(|_| {
+            wrong("the settings make no sense together: see AWS_CA_BUNDLE and the other AWS_* variables")
+        })?;
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("selenite-store")
+            .enable_all()
+            .build();
+        let runtime = runtime.map_err(|error| StoreError {
+            trouble: Trouble::Other,
+            verb: "open",
+            name: place.clone(),
+            what: error.to_string(),
+        })?;
+        Ok(Self {
+            bucket,
+            prefix: if prefix.is_empty() { prefix } else { prefix + "/" },
+            store,
+            runtime: Some(runtime),
+            counters,
+            policy: settings.policy,
+            keeps_objects: Mutex::new(false),
+        })
+    }
+
+    /// Makes attempts until one goes well, or none may go better. The second value: whether one before the last may have done what was asked.
+    fn attempt<T, F>(&self, writes: bool, attempt: impl Fn() -> F) -> Result<T, (Failure, bool)>
+    where
+        F: Future<Output = Result<T, Fault>>,
+    {
+        let Some(runtime) = &self.runtime else {
+            let failure = Failure::ours(Trouble::Other, "it is being closed");
+            return Err((failure, false));
+        };
+        let started = Instant::now();
+        let mut in_doubt = false;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let (result, seen) = runtime.block_on(watch(attempt()));
+            let failure = match result {
+                Ok(_) if seen.is_altered() => Failure::ours(Trouble::Lying, "it has other bytes than were sent"),
+                Ok(done) => return Ok(done),
+                Err(Fault::Said(trouble, what)) => Failure::ours(trouble, what),
+                Err(Fault::Store) => seen.failure(writes),
+            };
+            let pause = self.policy.pause(tries, jitter(), failure.pause);
+            if !failure.again || tries >= self.policy.tries_max || started.elapsed() + pause > self.policy.total {
+                return Err((failure, in_doubt));
+            }
+            in_doubt |= failure.in_doubt;
+            std::thread::sleep(pause);
+            self.counters.retries.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Writes, and takes for written what is there after a lost answer (B2).
+    fn put(&self, name: &str, bytes: &Bytes) -> Result<(), StoreError> {
+        let path = self.path("write", name)?;
+        let put = || async {
+            let options = PutOptions {
+                mode: PutMode::Create,
+                ..PutOptions::default()
+            };
+            let payload = PutPayload::from_bytes(bytes.clone());
+            self.store
+                .put_opts(&path, payload, options)
+                .await
+                .map_err(|_| Fault::Store)
+        };
+        let (failure, in_doubt) = match self.attempt(true, put) {
+            Ok(_) => return Ok(()),
+            Err(failed) => failed,
+        };
+        if failure.trouble == Trouble::Exists && in_doubt {
+            match self.get(name, bytes.len()) {
+                Ok(there) if there == **bytes => return Ok(()),
+                // Another's, of another length or content, or of nobody any more.
+                Ok(_) => {}
+                Err(error) if matches!(error.trouble, Trouble::Lying | Trouble::Missing) => {}
+                Err(mut error) => {
+                    error.verb = "write";
+                    error.what = format!(
+                        "the answer was lost, and it can't be read back whether it is there: {}",
+                        error.what
+                    );
+                    return Err(error);
+                }
+            }
+        }
+        Err(self.error("write", name, failure))
+    }
+
+    /// B1.
+    fn require_that_it_keeps_objects(&self) -> Result<(), StoreError> {
+        let mut keeps_objects = self.keeps_objects.lock().unwrap_or_else(PoisonError::into_inner);
+        if *keeps_objects {
+            return Ok(());
+        }
+        let path = self.path("write", PROBE)?;
+        for _ in 0..2 {
+            let put = || async {
+                let options = PutOptions {
+                    mode: PutMode::Create,
+                    ..PutOptions::default()
+                };
+                let payload = PutPayload::from_static(PROBE_TEXT.as_bytes());
+                self.store
+                    .put_opts(&path, payload, options)
+                    .await
+                    .map_err(|_| Fault::Store)
+            };
+            match self.attempt(true, put) {
+                Ok(_) => {}
+                Err((failure, _)) if failure.trouble == Trouble::Exists => {
+                    *keeps_objects = true;
+                    return Ok(());
+                }
+                Err((failure, _)) => return Err(self.error("write", PROBE, failure)),
+            }
+        }
+        let what = "it writes over objects that are there (it does not know If-None-Match), so that backups are not safe from each other in it";
+        Err(self.error("write", PROBE, Failure::ours(Trouble::Lying, what)))
+    }
+
+    fn page(&self, prefix: &str, token: Option<&String>) -> Result<(Vec<ObjectMeta>, Option<String>), Failure> {
+        let list = || async {
+            let options = PaginatedListOptions {
+                page_token: token.cloned(),
+                ..PaginatedListOptions::default()
+            };
+            let prefix = (!prefix.is_empty()).then_some(prefix);
+            self.store
+                .list_paginated(prefix, options)
+                .await
+                .map_err(|_| Fault::Store)
+        };
+        let page = self.attempt(false, list).map_err(|(failure, _)| failure)?;
+        Ok((page.result.objects, page.page_token))
+    }
+
+    fn path(&self, verb: &'static str, name: &str) -> Result<Path, StoreError> {
+        let whole = format!("{}{name}", self.prefix);
+        Path::parse(&whole)
+            .ok()
+            .filter(|path| path.as_ref() == whole && !name.is_empty())
+            .ok_or_else(|| self.error(verb, name, Failure::ours(Trouble::Usage, "it is no object's name")))
+    }
+
+    fn error(&self, verb: &'static str, name: &str, failure: Failure) -> StoreError {
+        StoreError {
+            trouble: failure.trouble,
+            verb,
+            name: format!("s3://{}/{}{name}", self.bucket, self.prefix),
+            what: failure.what,
+        }
+    }
+}
+
+impl Destination for Bucket {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.require_that_it_keeps_objects()?;
+        self.put(name, &Bytes::copy_from_slice(bytes))
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        let path = self.path("read", name)?;
+        let get = || async {
+            let got = self.store.get_opts(&path, GetOptions::default()).await;
+            let got = got.map_err(|_| Fault::Store)?;
+            let size = usize::try_from(got.meta.size).unwrap_or(usize::MAX);
+            if size > size_max {
+                return Err(Fault::Said(Trouble::Lying, "it is longer than any object of its kind"));
+            }
+            let mut bytes = Vec::with_capacity(size);
+            let mut stream = got.into_stream();
+            while let Some(piece) = stream.next().await {
+                let piece = piece.map_err(|_| Fault::Store)?;
+                if piece.len() > size - bytes.len() {
+                    return Err(Fault::Said(Trouble::Lying, "it is longer than was promised"));
+                }
+                bytes.extend_from_slice(&piece);
+            }
+            if bytes.len() < size {
+                return Err(Fault::Said(Trouble::Lying, "it is shorter than was promised"));
+            }
+            Ok(bytes)
+        };
+        self.attempt(false, get)
+            .map_err(|(failure, _)| self.error("read", name, failure))
+    }
+
+    fn beginning(&self, name: &str, size: usize) -> Result<Vec<u8>, StoreError> {
+        let path = self.path("read", name)?;
+        let end = u64::try_from(size).unwrap_or(u64::MAX);
+        let get = || async {
+            let options = GetOptions {
+                range: Some(GetRange::Bounded(0..end)),
+                ..GetOptions::default()
+            };
+            let got = self.store.get_opts(&path, options).await;
+            let mut stream = got.map_err(|_| Fault::Store)?.into_stream();
+            let mut bytes = Vec::new();
+            while let Some(piece) = stream.next().await {
+                let piece = piece.map_err(|_| Fault::Store)?;
+                if piece.len() > size - bytes.len() {
+                    return Err(Fault::Said(Trouble::Lying, "it is longer than was asked for"));
+                }
+                bytes.extend_from_slice(&piece);
+            }
+            Ok(bytes)
+        };
+        let read = self.attempt(false, get);
+        match read.map_err(|(failure, _)| self.error("read", name, failure)) {
+            // An empty object has no such range (RFC 9110, 15.5.17), and some stores know none: then it is read whole.
+            Err(error) if !matches!(error.trouble, Trouble::Missing | Trouble::Away | Trouble::Denied) => {
+                let mut bytes = self.get(name, crate::archive::PART_SIZE_MAX)?;
+                bytes.truncate(size);
+                Ok(bytes)
+            }
+            read => read,
+        }
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        let lying = |what| self.error("list", prefix, Failure::ours(Trouble::Lying, what));
+        let whole = format!("{}{prefix}", self.prefix);
+        let mut found = Vec::new();
+        let mut token: Option<String> = None;
+        for _ in 0..PAGES_MAX {
+            let page = self.page(&whole, token.as_ref());
+            let (objects, next) = page.map_err(|failure| self.error("list", prefix, failure))?;
+            for object in objects {
+                let key = object.location.as_ref();
+                // A folder's own mark, as consoles make them, ends with the slash that was cut off here.
+                if key.len() < whole.len() && whole.strip_suffix('/') == Some(key) {
+                    continue;
+                }
+                if !key.starts_with(&whole) {
+                    return Err(lying("it lists what was not asked for"));
+                }
+                let name = &key[self.prefix.len()..];
+                // B1. Names of ours begin with no dot.
+                if name.rsplit('/').next().is_some_and(|last| last.starts_with('.')) {
+                    continue;
+                }
+                found.push(Object {
+                    name: name.to_owned(),
+                    size: object.size,
+                    modified: u64::try_from(object.last_modified.timestamp()).unwrap_or(0),
+                });
+            }
+            if found.len() > LISTED_MAX {
+                return Err(lying("it lists more objects than any destination has"));
+            }
+            match next {
+                None => {
+                    found.sort_unstable_by(|one, two| one.name.cmp(&two.name));
+                    return Ok(found);
+                }
+                Some(_) if next == token => break,
+                Some(_) => token = next,
+            }
+        }
+        Err(lying("its list does not end"))
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let path = self.path("remove", name)?;
+        let remove = || async { self.store.delete(&path).await.map_err(|_| Fault::Store) };
+        match self.attempt(false, remove) {
+            Err((failure, _)) if failure.trouble != Trouble::Missing => Err(self.error("remove", name, failure)),
+            _ => Ok(()),
+        }
+    }
+
+    fn traffic(&self) -> Traffic {
+        let count = |counter: &std::sync::atomic::AtomicU64| counter.load(Ordering::Relaxed);
+        Traffic {
+            requests: count(&self.counters.requests),
+            retries: count(&self.counters.retries),
+            sent: count(&self.counters.sent),
+            received: count(&self.counters.received),
+        }
+    }
+
+    fn place(&self) -> String {
+        place(&self.bucket, self.prefix.trim_end_matches('/'))
+    }
+}
+
+impl Drop for Bucket {
+    fn drop(&mut self) {
+        // A name that is being looked up can't be stopped, and is not waited for.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Failure {
+    fn ours(trouble: Trouble, what: &str) -> Self {
+        Self {
+            trouble,
+            what: what.to_owned(),
+            again: false,
+            in_doubt: false,
+            pause: None,
+        }
+    }
+}
+
+/// Why an attempt failed.
+enum Fault {
+    /// As it was seen on the line.
+    Store,
+    /// For a reason of ours.
+    Said(Trouble, &'static str),
+}
+
+fn place(bucket: &str, prefix: &str) -> String {
+    match prefix {
+        "" => format!("s3://{bucket}"),
+        _ => format!("s3://{bucket}/{prefix}"),
+    }
+}
+
+fn jitter() -> u16 {
+    // Without randomness the waits are only not spread.
+    getrandom::u32().map_or(0, |thrown| (thrown >> 16) as u16)
+}
+
+const VARIABLES: [(&str, AmazonS3ConfigKey); 2] = [
+    (
+        "AWS_VIRTUAL_HOSTED_STYLE_REQUEST",
+        AmazonS3ConfigKey::VirtualHostedStyleRequest,
+    ),
+    ("AWS_REQUEST_PAYER", AmazonS3ConfigKey::RequestPayer),
+];
+
+const PROBE: &str = ".writes-once";
+const PROBE_TEXT: &str = "Selenite wrote this to see that the store does not write over an object.\n";
+
+/// Four million objects are 64 TiB in parts of 16 MiB.
+const LISTED_MAX: usize = 1 << 22;
+/// A page has up to 1,000 objects, and stores that give fewer give some.
+const PAGES_MAX: usize = 1 << 16;

@@ -1,0 +1,92 @@
+//! Who gives the keys, where they are written down nowhere.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use async_trait::async_trait;
+use object_store::CredentialProvider;
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredential, AwsCredentialProvider};
+
+use super::answer::{self, NoKeys};
+use super::settings::Settings;
+use super::wire::Wire;
+
+/// A service that gives keys.
+#[derive(Debug)]
+pub struct Service {
+    service: AwsCredentialProvider,
+    asks_the_machine: bool,
+    has_given: AtomicBool,
+}
+
+impl Service {
+    /// The one that the settings name, or the machine's.
+    ///
+    /// # Errors
+    /// What does not make sense.
+    pub fn new(settings: &Settings, region: &str, wire: Wire) -> Result<Self, String> {
+        let asks_the_machine = settings.asks_the_machine();
+        if asks_the_machine && settings.is_true("AWS_EC2_METADATA_DISABLED") {
+            return Err(
+                "there are no keys, and AWS_EC2_METADATA_DISABLED forbids to ask the machine for them".to_owned(),
+            );
+        }
+        let mut builder = AmazonS3Builder::new()
+            // No bucket is asked for by this one.
+            .with_bucket_name("keys")
+            .with_region(region)
+            .with_retry(super::wire::one_attempt())
+            .with_http_connector(wire);
+        for (variable, key) in VARIABLES {
+            if let Some(value) = settings.variable(variable) {
+                builder = builder.with_config(key, value);
+            }
+        }
+        let built = builder
+            .build()
+            .map_err(|_| "what the environment says of keys makes no sense".to_owned())?;
+        Ok(Self {
+            service: Arc::clone(built.credentials()),
+            asks_the_machine,
+            has_given: AtomicBool::new(false),
+        })
+    }
+}
+
+#[async_trait]
+impl CredentialProvider for Service {
+    type Credential = AwsCredential;
+
+    async fn get_credential(&self) -> object_store::Result<Arc<AwsCredential>> {
+        let given = self.service.get_credential().await;
+        if given.is_ok() {
+            self.has_given.store(true, Ordering::Relaxed);
+        } else {
+            let is_machine = self.asks_the_machine && !self.has_given.load(Ordering::Relaxed);
+            let asked = if is_machine { NoKeys::Machine } else { NoKeys::Service };
+            answer::note(|seen| seen.without_keys(asked));
+        }
+        given
+    }
+}
+
+const VARIABLES: [(&str, AmazonS3ConfigKey); 9] = [
+    ("AWS_WEB_IDENTITY_TOKEN_FILE", AmazonS3ConfigKey::WebIdentityTokenFile),
+    ("AWS_ROLE_ARN", AmazonS3ConfigKey::RoleArn),
+    ("AWS_ROLE_SESSION_NAME", AmazonS3ConfigKey::RoleSessionName),
+    ("AWS_ENDPOINT_URL_STS", AmazonS3ConfigKey::StsEndpoint),
+    (
+        "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
+        AmazonS3ConfigKey::ContainerCredentialsRelativeUri,
+    ),
+    (
+        "AWS_CONTAINER_CREDENTIALS_FULL_URI",
+        AmazonS3ConfigKey::ContainerCredentialsFullUri,
+    ),
+    (
+        "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE",
+        AmazonS3ConfigKey::ContainerAuthorizationTokenFile,
+    ),
+    ("AWS_EC2_METADATA_SERVICE_ENDPOINT", AmazonS3ConfigKey::MetadataEndpoint),
+    ("AWS_IMDSV1_FALLBACK", AmazonS3ConfigKey::ImdsV1Fallback),
+];

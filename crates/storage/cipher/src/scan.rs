@@ -1,0 +1,21 @@
+//! What is being done to all pages of a database.
+
+use crate::PageNo;
+
+/// The state of a database that is in use (FORMAT 3.1), as far as pages are concerned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scan {
+    /// Nothing.
+    Steady,
+    /// From NONE to another suite; pages up to the cursor are done.
+    SwitchingOn {
+        /// The last page known to be converted and synced; page 0 if none is.
+        cursor: PageNo,
+    },
+    /// From another suite to NONE.
+    SwitchingOff,
+    /// From one key or suite to another, neither of them NONE.
+    Changing,
+    /// All pages are done, but the old epoch may still be met in a log.
+    Finishing,
+}
