@@ -8,16 +8,16 @@ use std::collections::HashSet;
 use selenite_cipher::PageNo;
 
 pub mod archive;
-#[path = "../../storage/page/tests/vectors/database.rs"]
+#[path = "../../storage/page/tests/page/vectors/database.rs"]
 pub mod database;
-#[path = "../../storage/page/tests/vectors/journal.rs"]
+#[path = "../../storage/page/tests/page/vectors/journal.rs"]
 pub mod journal;
-#[path = "../../storage/page/tests/vectors/log.rs"]
+#[path = "../../storage/page/tests/page/vectors/log.rs"]
 pub mod log;
-#[path = "../../storage/page/tests/vectors/overlay.rs"]
+#[path = "../../storage/page/tests/page/vectors/overlay.rs"]
 pub mod overlay;
 pub mod target;
-#[path = "../../storage/page/tests/vectors/vector.rs"]
+#[path = "../../storage/page/tests/page/vectors/vector.rs"]
 pub mod vector;
 
 use database::Database;
