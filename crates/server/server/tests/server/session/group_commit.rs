@@ -2,9 +2,10 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 
 use selenite_tds::{Done, PacketSize};
+use selenite_testing::own_process::test_command;
 
 use super::bench::{Bench, in_sqlite};
 use super::client::Client;
@@ -181,12 +182,7 @@ fn a_server_that_is_killed_loses_nothing_that_it_acknowledged() {
         return serve_until_killed();
     }
     let place = tempfile::tempdir().unwrap();
-    let mut server = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "group_commit::a_server_that_is_killed_loses_nothing_that_it_acknowledged",
-            "--exact",
-            "--nocapture",
-        ])
+    let mut server = test_command("session::group_commit::a_server_that_is_killed_loses_nothing_that_it_acknowledged")
         .env(ROLE, "1")
         .env("TMPDIR", place.path())
         .stdin(Stdio::piped())

@@ -6,10 +6,11 @@ use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader, Write};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use selenite_tds::PacketSize;
+use selenite_testing::own_process::test_command;
 use selenite_types::Value;
 
 use super::bench::{in_sqlite, launch, place_of_key};
@@ -43,8 +44,7 @@ struct Killed {
 }
 
 fn start(place: &Path) -> Killed {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "killed::a_server_for_the_kills", "--nocapture"])
+    let mut child = test_command("session::killed::a_server_for_the_kills")
         .env(PLACE, place)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
