@@ -35,7 +35,7 @@ serve-demo: need-tsql build ## run two articles' scripts on the server, and prin
 	@scripts/serve-demo.sh
 
 serve-speed: need-rust ## measure inserts and selects over loopback beside the same in-process: a minute
-	@cargo test --release --package selenite-server --test session speed -- --ignored --nocapture --test-threads=1
+	@cargo test --release --package selenite-server --test server session::speed -- --ignored --nocapture --test-threads=1
 
 serve-figures: need-tsql build ## count what a loop sends; measure what a cancelled statement and an idle session cost
 	@SELENITE_TEST_COMMAND=$(abspath $(or $(CARGO_TARGET_DIR),target))/release/selenite tests/clients/tds/figures/run.sh
@@ -87,11 +87,11 @@ fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 
 soak: need ## run the tests that take long
 	@scripts/test.sh --ignored --skip an_hour_of_kills
-	@cargo test --locked -p selenite-engine --test follow an_hour_of_kills -- --ignored --nocapture
-	@SELENITE_CRASH_POINTS=50000 PROPTEST_CASES=20000 cargo test --locked -p selenite-vfs --test 'crash_*' --test twins -- \
-		--nocapture
-	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test stale_pages -- --nocapture
-	@SELENITE_KILLS=500 cargo test --locked -p selenite-engine --test reencrypt kill -- --nocapture
+	@cargo test --locked -p selenite-engine --test engine an_hour_of_kills -- --ignored --nocapture
+	@SELENITE_CRASH_POINTS=50000 PROPTEST_CASES=20000 cargo test --locked -p selenite-vfs --test vfs -- \
+		crash_ twins:: --nocapture
+	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test vfs stale_pages:: -- --nocapture
+	@SELENITE_KILLS=500 cargo test --locked -p selenite-engine --test engine reencrypt::no_commit_is_missing -- --nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 	@$(MAKE) sqlite-suite
 

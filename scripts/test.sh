@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Runs every test in one profile, against the extension built in the same one. What fails keeps nothing else from running.
-# The last line counts the tests of all runners, however the run ends: scripts/test-total.awk says what counts.
+# At the end it says how many tests each part had and how long it took; the last line counts the tests of all runners,
+# however the run ends: scripts/test-total.awk says what counts.
 # usage: scripts/test.sh [ARGUMENT FOR RUST'S TEST RUNNER]...   with one, Rust's tests alone run
 set -uo pipefail
 cd "$(dirname "$0")/.." || exit
@@ -20,7 +21,7 @@ fi
 # step NAME COMMAND...: its output goes into the log, too. It is a job with a process group of its own, so that an
 # interrupt ends it with all that it started.
 step() {
-  local name=$1 ended
+  local name=$1 started=$SECONDS ended
   shift
   printf '\n== step %s\n' "$name" >>"$log"
   set -m
@@ -31,7 +32,7 @@ step() {
   wait "$job"
   ended=$?
   job=
-  printf '\n== ended %d\n' "$ended" >>"$log"
+  printf '\n== ended %d after %d s\n' "$ended" $((SECONDS - started)) >>"$log"
   if ((ended && !status)); then
     status=$ended
   fi
@@ -61,8 +62,8 @@ trap 'stop 2' INT
 trap 'stop 15' TERM
 
 # Asking for the tests too makes cargo choose the same features for both commands: with others it
-# would build dependencies twice.
-step build cargo build --workspace --lib --bins --tests || exit "$status"
+# would build dependencies twice. Tests start examples.
+step build cargo build --workspace --lib --bins --tests --examples || exit "$status"
 step shell scripts/sqlite/build-shell.sh
 . scripts/test-environment.sh
 

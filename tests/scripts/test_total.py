@@ -1,4 +1,4 @@
-"""scripts/test.sh: runs what is left after a failure, and its last line is the total however it ends."""
+"""scripts/test.sh: runs what is left after a failure, and its last lines are a table of its parts and the total however it ends."""
 
 import os
 import shutil
@@ -33,6 +33,18 @@ CRASHED = """\
 running 5 tests
 test one ... ok
 test two ... ok
+"""
+UNIT_TESTS = """\
+     Running unittests src/lib.rs (target/debug/deps/selenite_good-2)
+running 1 test
+test four ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 71.40s
+"""
+DOC_TESTS = """\
+   Doc-tests selenite_good
+running 1 test
+test crates/good/src/lib.rs - (line 3) ... ok
+test result: ok. 1 passed; 0 failed; 0 ignored; 0 measured; 0 filtered out; finished in 1.20s
 """
 PYTEST = """\
 ============================= test session starts ==============================
@@ -83,6 +95,13 @@ def run(folder: Path, *words: str) -> tuple[int, str]:
     return process.returncode, said.splitlines()[-1]
 
 
+def rows(said: str) -> dict[str, list[str]]:
+    """The table before the total: each part with its tests, if it has any, and its seconds."""
+    lines = said.splitlines()
+    start = next(number for number, line in enumerate(lines) if line.split() == ["part", "tests", "seconds"])
+    return {line[:24].rstrip(): line[24:].split() for line in lines[start + 1 : -2]}
+
+
 def ended(process: subprocess.Popen[str]) -> str:
     try:
         return process.communicate(timeout=WATCHDOG_SECONDS)[0]
@@ -94,6 +113,18 @@ def test_all_that_passes_is_added_up(folder: Path) -> None:
     cargo(folder, GOOD + GOOD, 0)
     program(folder / ".venv/bin/python", f"cat <<'END'\n{PYTEST.replace('1 failed, ', '')}END")
     assert run(folder) == (0, "6 passed, 0 failed, 3 skipped")
+
+
+def test_each_part_is_listed_with_its_tests_and_each_crate_with_its_seconds(folder: Path) -> None:
+    cargo(folder, UNIT_TESTS + GOOD.replace("0.00s", "8.70s") + FAILING + DOC_TESTS, 101)
+    program(folder / ".venv/bin/python", f"cat <<'END'\n{PYTEST}END\nexit 1")
+    listed = rows(ended(start(folder)))
+    assert list(listed) == ["build", "shell", "rust", "  good", "  failing", "tests/clients", "sqlite-suite"]
+    assert listed["  good"] == ["5", "81"]
+    assert listed["  failing"] == ["2", "0"]
+    assert [listed[part][0] for part in ("rust", "tests/clients")] == ["7", "4"]
+    # A part without tests has its seconds alone.
+    assert [len(listed[part]) for part in ("build", "rust", "sqlite-suite")] == [1, 2, 1]
 
 
 def test_what_is_left_runs_after_a_failure(folder: Path) -> None:

@@ -20,6 +20,7 @@ mod ignored_test;
 mod module_cycle;
 mod ranks;
 mod retired_word;
+mod test_executable;
 mod unfinished;
 mod unsafe_room;
 mod unwrap_call;
@@ -63,6 +64,7 @@ const CHECKS: &[fn(&Tree) -> Vec<Finding>] = &[
     module_cycle::check,
     ranks::check,
     retired_word::check,
+    test_executable::check,
     unfinished::check,
     unsafe_room::check,
     unwrap_call::check,

@@ -25,6 +25,7 @@ pub mod ledger;
 mod lock_table;
 pub mod opening;
 pub mod operation;
+pub mod own_process;
 pub mod random;
 pub mod recorder;
 pub mod replay;

@@ -30,6 +30,6 @@ mod reencrypt_signals;
 mod restore;
 mod serve;
 mod serve_limits;
-#[path = "../../../server/server/tests/session/client.rs"]
+#[path = "../../../server/server/tests/server/session/client.rs"]
 #[expect(dead_code, reason = "the server's own tests need more of it")]
 mod tds_client;

@@ -1,17 +1,7 @@
-//! A server as its clients meet it: over loopback, with a client made of `selenite-tds` and rustls.
-//!
-//! What serves sessions here is a front of a few words ([`front`]); what is tested is all that stands before it.
+//! The server: its connections up to the login, and its sessions.
 
 #![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+#![expect(clippy::wildcard_enum_match_arm, reason = "a test asks for tokens of one kind")]
 
-mod bench;
-mod client;
-mod front;
-mod hostile;
-mod logins;
-mod modes;
-mod origin;
-mod requests;
-mod sessions;
-mod start;
-mod strangers;
+mod session;
+mod transport;

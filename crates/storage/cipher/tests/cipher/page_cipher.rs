@@ -1,5 +1,4 @@
 //! Pages and rules, through the public API (FORMAT 5.1 and 5.4).
-#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::sync::Arc;
 

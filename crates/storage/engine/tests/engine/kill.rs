@@ -6,13 +6,14 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use selenite_engine::storage::Disk;
 use selenite_engine::{Cell, Encrypt, Present, Target, Watch, decrypt, encrypt, inspect, verify};
+use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::support::{Bench, query, query_plain};
@@ -92,9 +93,8 @@ fn wait_for(lines: &mut Lines, words: &[&str]) -> String {
 }
 
 fn start_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> (Child, Lines) {
-    let mut command = Command::new(std::env::current_exe().unwrap());
+    let mut command = test_command("kill::child");
     command
-        .args(["--exact", "kill::child", "--nocapture", "--test-threads=1"])
         .env("SELENITE_TEST_PATH", path)
         .env("SELENITE_TEST_KEY", bench.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())

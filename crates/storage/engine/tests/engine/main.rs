@@ -1,6 +1,6 @@
-//! The engine by its public API, on temporary folders.
+//! The engine by its public API.
 
-#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
+#![cfg(test)]
 
 mod access_list;
 mod anchor;
@@ -12,6 +12,7 @@ mod backups;
 mod backups_closed;
 mod backups_cut;
 mod conversion;
+mod crash_reencrypt;
 mod cut_file;
 mod damaged_log;
 mod drill;
@@ -19,6 +20,7 @@ mod epoch_count;
 mod failing_disk;
 mod folder;
 mod folder_unfinished;
+mod follow;
 mod key_changes;
 mod key_export;
 mod keys;
@@ -32,6 +34,7 @@ mod other_process;
 mod pausing;
 mod planted;
 mod power;
+mod reencrypt;
 mod restore;
 mod restore_chain;
 mod restore_faults;

@@ -5,7 +5,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -14,6 +14,7 @@ use selenite_engine::offline::{Offline, offline};
 use selenite_engine::reencrypt::{self, Goal, Reencrypt};
 use selenite_engine::storage::Disk;
 use selenite_engine::{EngineError, Layout, Suite, Watch, status};
+use selenite_testing::own_process::test_command;
 
 use crate::offline::{DUMP, check, made};
 use crate::pausing::{Pausing, Steps, watch};
@@ -62,13 +63,7 @@ fn offline_child() {
 
 /// Runs the child to the step at which it stops, has `look` look, and kills it; answers what it said.
 fn run_child(bench: &Bench, path: &Path, stop_at: u32, look: impl FnOnce(&str)) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "offline_kill::offline_child",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+    let mut child = test_command("offline_kill::offline_child")
         .env("SELENITE_TEST_OFFLINE", path)
         .env("SELENITE_TEST_KEY", bench.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())

@@ -2,10 +2,11 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Stdio};
 
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Database};
+use selenite_testing::own_process::test_command;
 
 use crate::support::{Bench, Collected};
 
@@ -17,8 +18,7 @@ pub struct Writer {
 
 impl Writer {
     pub fn start(bench: &Bench, path: &Path) -> Self {
-        let mut child = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "other_process::child", "--nocapture", "--test-threads=1"])
+        let mut child = test_command("other_process::child")
             .env("SELENITE_TEST_OTHER_PATH", path)
             .env("SELENITE_TEST_KEY", bench.spec("key"))
             .stdin(Stdio::piped())

@@ -4,7 +4,7 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -12,6 +12,7 @@ use selenite_backup::Folder;
 use selenite_engine::restore::{Restore, restore};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Watch};
+use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::restore::{CONTENTS, back_up, made, same};
@@ -64,13 +65,7 @@ fn restore_child() {
 
 /// Runs the child to the step at which it stops, and kills it; answers what it said.
 fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "restore_kill::restore_child",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+    let mut child = test_command("restore_kill::restore_child")
         .env("SELENITE_TEST_RESTORE", to)
         .env("SELENITE_TEST_KEY", bench.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())

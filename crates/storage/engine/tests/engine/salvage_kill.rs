@@ -4,12 +4,13 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use selenite_engine::Access;
 use selenite_engine::salvage::salvage;
+use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
 use crate::salvage::{LAYOUT, NOTES, pages, save, saved, sealed, spoil};
@@ -55,13 +56,7 @@ fn salvage_child() {
 
 /// Runs the child to the step at which it stops, and kills it; answers what it said.
 fn run_child(bench: &Bench, path: &Path, stop_at: u32) -> String {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args([
-            "--exact",
-            "salvage_kill::salvage_child",
-            "--nocapture",
-            "--test-threads=1",
-        ])
+    let mut child = test_command("salvage_kill::salvage_child")
         .env("SELENITE_TEST_SALVAGE", path)
         .env("SELENITE_TEST_KEY", bench.spec("key"))
         .env("SELENITE_TEST_STOP_AT", stop_at.to_string())

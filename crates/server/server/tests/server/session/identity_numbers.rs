@@ -1,0 +1,222 @@
+//! Numbers of IDENTITY behind what is rolled back, emptied, dropped and altered.
+
+use selenite_types::Value;
+
+use super::bench::Bench;
+use super::client::{Client, numbers, succeed};
+
+fn client(bench: &Bench) -> Client {
+    let mut client = bench.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    client
+}
+
+/// The numbers of table g in order.
+fn ids(client: &mut Client) -> Vec<i32> {
+    let rows = succeed(client, "SELECT id FROM g ORDER BY id").rows();
+    let id = |row: &Vec<Value>| match row[0] {
+        Value::Int(id) => id,
+        _ => panic!("{row:?}"),
+    };
+    rows.iter().map(id).collect()
+}
+
+const MADE: &str = "CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1), (2), (3)";
+
+/// What a batch leaves behind it goes on at the next number, as if it had not been.
+fn goes_on(batch: &str, expected: &[i32]) {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(&mut client, MADE);
+    succeed(&mut client, batch);
+    succeed(&mut client, "INSERT g (v) VALUES (6), (7)");
+    assert_eq!(ids(&mut client), expected, "{batch}");
+    let row = &succeed(&mut client, "SELECT IDENT_CURRENT('g'), @@IDENTITY, SCOPE_IDENTITY()").rows()[0];
+    assert!(row[0] == row[1] && row[1] == row[2], "{batch}: {row:?}");
+}
+
+#[test]
+fn a_table_whose_drop_is_rolled_back_goes_on_where_it_was() {
+    goes_on(
+        "BEGIN TRAN; DROP TABLE g; CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (0); ROLLBACK",
+        &[1, 2, 3, 4, 5],
+    );
+    goes_on("BEGIN TRAN; DROP TABLE g; ROLLBACK", &[1, 2, 3, 4, 5]);
+    goes_on(
+        "BEGIN TRAN; SAVE TRAN s; DROP TABLE g; CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (0); \
+         ROLLBACK TRAN s; COMMIT",
+        &[1, 2, 3, 4, 5],
+    );
+    goes_on(
+        "BEGIN TRAN; UPDATE g SET v = 9; SAVE TRAN s; DROP TABLE g; SELECT a = 1 INTO g; ROLLBACK TRAN s; COMMIT",
+        &[1, 2, 3, 4, 5],
+    );
+}
+
+#[test]
+fn a_table_whose_truncation_is_rolled_back_goes_on_where_it_was() {
+    goes_on(
+        "BEGIN TRAN; TRUNCATE TABLE g; INSERT g (v) VALUES (0); ROLLBACK",
+        &[1, 2, 3, 4, 5],
+    );
+    goes_on(
+        "BEGIN TRAN; UPDATE g SET v = 9; SAVE TRAN s; TRUNCATE TABLE g; INSERT g (v) VALUES (0); ROLLBACK TRAN s; COMMIT",
+        &[1, 2, 3, 4, 5],
+    );
+    goes_on("TRUNCATE TABLE g", &[1, 2]);
+    goes_on(
+        "BEGIN TRAN; TRUNCATE TABLE g; INSERT g (v) VALUES (0); COMMIT",
+        &[1, 2, 3],
+    );
+}
+
+#[test]
+fn numbers_that_were_given_are_not_given_again_after_a_rollback() {
+    goes_on("BEGIN TRAN; INSERT g (v) VALUES (0); ROLLBACK", &[1, 2, 3, 5, 6]);
+    goes_on(
+        "BEGIN TRAN; SAVE TRAN s; INSERT g (v) VALUES (0); ROLLBACK TRAN s; COMMIT",
+        &[1, 2, 3, 5, 6],
+    );
+    goes_on(
+        "BEGIN TRAN; INSERT g (v) VALUES (0); TRUNCATE TABLE g; ROLLBACK",
+        &[1, 2, 3, 5, 6],
+    );
+}
+
+#[test]
+fn a_table_that_was_never_made_leaves_no_number_to_the_next() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for undone in [
+        "CREATE TABLE g (id int IDENTITY, v int)",
+        "SELECT a = 1 INTO f; DROP TABLE f; CREATE TABLE g (id int IDENTITY, v int)",
+    ] {
+        succeed(
+            &mut client,
+            &format!("BEGIN TRAN; {undone}; INSERT g (v) VALUES (1), (2), (3); ROLLBACK"),
+        );
+        succeed(
+            &mut client,
+            "CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1)",
+        );
+        assert_eq!(ids(&mut client), [1], "{undone}");
+        succeed(&mut client, "DROP TABLE g");
+    }
+}
+
+#[test]
+fn an_altered_table_goes_on_at_the_next_number() {
+    goes_on("ALTER TABLE g ALTER COLUMN v varchar(10)", &[1, 2, 3, 4, 5]);
+    goes_on(
+        "ALTER TABLE g ALTER COLUMN id bigint; ALTER TABLE g ALTER COLUMN id int",
+        &[1, 2, 3, 4, 5],
+    );
+    goes_on(
+        "BEGIN TRAN; ALTER TABLE g ALTER COLUMN v varchar(10); INSERT g (v) VALUES (0); ROLLBACK",
+        &[1, 2, 3, 5, 6],
+    );
+    goes_on(
+        "DELETE g WHERE id > 1; ALTER TABLE g DROP COLUMN id; ALTER TABLE g ADD id int IDENTITY",
+        &[1, 2, 3],
+    );
+    goes_on(
+        "BEGIN TRAN; ALTER TABLE g DROP COLUMN id; ALTER TABLE g ADD id int IDENTITY (10, 10); ROLLBACK",
+        &[1, 2, 3, 4, 5],
+    );
+}
+
+#[test]
+fn a_number_counts_as_the_last_one_although_its_statement_failed() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE g (id int IDENTITY, v int CHECK (v < 10)); INSERT g (v) VALUES (1)",
+    );
+    assert_eq!(numbers(&client.batch("INSERT g (v) VALUES (10)")), [547]);
+    assert_eq!(client.int("SELECT CAST(@@IDENTITY AS int)"), 2);
+    assert_eq!(client.int("SELECT CAST(IDENT_CURRENT('g') AS int)"), 2);
+}
+
+#[test]
+fn an_insert_without_numbers_leaves_no_last_one() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE plain (v int); CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1)",
+    );
+    let row = succeed(
+        &mut client,
+        "INSERT plain VALUES (1); SELECT @@IDENTITY, CAST(SCOPE_IDENTITY() AS int)",
+    )
+    .rows();
+    assert_eq!(row, [[Value::Null, Value::Int(1)]]);
+    let row = succeed(
+        &mut client,
+        "INSERT g (v) VALUES (2); UPDATE plain SET v = 2; SELECT CAST(@@IDENTITY AS int), CAST(SCOPE_IDENTITY() AS int)",
+    )
+    .rows();
+    assert_eq!(row, [[Value::Int(2), Value::Int(2)]]);
+}
+
+#[test]
+fn numbers_are_given_by_hand_in_one_table_of_one_database() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for text in [
+        MADE,
+        "CREATE TABLE h (id int IDENTITY)",
+        "CREATE PROCEDURE p AS SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (1)",
+        "CREATE DATABASE other",
+        "USE other",
+        MADE,
+        "SET IDENTITY_INSERT g ON",
+        "INSERT g (id, v) VALUES (10, 10)",
+        "USE d",
+    ] {
+        succeed(&mut client, text);
+    }
+    assert_eq!(numbers(&client.batch("INSERT g (id, v) VALUES (10, 10)")), [544]);
+    assert_eq!(numbers(&client.batch("SET IDENTITY_INSERT g ON")), [8107]);
+    succeed(&mut client, "USE other; SET IDENTITY_INSERT g OFF; USE d");
+    // What a procedure or a text sets ends with it.
+    succeed(
+        &mut client,
+        "EXEC p; EXEC ('SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (2)')",
+    );
+    assert_eq!(numbers(&client.batch("INSERT h (id) VALUES (3)")), [544]);
+    // Another table of the name is another table.
+    succeed(&mut client, "SET IDENTITY_INSERT g ON; DROP TABLE g");
+    succeed(&mut client, MADE);
+    assert_eq!(numbers(&client.batch("INSERT g (id, v) VALUES (10, 10)")), [544]);
+    succeed(&mut client, "SET IDENTITY_INSERT h ON; INSERT h (id) VALUES (4)");
+}
+
+#[test]
+fn a_temporary_table_has_numbers_of_its_own_whatever_is_rolled_back() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE #g (id int IDENTITY, v int); INSERT #g (v) VALUES (1), (2), (3)
+         BEGIN TRAN; DROP TABLE #g; CREATE TABLE #g (id int IDENTITY, v int); INSERT #g (v) VALUES (0); ROLLBACK
+         BEGIN TRAN; TRUNCATE TABLE #g; INSERT #g (v) VALUES (0); ROLLBACK; DELETE #g WHERE id = 3",
+    );
+    assert_eq!(numbers(&client.batch("DROP TABLE #g, #none")), [3701]);
+    succeed(&mut client, "INSERT #g (v) VALUES (4)");
+    assert_eq!(client.int("SELECT MAX(id) FROM #g"), 4);
+}
+
+#[test]
+fn savepoints_are_told_apart_by_the_case_of_their_letters() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    succeed(
+        &mut client,
+        "CREATE TABLE t (a int); BEGIN TRAN; INSERT t VALUES (0); SAVE TRAN S; INSERT t VALUES (1); SAVE TRAN s
+         INSERT t VALUES (2); ROLLBACK TRAN S; COMMIT",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 1);
+}

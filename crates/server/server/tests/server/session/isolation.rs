@@ -1,0 +1,388 @@
+//! What sessions see of each other, and who waits for whom.
+
+use std::time::{Duration, Instant};
+
+use super::bench::Bench;
+use super::client::Client;
+use selenite_server::ServerLimits;
+
+/// A database `d` with a table of one row, and a second session in it.
+fn two(bench: &Bench) -> (Client, Client) {
+    let mut first = bench.client();
+    assert_eq!(first.batch("CREATE DATABASE d").errors(), []);
+    let made = first.batch("USE d CREATE TABLE t (a INT PRIMARY KEY, b INT) INSERT INTO t VALUES (1, 10)");
+    assert_eq!(made.errors(), []);
+    let mut second = bench.client();
+    second.batch("USE d");
+    (first, second)
+}
+
+fn ok(client: &mut Client, text: &str) {
+    assert_eq!(client.batch(text).errors(), [], "{text}");
+}
+
+/// Everybody is a user of master and tempdb, without a right there: nobody's idle transaction may stop logins or administration.
+#[test]
+fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
+    let bench = Bench::new();
+    let mut administrator = bench.client();
+    ok(&mut administrator, "CREATE LOGIN low WITH PASSWORD = 'Gruen-Tisch-3'");
+    for (at, begun) in [
+        "BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
+        "USE tempdb BEGIN TRAN CREATE TABLE #t (a INT) INSERT #t VALUES (1)",
+        "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN SELECT name FROM sys.databases",
+        "BEGIN TRAN SELECT name FROM sys.databases WITH (UPDLOCK)",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut low = bench.client_as("low", "Gruen-Tisch-3", "master");
+        ok(&mut low, begun);
+        let mut other = bench.client_as("low", "Gruen-Tisch-3", "master");
+        ok(&mut other, "SET LOCK_TIMEOUT 0");
+        ok(&mut other, begun);
+        ok(
+            &mut administrator,
+            &format!("CREATE LOGIN l{at} WITH PASSWORD = 'Gruen-Tisch-3'"),
+        );
+        ok(&mut administrator, &format!("CREATE DATABASE d{at}"));
+        ok(&mut low, "ROLLBACK");
+        assert_eq!(
+            low.int("SELECT COUNT(*) FROM tempdb.sys.tables WHERE name LIKE '#t%'"),
+            0
+        );
+    }
+}
+
+#[test]
+fn read_committed_keeps_no_snapshot_between_statements() {
+    let bench = Bench::new();
+    let (mut reader, mut writer) = two(&bench);
+    ok(&mut reader, "BEGIN TRAN");
+    assert_eq!(reader.int("SELECT b FROM t"), 10);
+    ok(&mut writer, "UPDATE t SET b = 20");
+    assert_eq!(reader.int("SELECT b FROM t"), 20);
+    // Nor did reading keep anybody from writing, or from what comes next.
+    ok(&mut reader, "UPDATE t SET b = b + 1");
+    ok(&mut reader, "COMMIT");
+    assert_eq!(writer.int("SELECT b FROM t"), 21);
+}
+
+#[test]
+fn readers_see_what_is_committed_and_do_not_wait() {
+    let bench = Bench::new();
+    let (mut writer, mut reader) = two(&bench);
+    ok(&mut reader, "SET LOCK_TIMEOUT 0");
+    ok(
+        &mut writer,
+        "BEGIN TRAN UPDATE t SET b = 20 INSERT INTO t VALUES (2, 0)",
+    );
+    assert_eq!(writer.int("SELECT COUNT(*) FROM t"), 2);
+    assert_eq!(reader.int("SELECT b FROM t"), 10);
+    ok(&mut writer, "COMMIT");
+    assert_eq!(reader.int("SELECT COUNT(*) FROM t"), 2);
+    ok(&mut writer, "BEGIN TRAN DELETE FROM t");
+    assert_eq!(reader.int("SELECT COUNT(*) FROM t"), 2);
+    ok(&mut writer, "ROLLBACK");
+    assert_eq!(writer.int("SELECT COUNT(*) FROM t"), 2);
+}
+
+#[test]
+fn the_second_writer_waits_for_the_first() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
+    // The error ends the statement, not the transaction.
+    ok(&mut second, "SET LOCK_TIMEOUT 0 BEGIN TRAN");
+    let answer = second.batch("UPDATE t SET b = 30");
+    assert_eq!(answer.errors(), [(1222, 1)]);
+    assert_eq!(answer.said()[0].text, "Lock request time out period exceeded.");
+    assert_eq!(second.int("SELECT @@TRANCOUNT"), 1);
+    ok(&mut second, "SET LOCK_TIMEOUT -1");
+    second.ask("UPDATE t SET b = b + 1");
+    ok(&mut first, "COMMIT");
+    assert_eq!(second.answer().unwrap().errors(), []);
+    ok(&mut second, "COMMIT");
+    assert_eq!(first.int("SELECT b FROM t"), 21);
+}
+
+#[test]
+fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
+    let limits = ServerLimits {
+        lock_timeout: Duration::from_millis(50),
+        ..ServerLimits::default()
+    };
+    let bench = Bench::limited(limits);
+    let (mut first, mut second) = two(&bench);
+    ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
+    // One thread has both: while the second waits nobody can commit the first.
+    for timeout in ["-1", "3600000"] {
+        ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
+        assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
+        let answer = second.batch("BEGIN TRAN INSERT other VALUES (1)");
+        assert_eq!(answer.errors(), [(1222, 1)], "{timeout}");
+        ok(&mut second, "ROLLBACK");
+    }
+    ok(&mut first, "COMMIT");
+    ok(&mut second, "INSERT other VALUES (1)");
+}
+
+#[test]
+fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
+    for level in ["REPEATABLE READ", "SERIALIZABLE", "SNAPSHOT"] {
+        let bench = Bench::new();
+        let (mut reader, mut writer) = two(&bench);
+        ok(
+            &mut reader,
+            &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
+        );
+        // BEGIN itself keeps nobody out.
+        ok(&mut writer, "UPDATE t SET b = 11");
+        assert_eq!(reader.int("SELECT b FROM t"), 11, "{level}");
+        ok(&mut writer, "SET LOCK_TIMEOUT 50");
+        let answer = writer.batch("UPDATE t SET b = 12");
+        assert_eq!(answer.errors(), [(1222, 1)], "{level}");
+        let answer = writer.batch("INSERT INTO t VALUES (2, 0)");
+        assert_eq!(answer.errors(), [(1222, 1)], "{level}");
+        assert_eq!(reader.int("SELECT SUM(b) FROM t"), 11, "{level}");
+        // Who only reads is not kept out.
+        assert_eq!(writer.int("SELECT b FROM t"), 11, "{level}");
+        ok(&mut reader, "UPDATE t SET b = b * 2 COMMIT");
+        ok(&mut writer, "UPDATE t SET b = b + 1");
+        assert_eq!(writer.int("SELECT b FROM t"), 23, "{level}");
+    }
+}
+
+#[test]
+fn a_lost_update_can_not_happen_above_read_committed() {
+    let bench = Bench::new();
+    let (mut first, _second) = two(&bench);
+    const SESSIONS: i32 = 4;
+    const ROUNDS: i32 = 10;
+    std::thread::scope(|scope| {
+        for _ in 0..SESSIONS {
+            let mut client = bench.client();
+            ok(&mut client, "USE d SET TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+            scope.spawn(move || {
+                for _ in 0..ROUNDS {
+                    let text = "BEGIN TRAN DECLARE @b INT SELECT @b = b FROM t WHERE a = 1 SET @b += 1
+                        UPDATE t SET b = @b WHERE a = 1 COMMIT";
+                    ok(&mut client, text);
+                }
+            });
+        }
+    });
+    assert_eq!(first.int("SELECT b FROM t"), 10 + SESSIONS * ROUNDS);
+}
+
+#[test]
+fn a_hint_that_holds_keeps_writers_out_until_the_transaction_ends() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(&mut second, "SET LOCK_TIMEOUT 0");
+    for (statement, holds) in [
+        (
+            "DECLARE @b INT SELECT @b = b FROM t WITH (UPDLOCK, HOLDLOCK) WHERE a = 1",
+            true,
+        ),
+        ("SELECT b FROM t (XLOCK)", true),
+        (
+            "DECLARE @t TABLE (b INT) INSERT @t SELECT b FROM t WITH (UPDLOCK)",
+            true,
+        ),
+        (
+            "DECLARE @t TABLE (b INT) INSERT @t VALUES (1) UPDATE @t SET b = (SELECT MAX(b) FROM t WITH (UPDLOCK))",
+            true,
+        ),
+        ("SELECT b FROM t WITH (SERIALIZABLE)", true),
+        ("IF EXISTS (SELECT 1 FROM t WITH (UPDLOCK)) PRINT 'x'", true),
+        ("SELECT (SELECT MAX(b) FROM t WITH (TABLOCKX))", true),
+        (
+            "WITH c AS (SELECT b FROM t WITH (REPEATABLEREAD)) SELECT b FROM c",
+            true,
+        ),
+        ("SELECT b FROM t WITH (NOLOCK)", false),
+        ("SELECT b FROM t WITH (ROWLOCK, READCOMMITTED, TABLOCK)", false),
+    ] {
+        // Outside a transaction it holds nothing.
+        ok(&mut first, statement);
+        ok(&mut second, "UPDATE t SET b = b + 1");
+        ok(&mut first, "BEGIN TRAN");
+        ok(&mut first, statement);
+        let errors = second.batch("UPDATE t SET b = b + 1").errors();
+        assert_eq!(
+            errors.first().map(|error| error.0),
+            holds.then_some(1222),
+            "{statement}"
+        );
+        ok(&mut first, "COMMIT");
+        ok(&mut second, "UPDATE t SET b = b + 1");
+    }
+    assert_eq!(first.batch("SELECT b FROM t WITH (UPDLOK)").errors(), [(321, 1)]);
+}
+
+#[test]
+fn temporary_tables_wait_for_no_writer() {
+    let bench = Bench::new();
+    let (mut writer, mut other) = two(&bench);
+    ok(&mut writer, "BEGIN TRAN UPDATE t SET b = b + 1");
+    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    for statement in [
+        "CREATE TABLE #q (a INT PRIMARY KEY, b INT)",
+        "CREATE INDEX i ON #q (b)",
+        "INSERT INTO #q SELECT a, b FROM t",
+        "ALTER TABLE #q ADD c INT",
+        "UPDATE #q SET c = 7",
+    ] {
+        ok(&mut other, statement);
+    }
+    assert_eq!(other.int("SELECT c FROM #q"), 7);
+    ok(&mut other, "DROP TABLE #q");
+    ok(&mut writer, "COMMIT");
+    // One that fails leaves nothing.
+    assert_eq!(other.batch("CREATE TABLE #r (a INT, a INT)").errors().len(), 1);
+    ok(&mut other, "CREATE TABLE #r (a INT)");
+}
+
+#[test]
+fn attention_ends_a_wait_for_a_lock() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 20");
+    second.ask("UPDATE t SET b = 30");
+    second.cancel();
+    second.wait_for_attention();
+    ok(&mut first, "COMMIT");
+    assert_eq!(second.int("SELECT b FROM t"), 20);
+    ok(&mut second, "UPDATE t SET b = 40");
+}
+
+#[test]
+fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(
+        &mut first,
+        "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
+    );
+    // The cancelled statement takes the transaction along, which SQL Server would keep: so the client is told.
+    first.ask(
+        "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1 RAISERROR('now', 0, 1) WITH NOWAIT
+         DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)",
+    );
+    first.socket.peek(&mut [0]).unwrap();
+    first.cancel();
+    first.wait_for_attention();
+    assert_eq!(first.int("SELECT @@TRANCOUNT"), 1);
+    ok(&mut second, "SET LOCK_TIMEOUT 0 UPDATE t SET b = b + 1 WHERE a = 1");
+    let answer = first.batch("UPDATE t SET b = 100 WHERE a = 1 SELECT 'not reached'");
+    assert_eq!((answer.errors(), answer.rows().len()), (vec![(3998, 1)], 0));
+    assert_eq!(first.int("SELECT @@TRANCOUNT"), 0);
+    assert_eq!(first.int("SELECT b FROM t WHERE a = 1"), 11);
+    assert_eq!(first.int("SELECT COUNT(*) FROM t"), 399);
+    ok(&mut first, "BEGIN TRAN UPDATE t SET b = 5 WHERE a = 1 COMMIT");
+    assert_eq!(second.int("SELECT b FROM t WHERE a = 1"), 5);
+}
+
+#[test]
+fn lock_timeout_counts_while_another_process_writes() {
+    let bench = Bench::new();
+    let (mut client, mut second) = two(&bench);
+    let other = bench.in_sqlite("d");
+    other.execute_batch("BEGIN IMMEDIATE; UPDATE t SET b = 99").unwrap();
+    ok(&mut client, "SET LOCK_TIMEOUT 200");
+    let began = Instant::now();
+    let answer = client.batch("UPDATE t SET b = 20");
+    assert_eq!(answer.errors(), [(1222, 1)]);
+    assert!(began.elapsed() >= Duration::from_millis(200));
+    // Reading goes on.
+    assert_eq!(client.int("SELECT b FROM t"), 10);
+    ok(&mut client, "SET LOCK_TIMEOUT 0");
+    assert_eq!(client.batch("UPDATE t SET b = 20").errors(), [(1222, 1)]);
+    assert_eq!(
+        client.batch("CREATE TABLE u (a INT)").errors(),
+        [(1222, 1)],
+        "of definitions, too"
+    );
+    // For ever, but for ATTENTION.
+    ok(&mut client, "SET LOCK_TIMEOUT -1");
+    client.ask("UPDATE t SET b = 20");
+    client.cancel();
+    client.wait_for_attention();
+    client.ask("UPDATE t SET b = 20");
+    second.ask("UPDATE t SET b = b + 1 WHERE b = 20");
+    other.execute_batch("COMMIT").unwrap();
+    assert_eq!(client.answer().unwrap().errors(), []);
+    assert_eq!(second.answer().unwrap().errors(), []);
+    let b = client.int("SELECT b FROM t");
+    assert!(b == 20 || b == 21, "{b}");
+}
+
+#[test]
+fn definitions_wait_their_turn_as_rows_do() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two(&bench);
+    ok(&mut first, "BEGIN TRAN CREATE TABLE u (a INT) INSERT INTO u VALUES (1)");
+    assert_eq!(second.batch("SELECT a FROM u").errors(), [(208, 1)]);
+    ok(&mut second, "SET LOCK_TIMEOUT 20");
+    assert_eq!(second.batch("CREATE INDEX i ON t (b)").errors(), [(1222, 1)]);
+    ok(&mut first, "COMMIT");
+    assert_eq!(second.int("SELECT a FROM u"), 1);
+}
+
+/// Databases `d` and `e`, with a table each.
+fn two_databases(bench: &Bench) -> (Client, Client) {
+    let (mut first, second) = two(bench);
+    ok(&mut first, "CREATE DATABASE e");
+    ok(&mut first, "USE e CREATE TABLE t (a INT PRIMARY KEY, b INT) USE d");
+    (first, second)
+}
+
+#[test]
+fn who_would_wait_in_a_ring_is_the_victim() {
+    let bench = Bench::new();
+    let (mut first, mut second) = two_databases(&bench);
+    ok(&mut first, "BEGIN TRAN INSERT INTO t VALUES (2, 0)");
+    ok(&mut second, "USE e BEGIN TRAN INSERT INTO t VALUES (2, 0)");
+    first.ask("USE e INSERT INTO t VALUES (3, 0)");
+    second.ask("USE d INSERT INTO t VALUES (3, 0)");
+    // Whoever came last.
+    let second_answer = second.answer().unwrap();
+    let first_answer = if second_answer.errors().is_empty() {
+        let answer = first.answer().unwrap();
+        assert_eq!(second.int("SELECT @@TRANCOUNT"), 1);
+        answer
+    } else {
+        assert_eq!(second.int("SELECT @@TRANCOUNT"), 0);
+        first.answer().unwrap()
+    };
+    let mut numbers: Vec<i32> = first_answer.errors().iter().map(|error| error.0).collect();
+    numbers.extend(second_answer.errors().iter().map(|error| error.0));
+    assert_eq!(numbers, [1205]);
+    let said = first_answer.said().into_iter().chain(second_answer.said());
+    let victim: Vec<_> = said.filter(|said| said.number == 1205).collect();
+    assert_eq!(victim[0].severity, 13);
+    ok(&mut first, "IF @@TRANCOUNT > 0 COMMIT");
+    ok(&mut second, "IF @@TRANCOUNT > 0 COMMIT");
+    let rows = first.int("USE d SELECT COUNT(*) FROM t") + first.int("USE e SELECT COUNT(*) FROM t");
+    assert_eq!(rows, 3, "the row of d, and two of the one who stayed");
+}
+
+#[test]
+fn a_transaction_over_two_databases_is_warned_of_once() {
+    let bench = Bench::new();
+    let (mut first, _second) = two_databases(&bench);
+    let answer = first.batch("BEGIN TRAN INSERT INTO t VALUES (2, 0) USE e INSERT INTO t VALUES (1, 0)");
+    assert_eq!(answer.errors(), []);
+    let warned = |answer: &super::client::Answer| answer.said().iter().filter(|said| said.number == 50_825).count();
+    assert_eq!(warned(&answer), 1);
+    assert_eq!(warned(&first.batch("INSERT INTO t VALUES (2, 0)")), 0);
+    ok(&mut first, "COMMIT");
+    assert_eq!(first.int("USE d SELECT COUNT(*) FROM t"), 2);
+    assert_eq!(first.int("USE e SELECT COUNT(*) FROM t"), 2);
+    let answer = first.batch("BEGIN TRAN DELETE FROM t USE d DELETE FROM t");
+    assert_eq!(warned(&answer), 1);
+    ok(&mut first, "ROLLBACK");
+    assert_eq!(first.int("USE d SELECT COUNT(*) FROM t"), 2);
+    assert_eq!(first.int("USE e SELECT COUNT(*) FROM t"), 2);
+}

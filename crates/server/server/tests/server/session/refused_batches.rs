@@ -1,0 +1,104 @@
+//! A batch that has what is not supported: nothing of it is done.
+
+use selenite_types::Value;
+
+use super::bench::Bench;
+use super::client::{Client, numbers, succeed};
+
+fn client(bench: &Bench) -> Client {
+    let mut client = bench.client();
+    succeed(&mut client, "CREATE DATABASE d");
+    succeed(&mut client, "USE d");
+    succeed(&mut client, "CREATE TABLE t (id int IDENTITY, a int)");
+    client
+}
+
+const REFUSED: &[(i32, &str)] = &[
+    (40510, "MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;"),
+    (
+        40510,
+        "IF 1 = 0 MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;",
+    ),
+    (
+        40510,
+        "BEGIN TRY DECLARE c CURSOR FOR SELECT 1 AS a END TRY BEGIN CATCH END CATCH",
+    ),
+    (40510, "GRANT SELECT ON dbo.t TO public"),
+    (40510, "CREATE ROLE r"),
+    (40510, "CREATE TABLE ##g (a int)"),
+    (40510, "CREATE TABLE x (a xml)"),
+    (40510, "DECLARE @t TABLE (a xml)"),
+    (40517, "SET ANSI_NULLS OFF"),
+    (40517, "WHILE 1 = 0 SET STATISTICS XML ON"),
+    (195, "SET NO_SUCH_OPTION ON"),
+    (40510, "SELECT FORMAT(a, 'N2') FROM t"),
+    (40510, "UPDATE t SET a = @@CONNECTIONS"),
+    (
+        40510,
+        "IF EXISTS (SELECT 1 FROM t WHERE Json_Value(a, '$') = 1) PRINT 'x'",
+    ),
+    (40510, "CREATE UNIQUE INDEX i ON t (a) WITH (IGNORE_DUP_KEY = ON)"),
+    (40510, "CREATE INDEX i ON t (a) WHERE a > 5"),
+    (40510, "ALTER INDEX ALL ON t DISABLE"),
+    (
+        40510,
+        "ALTER TABLE t WITH NOCHECK ADD CONSTRAINT f FOREIGN KEY (a) REFERENCES t (a)",
+    ),
+    (40510, "ALTER TABLE t ADD x xml"),
+    (40510, "ALTER DATABASE d SET RECOVERY SIMPLE"),
+    (40510, "ALTER DATABASE d MODIFY NAME = e"),
+    (40510, "DBCC CHECKIDENT ('t', RESEED, 1)"),
+];
+
+#[test]
+fn nothing_of_a_batch_is_done_that_has_what_is_not_supported() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    for (number, refused) in REFUSED {
+        let batch = format!("INSERT t (a) VALUES (1); SET IDENTITY_INSERT t ON; {refused} SET IDENTITY_INSERT t OFF");
+        let answer = client.batch(&batch);
+        assert_eq!(numbers(&answer), [*number], "{refused}");
+        assert_eq!(answer.dones().len(), 1, "{refused}");
+        assert_eq!(client.int("SELECT COUNT(*) FROM t"), 0, "{refused}");
+        // IDENTITY_INSERT stayed as it was.
+        assert_eq!(
+            numbers(&client.batch("INSERT t (id, a) VALUES (9, 9)")),
+            [544],
+            "{refused}"
+        );
+    }
+}
+
+#[test]
+fn a_procedure_that_has_what_is_not_supported_is_not_made() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    let merge = "MERGE t USING t AS s ON t.a = s.a WHEN MATCHED THEN DELETE;";
+    let answer = client.batch(&format!("CREATE PROCEDURE p AS INSERT t (a) VALUES (1); {merge}"));
+    assert_eq!(numbers(&answer), [40510]);
+    assert_eq!(client.value("SELECT OBJECT_ID('p')"), Value::Null);
+}
+
+#[test]
+fn a_text_that_has_what_is_not_supported_is_refused_where_it_is_called() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    let answer = client.batch(
+        "INSERT t (a) VALUES (1)
+         BEGIN TRY EXEC ('INSERT t (a) VALUES (2); REVERT') END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH
+         SELECT COUNT(*) FROM t",
+    );
+    assert_eq!(answer.rows(), [[Value::Int(40510)], [Value::Int(1)]]);
+}
+
+/// As SQL Server has it: names are looked up when a statement runs, and what ran before stays.
+#[test]
+fn what_ran_before_a_name_that_is_not_there_stays() {
+    let bench = Bench::new();
+    let mut client = client(&bench);
+    assert_eq!(
+        numbers(&client.batch("INSERT t (a) VALUES (1); SELECT * FROM none; INSERT t (a) VALUES (2)")),
+        [208]
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 1);
+}

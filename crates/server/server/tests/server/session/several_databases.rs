@@ -1,0 +1,323 @@
+//! Statements with names of several databases.
+
+use selenite_types::Value;
+
+use super::bench::Bench;
+use super::client::Client;
+
+fn ok(client: &mut Client, sql: &str) {
+    let answer = client.batch(sql);
+    assert_eq!(answer.errors(), [], "{sql}: {answer:?}");
+}
+
+fn fails(client: &mut Client, number: i32, sql: &str) {
+    let answer = client.batch(sql);
+    let first = answer.errors().first().map(|(number, _)| *number);
+    assert_eq!(first, Some(number), "{sql}: {answer:?}");
+}
+
+fn text(client: &mut Client, sql: &str) -> String {
+    match client.value(sql) {
+        Value::Text(text) => text.to_string(),
+        other => panic!("{sql}: {other:?}"),
+    }
+}
+
+/// Databases `a`, in use, and `b`, each with a table and a view.
+fn two(bench: &Bench) -> Client {
+    let mut client = bench.client();
+    ok(&mut client, "CREATE DATABASE a CREATE DATABASE b");
+    ok(
+        &mut client,
+        "USE b CREATE TABLE u (id INT PRIMARY KEY, name VARCHAR(20), price DECIMAL(20, 2), twice AS price * 2,
+             made DATETIME2(3), mark NCHAR(3))
+         INSERT INTO u VALUES (1, 'One', 1.50, '2020-01-02 03:04:05.678', N'x'), (2, 'two', 2.25, NULL, NULL)",
+    );
+    ok(&mut client, "CREATE VIEW w AS SELECT id, twice FROM u WHERE id > 1");
+    ok(
+        &mut client,
+        "CREATE PROCEDURE q @n INT OUTPUT AS SELECT DB_NAME(), COUNT(*) FROM u SET @n = 7 RETURN 3",
+    );
+    ok(
+        &mut client,
+        "USE a CREATE TABLE t (id INT IDENTITY PRIMARY KEY, name VARCHAR(20), amount INT)
+         INSERT INTO t (name, amount) VALUES ('ONE ', 10), ('three', 30)",
+    );
+    ok(&mut client, "CREATE VIEW v AS SELECT id FROM t");
+    fails(
+        &mut client,
+        40510,
+        "CREATE VIEW x AS SELECT t.id FROM t JOIN b.dbo.u ON u.id = t.id",
+    );
+    client
+}
+
+#[test]
+fn tables_of_two_databases_are_joined() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    // Collation, a computed column and types are those of the table that is read.
+    let sql = "SELECT t.amount, u.twice, u.made, u.mark, DB_NAME(), OBJECT_ID('t') - OBJECT_ID('a.dbo.t')
+               FROM t JOIN b.dbo.u AS u ON t.name = u.name";
+    let rows = client.batch(sql);
+    assert_eq!(rows.errors(), []);
+    assert_eq!(rows.rows().len(), 1);
+    assert_eq!(rows.rows()[0][0], Value::Int(10));
+    assert_eq!(rows.rows()[0][3], Value::Text("x  ".into()));
+    assert_eq!(rows.rows()[0][4], Value::Text("a".into()));
+    assert_eq!(rows.rows()[0][5], Value::Int(0));
+    assert_eq!(
+        text(
+            &mut client,
+            "SELECT CONVERT(VARCHAR(9), SUM(twice)) FROM b.dbo.u LEFT JOIN a.dbo.t ON t.id = u.id"
+        ),
+        "7.50"
+    );
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM t AS x, b..u AS y, b.dbo.u AS z, b.dbo.w"),
+        8
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM v"), 2);
+    // From outside, its names are those of its own database.
+    assert_eq!(
+        client.int("USE master SELECT COUNT(*) FROM a.dbo.v JOIN b.dbo.w ON w.id = v.id"),
+        1
+    );
+    assert_eq!(
+        client.int("USE a SELECT COUNT(*) FROM t WHERE EXISTS (SELECT 1 FROM b.dbo.u WHERE u.id = t.id)"),
+        2
+    );
+    assert_eq!(
+        client.int("DECLARE @n INT SELECT @n = COUNT(*) FROM t, b.dbo.u SELECT @n"),
+        4
+    );
+    fails(&mut client, 208, "SELECT * FROM t, b.dbo.none");
+    fails(&mut client, 208, "SELECT * FROM t, none.dbo.u");
+    fails(&mut client, 207, "SELECT none FROM t, b.dbo.u");
+    // Nothing is left of the copies.
+    assert_eq!(client.int("SELECT COUNT(*) FROM tempdb.sys.tables"), 0);
+}
+
+#[test]
+fn rows_go_from_one_database_to_another() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    ok(&mut client, "INSERT t SELECT name, id FROM b.dbo.u");
+    assert_eq!(client.int("SELECT COUNT(*) FROM t"), 4);
+    ok(
+        &mut client,
+        "INSERT b.dbo.u (id, name) SELECT id + 10, name FROM t WHERE name NOT IN (SELECT name FROM b.dbo.u)",
+    );
+    assert_eq!(text(&mut client, "SELECT name FROM b.dbo.u WHERE id = 12"), "three");
+    ok(
+        &mut client,
+        "UPDATE t SET amount = u.id * 100 FROM t JOIN b.dbo.u ON u.name = t.name",
+    );
+    assert_eq!(client.int("SELECT MAX(amount) FROM t WHERE name = 'three'"), 1200);
+    ok(
+        &mut client,
+        "UPDATE u SET name = t.name FROM b.dbo.u AS u JOIN t ON t.id = u.id WHERE u.id = 1",
+    );
+    assert_eq!(client.int("SELECT DATALENGTH(name) FROM b.dbo.u WHERE id = 1"), 4);
+    ok(&mut client, "DELETE FROM b.dbo.u WHERE id IN (SELECT id + 10 FROM t)");
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 2);
+    ok(
+        &mut client,
+        "SELECT u.id, t.name INTO n FROM t JOIN b.dbo.u ON u.id = t.id",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM a.dbo.n"), 2);
+    ok(&mut client, "SELECT t.id INTO b.dbo.m FROM t");
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.m"), 4);
+    // A key that is taken undoes the statement, and the copies with it.
+    fails(
+        &mut client,
+        2627,
+        "INSERT b.dbo.u (id, name) SELECT 50 - ROW_NUMBER() OVER (ORDER BY id) / 4 * 49, name FROM t",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 2);
+}
+
+#[test]
+fn temporary_tables_stand_beside_those_of_another_database() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    ok(
+        &mut client,
+        "CREATE TABLE #x (id INT, name VARCHAR(20)) INSERT #x SELECT id, name FROM b.dbo.u",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM #x JOIN b.dbo.u ON u.id = #x.id"), 2);
+    ok(&mut client, "INSERT b.dbo.u (id, name) SELECT id + 5, name FROM #x");
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 4);
+    ok(&mut client, "SELECT * INTO #y FROM b.dbo.u");
+    assert_eq!(client.int("SELECT COUNT(*) FROM #y"), 4);
+    assert_eq!(
+        client.int(
+            "DECLARE @v TABLE (id INT) INSERT @v SELECT id FROM b.dbo.u
+                    DELETE b.dbo.u WHERE id IN (SELECT id FROM @v WHERE id > 5) SELECT COUNT(*) FROM @v, b.dbo.u"
+        ),
+        8
+    );
+    fails(
+        &mut client,
+        40510,
+        "DECLARE @v TABLE (id INT) DELETE b.dbo.u OUTPUT deleted.id INTO @v",
+    );
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM tempdb.sys.tables WHERE name LIKE '#_'"),
+        2
+    );
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM tempdb.sys.columns WHERE object_id = OBJECT_ID('tempdb..#x')"),
+        2
+    );
+}
+
+#[test]
+fn a_transaction_sees_its_own_rows_in_both_databases_and_keeps_no_snapshot() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    let mut other = bench.client();
+    let both = "SELECT COUNT(*) FROM a.dbo.t, b.dbo.u";
+    ok(&mut client, "BEGIN TRAN INSERT b.dbo.u (id) VALUES (3)");
+    assert_eq!(client.int(both), 6);
+    assert_eq!(other.int(both), 4);
+    ok(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u WHERE id = 3");
+    assert_eq!(client.int(both), 9);
+    fails(&mut client, 8134, "INSERT t (amount) SELECT 1 / (id - 3) FROM b.dbo.u");
+    assert_eq!(client.int(both), 9);
+    ok(&mut client, "ROLLBACK");
+    assert_eq!(client.int(both), 4);
+    ok(&mut client, "BEGIN TRAN UPDATE t SET amount = 0");
+    assert_eq!(client.int(both), 4);
+    ok(&mut other, "INSERT b.dbo.u (id) VALUES (3)");
+    assert_eq!(client.int(both), 6);
+    ok(&mut client, "COMMIT");
+    // What is read is held by who asks for that.
+    ok(
+        &mut client,
+        "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ BEGIN TRAN",
+    );
+    assert_eq!(client.int(both), 6);
+    ok(&mut other, "SET LOCK_TIMEOUT 0");
+    fails(&mut other, 1222, "INSERT b.dbo.u (id) VALUES (4)");
+    fails(&mut other, 1222, "UPDATE a.dbo.t SET amount = 1");
+    ok(&mut client, "COMMIT");
+    ok(&mut other, "INSERT b.dbo.u (id) VALUES (4)");
+}
+
+#[test]
+fn each_database_is_asked_whether_its_rows_may_be_read() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    ok(
+        &mut client,
+        "CREATE LOGIN ann WITH PASSWORD = 'Corr3ct-horse' CREATE USER ann FOR LOGIN ann
+         ALTER ROLE db_datareader ADD MEMBER ann ALTER ROLE db_datawriter ADD MEMBER ann",
+    );
+    let mut ann = bench.client_as("ann", "Corr3ct-horse", "a");
+    fails(&mut ann, 916, "SELECT * FROM t, b.dbo.u");
+    fails(&mut ann, 916, "SELECT * FROM v, b.dbo.w");
+    fails(&mut ann, 916, "SELECT * FROM b.sys.tables, t");
+    ok(&mut client, "USE b CREATE USER ann FOR LOGIN ann");
+    fails(&mut ann, 229, "SELECT * FROM t, b.dbo.u");
+    fails(&mut ann, 229, "INSERT t (name) SELECT name FROM b.dbo.u");
+    ok(&mut client, "ALTER ROLE db_datareader ADD MEMBER ann");
+    assert_eq!(ann.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
+    ok(&mut ann, "INSERT t (name) SELECT name FROM b.dbo.u");
+    fails(&mut ann, 229, "INSERT b.dbo.u (id) SELECT id FROM t");
+    fails(&mut ann, 262, "SELECT t.id INTO b.dbo.m FROM t");
+    fails(&mut ann, 229, "EXEC b.dbo.q 1");
+}
+
+#[test]
+fn views_of_another_database_show_that_database() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    assert_eq!(text(&mut client, "SELECT name FROM b.sys.tables"), "u");
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM b.sys.tables x, sys.tables y WHERE DB_NAME() = 'a'"),
+        1
+    );
+    assert_eq!(
+        client.int(
+            "SELECT COUNT(*) FROM b.sys.columns c JOIN b.sys.tables t ON t.object_id = c.object_id JOIN sys.types y
+                    ON y.user_type_id = c.user_type_id"
+        ),
+        6
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.INFORMATION_SCHEMA.COLUMNS"), 8);
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM b.sys.databases WHERE name IN ('a', 'b')"),
+        2
+    );
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM b.sys.database_files WHERE physical_name LIKE '%b.db'"),
+        1
+    );
+    assert!(client.int("SELECT COUNT(*) FROM master.dbo.sysprocesses") > 0);
+    fails(&mut client, 208, "SELECT * FROM none.sys.tables");
+    ok(&mut client, "USE master");
+    assert_eq!(
+        client.int("SELECT COUNT(*) FROM a.sys.tables x LEFT JOIN b.sys.tables y ON x.name <> y.name"),
+        1
+    );
+}
+
+#[test]
+fn a_procedure_of_another_database_runs_there_and_comes_back() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    let answer =
+        client.batch("DECLARE @n INT, @s INT EXEC @s = b.dbo.q @n OUTPUT SELECT @n, @s, DB_NAME(), COUNT(*) FROM t");
+    assert_eq!(answer.errors(), []);
+    let rows = answer.rows();
+    assert_eq!(rows[0], [Value::Text("b".into()), Value::Int(2)]);
+    let back = [Value::Int(7), Value::Int(3), Value::Text("a".into()), Value::Int(2)];
+    assert_eq!(rows[1], back);
+    // Its tables are those of its own database, also for what it calls and when it fails.
+    ok(&mut client, "USE b");
+    ok(
+        &mut client,
+        "CREATE PROCEDURE r AS INSERT u (id) VALUES (9) EXEC a.dbo.s EXEC('SELECT 1 FROM u') SELECT 1 / 0 FROM u",
+    );
+    ok(&mut client, "USE a");
+    ok(&mut client, "CREATE PROCEDURE s AS INSERT t (name) SELECT DB_NAME()");
+    fails(&mut client, 8134, "EXEC b..r");
+    assert_eq!(client.int("SELECT COUNT(*) FROM t WHERE name = 'a'"), 1);
+    assert_eq!(client.int("SELECT COUNT(*) FROM b.dbo.u"), 3);
+    assert_eq!(text(&mut client, "SELECT DB_NAME()"), "a");
+    ok(
+        &mut client,
+        "BEGIN TRAN BEGIN TRY EXEC b..r END TRY BEGIN CATCH IF @@TRANCOUNT = 1 ROLLBACK END CATCH",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 9);
+    fails(&mut client, 2812, "EXEC b.dbo.none");
+    fails(&mut client, 201, "EXEC b.dbo.q");
+    fails(
+        &mut client,
+        40510,
+        "CREATE TABLE #x (id INT) DECLARE @n INT EXEC b.dbo.q @n OUTPUT",
+    );
+    assert_eq!(text(&mut client, "SELECT DB_NAME()"), "a");
+}
+
+#[test]
+fn catalog_procedures_of_another_database_show_that_database() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    ok(&mut client, "CREATE TABLE #x (id INT)");
+    let columns = client.batch("EXEC b..sp_columns @table_name = 'u'");
+    assert_eq!(columns.errors(), []);
+    assert_eq!(columns.rows().len(), 6);
+    assert_eq!(columns.rows()[0][0], Value::Text("b".into()));
+    assert_eq!(client.batch("EXEC b.sys.sp_pkeys 'u'").rows().len(), 1);
+    assert_eq!(client.batch("EXEC master.dbo.sp_tables 'none'").errors(), []);
+    assert_eq!(client.batch("EXEC b.dbo.sp_helptext 'w'").errors(), []);
+    fails(&mut client, 15_009, "EXEC sp_helptext 'w'");
+    fails(
+        &mut client,
+        15_250,
+        "EXEC b..sp_columns @table_name = 'u', @table_qualifier = 'a'",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM #x, t"), 0);
+}

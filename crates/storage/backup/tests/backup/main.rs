@@ -1,0 +1,5 @@
+//! Backups by the public API.
+#![cfg(test)]
+
+mod reading;
+mod vectors;

@@ -1,0 +1,224 @@
+//! What opens an archive, and its manifest.
+
+use selenite_backup::{BackupError, Destination, KeySource, OpenArchive, OpenedBy, Part, object_key};
+use selenite_cipher::{MasterKey, Secret};
+use selenite_keyring::{AgeIdentity, KeyError, Keyring, OriginPolicy, Recipient};
+use selenite_testing::HandMade;
+
+use super::fixture::{Bench, Lying, add, is_refused, raw, replace, words};
+
+#[test]
+fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
+    let mut bench = Bench::new();
+    let escrow = AgeIdentity::generate();
+    let recipient = escrow.describe().parse().unwrap();
+    let mut archive = HandMade::begin(&bench.unlocked, 1_800_000_000, &[recipient]);
+    archive.facts.page_count = 1;
+    add(&mut archive, &[&[&[(1, "a")]]]);
+    archive.finish();
+    archive.put(&bench.destination());
+    let name = archive.name();
+    assert_eq!(bench.read(&name).unwrap(), words(&[(1, "a")]));
+    let by = |keys: &KeySource<'_>| OpenArchive::open(&bench.destination(), bench.id(), &name, keys).map(|it| it.by);
+    assert!(matches!(by(&bench.keys()), Ok(OpenedBy::Slot(_))));
+    assert!(matches!(
+        by(&KeySource::Master(&bench.unlocked.master)),
+        Ok(OpenedBy::Master)
+    ));
+    let other = MasterKey::new(Secret::new([5; 32]), bench.id());
+    assert!(matches!(
+        by(&KeySource::Master(&other)),
+        Err(BackupError::Key {
+            source: KeyError::WrongKey,
+            ..
+        })
+    ));
+    bench.identities = vec![raw(2)];
+    let error = bench.read(&name).unwrap_err();
+    assert!(matches!(error, BackupError::Key { .. }), "{error}");
+    bench.identities = vec![raw(2), Box::new(escrow)];
+    // S2: whoever knows the recipient could have made it.
+    let error = bench.read(&name).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            BackupError::Key {
+                source: KeyError::OriginUnknown { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    bench.trust.policy = OriginPolicy::Any;
+    assert_eq!(bench.read(&name).unwrap(), words(&[(1, "a")]));
+    // S1: nothing vouches for what was opened without a master key.
+    bench.trust.keyring.add(bench.id(), [7; 32]).unwrap();
+    let error = bench.read(&name).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            BackupError::Key {
+                source: KeyError::DatabaseReplaced { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+    bench.trust.keyring = Keyring::default();
+    bench.trust.keyring.set_only_listed(true);
+    assert!(bench.read(&name).is_err());
+}
+
+/// S1: a pin holds for the backup that was asked for, and not for what it rests on, which is known by its hash.
+#[test]
+fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
+    let mut bench = Bench::new();
+    let base = bench.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
+    base.put(&bench.destination());
+    let owner = raw(1);
+    let change = selenite_keyring::change::renew_master;
+    let next = change(&bench.unlocked, &[owner.as_ref()], 9, &mut selenite_keyring::os_random);
+    let next = next.unwrap().unlocked;
+    let old = std::mem::replace(&mut bench.unlocked, next);
+    let tip = bench.above(&base, 2, &[&[&[(2, "c")]]]);
+    tip.put(&bench.destination());
+    let commitment = bench.unlocked.master.commitment();
+    assert_ne!(commitment, old.master.commitment());
+    bench.trust.keyring.add(bench.id(), commitment).unwrap();
+    assert_eq!(bench.read(&tip.name()).unwrap(), words(&[(1, "a"), (2, "c")]));
+    assert!(matches!(
+        bench.read(&base.name()).unwrap_err(),
+        BackupError::Key {
+            source: KeyError::DatabaseReplaced { .. },
+            ..
+        }
+    ));
+}
+
+#[test]
+fn what_was_altered_or_cut_anywhere_is_refused() {
+    let bench = Bench::new();
+    let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a"), (2, "b")]]]);
+    archive.put(&bench.destination());
+    let below = bench.destination();
+    for part in [Part::Begun, Part::Manifest, Part::Pages(0)] {
+        let whole = &archive.objects[&part];
+        let step = whole.len() / 150 + 1;
+        for at in (0..whole.len()).step_by(step) {
+            let mut altered = whole.clone();
+            altered[at] ^= 0x10;
+            for answer in [whole[..at].to_vec(), altered] {
+                let lying = Lying {
+                    below: &below,
+                    name: archive.object(part),
+                    answer,
+                };
+                let chain = selenite_backup::Chain::open(&lying, bench.id(), &archive.name(), &[], &bench.keys());
+                let read = chain.and_then(|chain| chain.pages(&lying, &mut |_, _: &[u8]| Ok::<(), BackupError>(())));
+                let error = read.unwrap_err();
+                let is_superblock = part == Part::Begun && matches!(error, BackupError::Key { .. });
+                assert!(is_refused(&error) || is_superblock, "{part}, byte {at}: {error}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_archive_under_another_name_or_of_another_database_is_refused() {
+    let bench = Bench::new();
+    let archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let destination = bench.destination();
+    // Another time: as if it were newer.
+    let later = selenite_backup::ArchiveName::new(1_900_000_000, archive.begun.archive_id);
+    for (part, bytes) in &archive.objects {
+        destination
+            .put_new(&object_key(bench.id(), &later, *part), bytes)
+            .unwrap();
+    }
+    let error = bench.read(&later).unwrap_err();
+    assert!(matches!(error, BackupError::Unauthentic { .. }), "{error}");
+    // Another database's, which the same identity opens, in this one's folder.
+    let other = Bench::new().made(1_800_000_000, 1, &[&[&[(1, "o")]]]);
+    for (part, bytes) in &other.objects {
+        destination
+            .put_new(&object_key(bench.id(), &other.name(), *part), bytes)
+            .unwrap();
+    }
+    let error = bench.read(&other.name()).unwrap_err();
+    assert!(matches!(error, BackupError::Unauthentic { .. }), "{error}");
+    let nowhere = "20260301T120000Z-0123456789abcdef".parse().unwrap();
+    assert!(matches!(bench.read(&nowhere), Err(BackupError::NotThere { .. })));
+}
+
+#[test]
+fn what_has_no_manifest_is_no_backup_and_a_manifest_of_another_is_none() {
+    let bench = Bench::new();
+    let destination = bench.destination();
+    let (one, two) = (
+        bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]),
+        bench.made(1_800_000_000, 1, &[&[&[(1, "b")]]]),
+    );
+    one.put(&destination);
+    two.put(&destination);
+    replace(&destination, &one.object(Part::Manifest), &two.objects[&Part::Manifest]);
+    let error = bench.read(&one.name()).unwrap_err();
+    assert!(matches!(error, BackupError::Unauthentic { .. }), "{error}");
+    destination.remove(&one.object(Part::Manifest)).unwrap();
+    assert!(matches!(bench.read(&one.name()), Err(BackupError::Unfinished { .. })));
+    assert_eq!(bench.read(&two.name()).unwrap(), words(&[(1, "b")]));
+}
+
+/// Who has the key, and breaks a rule.
+#[test]
+fn a_manifest_that_breaks_a_rule_is_refused() {
+    let bench = Bench::new();
+    let destination = bench.destination();
+    let refused = |change: &dyn Fn(&mut HandMade)| {
+        let mut archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+        change(&mut archive);
+        archive.put(&destination);
+        let error = bench.read(&archive.name()).unwrap_err();
+        assert!(is_refused(&error), "{error}");
+    };
+    refused(&|archive| {
+        archive.facts.begun[0] ^= 1;
+        archive.finish();
+    });
+    refused(&|archive| {
+        archive.facts.indexes.clear();
+        archive.finish();
+    });
+    refused(&|archive| {
+        archive.facts.parts[0][0] ^= 1;
+        archive.finish();
+    });
+    refused(&|archive| {
+        archive.facts.page_count = 2;
+        archive.finish();
+    });
+    refused(&|archive| archive.finish_with(b"no facts"));
+    // 65 MiB, which take some kilobytes.
+    refused(&|archive| archive.finish_with(&vec![0; 65 << 20]));
+}
+
+#[test]
+fn an_archive_key_of_another_archive_is_refused() {
+    let bench = Bench::new();
+    let mut archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let other = bench.made(1_800_000_000, 1, &[&[&[(1, "b")]]]);
+    archive.begun.wrapped_key = other.begun.wrapped_key;
+    archive.seal_begun();
+    archive.finish();
+    archive.put(&bench.destination());
+    let error = bench.read(&archive.name()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            BackupError::Key {
+                source: KeyError::Tampered { .. },
+                ..
+            }
+        ),
+        "{error}"
+    );
+}

@@ -1,0 +1,135 @@
+//! Pages of many parts, and what was fetched before.
+
+use selenite_backup::{
+    BackupError, Cached, Chain, CompressionLevel, Destination, OpenArchive, Part,
+    archive::{IndexBlock, Packer, PartWriter, index_count_max},
+};
+use selenite_cipher::PartKind;
+
+use super::fixture::{Bench, Lying, mark_of, words};
+
+#[test]
+fn a_part_in_the_place_of_another_is_refused() {
+    let bench = Bench::new();
+    let destination = bench.destination();
+    let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
+    archive.put(&destination);
+    assert_eq!(bench.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
+    let lying = Lying {
+        below: &destination,
+        name: archive.object(Part::Pages(0)),
+        answer: archive.objects[&Part::Pages(1)].clone(),
+    };
+    let chain = Chain::open(&lying, bench.id(), &archive.name(), &[], &bench.keys()).unwrap();
+    let read = chain.pages(&lying, &mut |_, _: &[u8]| Ok::<(), BackupError>(()));
+    assert!(matches!(read, Err(BackupError::Unauthentic { .. })));
+    destination.remove(&archive.object(Part::Pages(0))).unwrap();
+    let error = bench.read(&archive.name()).unwrap_err();
+    let is_named = matches!(&error, BackupError::Missing { object } if *object == archive.object(Part::Pages(0)));
+    assert!(is_named, "{error}");
+}
+
+#[test]
+fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
+    let bench = Bench::new();
+    let archive = bench.made(
+        1_800_000_000,
+        2,
+        &[&[&[(1, "a"), (2, "b"), (3, "c"), (4_000_000_000, "d")]]],
+    );
+    archive.put(&bench.destination());
+    assert_eq!(bench.read(&archive.name()).unwrap(), words(&[(1, "a"), (2, "b")]));
+    let archive = bench.made(1_800_000_001, 20, &[&[&[(1, "a"), (2, "b")]]]);
+    archive.put(&bench.destination());
+    let BackupError::Incomplete { what, .. } = bench.read(&archive.name()).unwrap_err() else {
+        panic!("not incomplete")
+    };
+    assert!(
+        what.starts_with("18 of its pages") && what.ends_with("3, 4, 5, 6, 7, 8, 9, 10, 11, 12, ..."),
+        "{what}"
+    );
+}
+
+/// O3: six blocks of numbers and marks, which pack to a few bytes.
+#[test]
+fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
+    let bench = Bench::new();
+    let mut archive = bench.made(1_800_000_000, 1, &[&[&[(1, "a")]]]);
+    let mut packer = Packer::new(CompressionLevel::default()).unwrap();
+    let (mut block, mut packed) = (Vec::new(), Vec::new());
+    IndexBlock::encode(&vec![(1, mark_of("a")); index_count_max()], &mut block);
+    packer.pack(&block, &mut packed);
+    for (block_count, is_taken) in [(5, true), (6, false)] {
+        let mut index = PartWriter::default();
+        for _ in 0..block_count {
+            assert!(index.push(&packed));
+        }
+        let part_salt = archive.facts.parts[0];
+        let sealed = index.seal(&archive.key, (PartKind::Index, 0, part_salt), true);
+        archive.objects.insert(Part::Index(0), sealed);
+        let destination = bench.destination();
+        let _ = destination.remove(&archive.object(Part::Index(0)));
+        let sealed = &archive.objects[&Part::Index(0)];
+        destination.put_new(&archive.object(Part::Index(0)), sealed).unwrap();
+        if is_taken {
+            let begun = &archive.objects[&Part::Begun];
+            destination.put_new(&archive.object(Part::Begun), begun).unwrap();
+        }
+        let opened = OpenArchive::open(&destination, bench.id(), &archive.name(), &bench.keys()).unwrap();
+        let read = opened.index(&destination, 0, (None, &part_salt));
+        assert_eq!(read.is_ok(), is_taken, "{block_count}");
+    }
+}
+
+#[test]
+fn who_takes_pages_can_stop_in_the_middle() {
+    let bench = Bench::new();
+    let parts: Vec<Vec<(u32, &str)>> = (1..=8).map(|page_no| vec![(page_no, "p")]).collect();
+    let blocks: Vec<[&[(u32, &str)]; 1]> = parts.iter().map(|part| [part.as_slice()]).collect();
+    let slices: Vec<&[&[(u32, &str)]]> = blocks.iter().map(|block| block.as_slice()).collect();
+    let archive = bench.made(1_800_000_000, 8, &slices);
+    archive.put(&bench.destination());
+    let chain = bench.chain(&archive.name()).unwrap();
+    let mut count = 0;
+    let read = chain.pages(&bench.destination(), &mut |_, _: &[u8]| {
+        count += 1;
+        if count == 3 { Err(BackupError::Stopped) } else { Ok(()) }
+    });
+    assert!(matches!(read, Err(BackupError::Stopped)));
+    assert_eq!(count, 3);
+}
+
+/// D1.
+#[test]
+fn what_was_fetched_is_not_fetched_again_unless_it_is_no_good() {
+    let bench = Bench::new();
+    let archive = bench.made(1_800_000_000, 2, &[&[&[(1, "a")]], &[&[(2, "b")]]]);
+    archive.put(&bench.destination());
+    let near = tempfile::tempdir().unwrap();
+    let folder = near.path().join("fetched");
+    let read = |far: &dyn Destination| -> u64 {
+        let cached = Cached::new(far, &folder);
+        let before = far.traffic().requests;
+        let chain = Chain::open(&cached, bench.id(), &archive.name(), &[], &bench.keys()).unwrap();
+        let count = chain
+            .pages(&cached, &mut |_, _: &[u8]| Ok::<(), BackupError>(()))
+            .unwrap();
+        assert_eq!(count, 2);
+        far.traffic().requests - before
+    };
+    let far = bench.destination();
+    assert_eq!((read(&far), read(&far)), (4, 0));
+    for (part, bytes) in [
+        (Part::Pages(1), &b""[..]),
+        (Part::Begun, b"selenite begun 1"),
+        (Part::Manifest, b"x"),
+    ] {
+        let path = folder.join(archive.object(part));
+        std::fs::remove_file(&path).unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        assert_eq!((read(&far), read(&far)), (1, 0), "{part}");
+    }
+    Cached::new(&far, &folder).forget();
+    assert!(!folder.exists());
+    assert_eq!(read(&far), 4);
+}

@@ -1,9 +1,0 @@
-//! What a destination answers is opened, or refused.
-#![cfg(test)]
-
-mod catalog;
-mod chain;
-mod fixture;
-mod forged;
-mod opened;
-mod pages;

@@ -1,0 +1,5 @@
+//! Keys by the public API.
+#![cfg(test)]
+
+mod life_of_a_database;
+mod vectors;

@@ -1,0 +1,198 @@
+//! What SQLite expects of a WAL file, and what it does to one: by its documentation and its source.
+
+use rusqlite::Connection;
+use selenite_testing::{Call, Disk, KeyFile, Opening};
+use selenite_vfs::role::Role;
+
+fn open_wal(opening: &Opening) -> Connection {
+    let connection = opening.connect().unwrap();
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = wal; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 10; PRAGMA cache_spill = 1;
+             CREATE TABLE t(id INTEGER PRIMARY KEY, body BLOB);",
+        )
+        .unwrap();
+    connection
+}
+
+/// wal.c, `walEncodeFrame`: "if( pWal->iReCksum==0 ) ... else memset(&aFrame[8], 0, 16)". Once a page was written over in
+/// place, the frames behind it stay unsigned until the commit, and SQLite reads them before that.
+#[test]
+fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/unsigned/main.db", &key).with("page_size", "1024");
+    let connection = open_wal(&opening);
+    connection
+        .execute_batch(
+            "BEGIN;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 40)
+             INSERT INTO t SELECT i, zeroblob(900) FROM n;
+             UPDATE t SET body = zeroblob(901);
+             INSERT INTO t SELECT id + 40, zeroblob(900) FROM t;
+             UPDATE t SET body = zeroblob(902);
+             COMMIT;",
+        )
+        .unwrap();
+    let count: i64 = opening
+        .connect()
+        .unwrap()
+        .query_row("SELECT count(*) FROM t WHERE length(body) = 902", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 80);
+}
+
+/// The headers and pages that SQLite wrote to the log, in order: offset and size.
+fn log_writes(disk: &Disk) -> Vec<(u64, usize)> {
+    let writes = disk.tapped().into_iter();
+    writes
+        .filter(|tapped| (tapped.call, tapped.role) == (Call::Write, Role::Wal))
+        .map(|tapped| (tapped.offset, tapped.data.len()))
+        .collect()
+}
+
+/// Fills a transaction that spills frames and then writes some of them over in place.
+fn spill(connection: &Connection, rows: u32) {
+    connection
+        .execute_batch(&format!(
+            "BEGIN;
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+             INSERT INTO t SELECT i, zeroblob(900) FROM n;
+             UPDATE t SET body = zeroblob(901);",
+        ))
+        .unwrap();
+}
+
+/// wal.c, `walFrames`: a page that this transaction has already written is written over in place, without its header;
+/// at the commit `walRewriteChecksums` reads these frames and writes headers alone.
+#[test]
+fn a_spilled_frame_is_written_over_without_its_header_and_signed_at_the_commit() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/in-place/main.db", &key)
+        .with("page_size", "1024")
+        .through("spy");
+    let connection = open_wal(&opening);
+    spill(&connection, 40);
+    let before = log_writes(&disk);
+    let alone = before.windows(2).filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024);
+    assert!(alone.count() > 10, "pages without a header");
+    connection.execute_batch("COMMIT").unwrap();
+    let after = log_writes(&disk).split_off(before.len());
+    let headers = after.windows(2).filter(|pair| pair[0].1 == 24 && pair[1].1 == 24);
+    assert!(headers.count() > 10, "headers without a page");
+    let count: i64 = opening
+        .connect()
+        .unwrap()
+        .query_row("SELECT count(*) FROM t WHERE length(body) = 901", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 40);
+}
+
+/// A frame of the transaction under way that does not open must fail the commit: else SQLite would sign it again. What
+/// was committed before stays.
+#[test]
+fn an_own_frame_that_is_not_authentic_fails_the_commit() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/own-frame/main.db", &key)
+        .with("page_size", "1024")
+        .through("spy");
+    let connection = open_wal(&opening);
+    // More than is gathered: some frames are on the disk.
+    spill(&connection, 400);
+    // The first frame of those that were written over: SQLite signs again from there.
+    let (offset, _) = log_writes(&disk)
+        .windows(2)
+        .filter(|pair| pair[0].1 != 24 && pair[1].1 == 1024)
+        .map(|pair| pair[1])
+        .min()
+        .unwrap();
+    disk.tamper("/own-frame/main.db-wal", |content| {
+        let mut byte = [0];
+        content.read(&mut byte, offset + 100);
+        content.write(&[byte[0] ^ 1], offset + 100);
+    });
+    let committed = connection.execute_batch("COMMIT");
+    assert!(committed.is_err());
+    drop(connection);
+    let count = |connection: &Connection| -> i64 {
+        connection
+            .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(count(&opening.connect().unwrap()), 0);
+}
+
+/// In recovery the same frame ends the log (FORMAT 6.4): the commits before it are kept, those behind it are not.
+#[test]
+fn a_frame_that_is_not_authentic_ends_the_log_in_recovery() {
+    let disk = Disk::new();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/recovery/main.db", &key).with("page_size", "1024");
+    let mut image = {
+        let _entered = disk.enter();
+        let connection = open_wal(&opening);
+        for id in 0..10 {
+            connection
+                .execute("INSERT INTO t VALUES(?1, zeroblob(10))", [id])
+                .unwrap();
+        }
+        disk.image()
+    };
+    // One frame made the table, and one each row, all of 1048 bytes.
+    let frames = (image.bytes("/recovery/main.db-wal").len() - 32) / 1048;
+    image.edit("/recovery/main.db-wal", |content| {
+        let place = 32 + (u64::try_from(frames).unwrap() - 4) * 1048 + 500;
+        let mut byte = [0];
+        content.read(&mut byte, place);
+        content.write(&[byte[0] ^ 0x80], place);
+    });
+    let disk = Disk::of_image(&image);
+    let _entered = disk.enter();
+    let connection = opening.connect().unwrap();
+    let count: i64 = connection
+        .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+        .unwrap();
+    assert_eq!(count, 6);
+    connection.execute("INSERT INTO t VALUES(100, 'goes on')", []).unwrap();
+}
+
+/// FORMAT 3.8: who begins to read sees by the mark in the index, one read of memory, that no key was changed.
+#[test]
+fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let opening = Opening::encrypted("/mark/main.db", &key);
+    let writer = open_wal(&opening);
+    let reader = opening.connect().unwrap();
+    let heads = |connection: &Connection| {
+        disk.watch();
+        let _rows: i64 = connection
+            .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+            .unwrap();
+        let calls = disk.calls().into_iter();
+        calls
+            .filter(|call| call.call == Call::Read && call.role == Role::Main && call.offset < 65536)
+            .count()
+    };
+    for round in 0..5 {
+        writer
+            .execute_batch("INSERT INTO t(body) VALUES(zeroblob(10))")
+            .unwrap();
+        let first = heads(&reader);
+        assert!(round == 0 || first == 0, "{first} reads in round {round}");
+        assert_eq!(heads(&reader), 0);
+    }
+    // A new index says nothing, and is read once.
+    drop((reader, writer));
+    let reader = opening.connect().unwrap();
+    assert!(heads(&reader) > 0, "it takes SHARED");
+    for _ in 0..3 {
+        assert_eq!(heads(&reader), 0);
+    }
+}

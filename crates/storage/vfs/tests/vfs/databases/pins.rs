@@ -1,0 +1,125 @@
+//! A database that a keyring file pins, whose master key is renewed while others have it open. The file is named by the
+//! environment, so each test is played by a process of its own.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use rusqlite::Connection;
+use selenite_cipher::DatabaseId;
+use selenite_keyring::{Config, KeyError, Keyring, Unlocked, change, load_identity, os_random};
+use selenite_testing::own_process::test_command;
+
+use super::key_changes::apply;
+use super::workbench::{Bench, check, code};
+
+/// The id, and the present commitment.
+fn pinned(connection: &Connection) -> (DatabaseId, [u8; 32]) {
+    let found = Arc::new(Mutex::new(None));
+    let inside = found.clone();
+    let refused = apply(connection, move |unlocked: &Unlocked| {
+        *inside.lock().unwrap() = Some((unlocked.superblock.database_id, unlocked.master.commitment()));
+        Err(KeyError::NotUnderWay)
+    });
+    assert_ne!(code(refused), 0);
+    found.lock().unwrap().unwrap()
+}
+
+/// As the engine does it: both are pinned before, and the old one is dropped by the caller.
+fn renew(connection: &Connection, bench: &Bench, keyring: &Path) -> (DatabaseId, [u8; 32]) {
+    let spec = format!("raw:{}", bench.path("raw.key").display());
+    let keyring = keyring.to_owned();
+    apply(connection, move |unlocked| {
+        let own = load_identity(&spec, &Config::default())?.remove(0);
+        let changed = change::renew_master(unlocked, &[own.as_ref()], 2, &mut os_random)?;
+        let (id, old) = (unlocked.superblock.database_id, unlocked.master.commitment());
+        Keyring::update(&keyring, |pins| {
+            pins.expect(Path::new("a.db"), id, old, changed.report.commitment.unwrap());
+            Ok(())
+        })?;
+        Ok(changed)
+    })
+    .unwrap();
+    pinned(connection)
+}
+
+fn insert(connection: &Connection) -> rusqlite::Result<()> {
+    connection.execute_batch("UPDATE t SET name = name WHERE id % 9 = 0")
+}
+
+#[test]
+fn whoever_has_a_pinned_database_open_goes_on_after_its_master_key_was_renewed() {
+    play("open");
+}
+
+#[test]
+fn a_kill_before_the_old_commitment_is_dropped_leaves_a_pin_that_holds() {
+    play("killed");
+}
+
+#[test]
+fn another_master_key_than_those_that_are_pinned_is_refused() {
+    play("foreign");
+}
+
+fn play(part: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    let keyring = folder.path().join("keyring.toml");
+    Keyring::update(&keyring, |_| Ok(())).unwrap();
+    let played = test_command("databases::pins::child")
+        .env("SELENITE_KEYRING", &keyring)
+        .env(PART, part)
+        .output()
+        .unwrap();
+    assert!(
+        played.status.success(),
+        "{}{}",
+        String::from_utf8_lossy(&played.stdout),
+        String::from_utf8_lossy(&played.stderr)
+    );
+}
+
+#[test]
+fn child() {
+    let Ok(part) = std::env::var(PART) else { return };
+    let keyring = PathBuf::from(std::env::var_os("SELENITE_KEYRING").unwrap());
+    for mode in ["delete", "wal"] {
+        let bench = Bench::new();
+        bench.filled("a.db", "");
+        let one = bench.open("a.db", "").unwrap();
+        one.pragma_update(None, "journal_mode", mode).unwrap();
+        let (id, old) = pinned(&one);
+        Keyring::update(&keyring, |pins| pins.add(id, old)).unwrap();
+        let [writer, reader] = [(), ()].map(|()| bench.open("a.db", "").unwrap());
+        check(&reader);
+        insert(&writer).unwrap();
+        let (_, new) = renew(&one, &bench, &keyring);
+        assert_ne!(new, old);
+        match part.as_str() {
+            "open" => {
+                Keyring::update(&keyring, |pins| {
+                    pins.replace(id, new);
+                    Ok(())
+                })
+                .unwrap();
+                insert(&writer).unwrap();
+                check(&reader);
+                insert(&reader).unwrap();
+            }
+            "killed" => {
+                insert(&writer).unwrap();
+                check(&bench.open("a.db", "").unwrap());
+            }
+            _ => {
+                Keyring::update(&keyring, |pins| {
+                    pins.replace(id, old);
+                    Ok(())
+                })
+                .unwrap();
+                assert_ne!(code(insert(&writer)), 0, "{mode}");
+                assert_ne!(code(bench.open("a.db", "")), 0, "{mode}");
+            }
+        }
+    }
+}
+
+const PART: &str = "SELENITE_TEST_PART";

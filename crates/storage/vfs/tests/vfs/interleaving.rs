@@ -1,0 +1,246 @@
+//! Between any two calls that reach the disk another process may write, copy its log into the database, or read. Here it
+//! does, at every one of them in turn, and nobody may see anything but whole snapshots.
+//!
+//! The other process is a connection that is admitted to plain files, too: it has pages of its own in the pool
+//! (`FileKey::rights`), and shares nothing with the readers but the disk.
+
+mod party;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+
+use party::{Bench, Party, is_busy};
+use selenite_testing::{Intruder, own_process};
+use selenite_vfs::planted::{Bug, plant};
+
+const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
+
+/// In what state the log is before: nothing in it, all of it, a part of it still to be copied; or no row at all, so that
+/// rows are read from the database while the log goes on.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Log {
+    Copied,
+    Whole,
+    Begun,
+    Elsewhere,
+}
+
+const LOGS: [Log; 4] = [Log::Copied, Log::Whole, Log::Begun, Log::Elsewhere];
+
+fn prepare(log: Log, other: &Party) {
+    match log {
+        Log::Copied => {
+            other.commit().unwrap();
+            other.checkpoint("TRUNCATE").unwrap();
+        }
+        Log::Whole => other.commit().unwrap(),
+        Log::Begun => {
+            other.commit().unwrap();
+            other.checkpoint("PASSIVE").unwrap();
+            other.commit().unwrap();
+        }
+        Log::Elsewhere => {
+            other.commit().unwrap();
+            other.checkpoint("TRUNCATE").unwrap();
+            other.touch();
+        }
+    }
+}
+
+/// Lets `intrude` come before every call that `work` makes; answers how many there were.
+fn at_every_call(
+    prepare: impl Fn(),
+    work: impl Fn(),
+    intrude: impl FnOnce() + Clone + 'static,
+    check: impl Fn(),
+) -> u64 {
+    let mut count = 0;
+    loop {
+        prepare();
+        let intruder = Intruder::after(count, intrude.clone());
+        work();
+        let came = intruder.end();
+        check();
+        if !came {
+            return count;
+        }
+        count += 1;
+    }
+}
+
+/// A reader, between whose calls another process commits and copies the log; answers how many calls there were.
+fn come_between_reads(bench: &Bench, log: Log, kind: &'static str) -> u64 {
+    let (reader, beside, other) = (bench.party(), Rc::new(bench.party()), Rc::new(bench.foreign()));
+    let deed = {
+        let (beside, other) = (beside.clone(), other.clone());
+        move || {
+            other.commit().unwrap();
+            let _ = other.checkpoint(kind);
+            beside.must_see(&other);
+            beside.see_all();
+            other.commit().unwrap();
+        }
+    };
+    let before = || {
+        prepare(log, &other);
+        if log == Log::Elsewhere {
+            // What is in the pool then is of this very log.
+            (0..2).for_each(|_| beside.see_all());
+        }
+    };
+    at_every_call(
+        before,
+        || reader.see_all(),
+        deed,
+        || {
+            beside.must_see(&other);
+            beside.see_all();
+        },
+    )
+}
+
+#[test]
+fn a_reader_sees_one_snapshot_whatever_comes_between_its_calls() {
+    own_process!();
+    for pool_size in ["64M", "0"] {
+        let bench = Bench::new("wal", pool_size);
+        let pairs = LOGS.into_iter();
+        let counts = pairs.flat_map(|log| CHECKPOINTS.map(|kind| come_between_reads(&bench, log, kind)));
+        let count: u64 = counts.sum();
+        println!("pool {pool_size}: {count} calls; {:?}", bench.counts());
+        assert!(count > 300, "{count} calls");
+        bench.assert_used(pool_size != "0");
+    }
+}
+
+/// What this says is worth something: it finds both bugs.
+#[test]
+fn bugs_that_are_planted_are_found() {
+    own_process!();
+    for bug in [Bug::WindowOutlivesItsLock, Bug::PoolOutlivesCheckpoint] {
+        let bench = Bench::new("wal", "64M");
+        plant(Some(bug));
+        let found = catch_unwind(AssertUnwindSafe(|| {
+            for log in LOGS {
+                CHECKPOINTS
+                    .into_iter()
+                    .for_each(|kind| assert!(come_between_reads(&bench, log, kind) > 0));
+            }
+        }));
+        plant(None);
+        assert!(found.is_err(), "nobody found {bug:?}");
+    }
+}
+
+/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint, and of a commit behind it, its
+/// reader reads on, and others begin.
+#[test]
+fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint() {
+    own_process!();
+    for (pool_size, kinds) in [("64M", &CHECKPOINTS[..]), ("0", &["RESTART"])] {
+        let bench = Bench::new("wal", pool_size);
+        let mut count = 0;
+        for log in LOGS {
+            for &kind in kinds {
+                for is_older in [false, true] {
+                    let (held, beside, other) =
+                        (Rc::new(bench.party()), Rc::new(bench.party()), Rc::new(bench.foreign()));
+                    let begin = || {
+                        held.end();
+                        prepare(log, &other);
+                        held.begin();
+                        held.see_from(0);
+                        if is_older {
+                            other.commit().unwrap();
+                        }
+                    };
+                    let deed = {
+                        let (held, beside) = (held.clone(), beside.clone());
+                        move || {
+                            held.see_from(1);
+                            beside.see_all();
+                        }
+                    };
+                    let work = || {
+                        // Busy where the snapshot is in the way.
+                        let _ = other.checkpoint(kind);
+                        // Begins the log again (`walRestartLog`) where all of it was copied and nobody reads it.
+                        other.commit().unwrap();
+                    };
+                    let check = || {
+                        held.see_from(2);
+                        beside.see_all();
+                    };
+                    count += at_every_call(begin, work, deed, check);
+                    held.end();
+                    held.see_all();
+                }
+            }
+        }
+        println!("pool {pool_size}: {count} calls; {:?}", bench.counts());
+        assert!(count > 300, "{count} calls");
+        bench.assert_used(pool_size != "0");
+    }
+}
+
+/// Between the calls of a commit, and of the checkpoint behind it, readers read; they share a pool with the writer, or
+/// not.
+#[test]
+fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between() {
+    own_process!();
+    for mode in ["wal", "delete", "persist", "truncate"] {
+        for is_foreign in [true, false] {
+            let bench = Bench::new(mode, "64M");
+            let writer = if is_foreign { bench.foreign() } else { bench.party() };
+            let (reader, held) = (Rc::new(bench.party()), Rc::new(bench.party()));
+            let deed = {
+                let (reader, held) = (reader.clone(), held.clone());
+                move || {
+                    reader.see_all_unless_busy();
+                    // Reads on in the next call of the writer that lets it.
+                    if held.begin_or_busy() {
+                        held.see_from(1);
+                        held.end();
+                    }
+                }
+            };
+            let work = || {
+                writer.commit().unwrap();
+                if mode == "wal" {
+                    writer.checkpoint("RESTART").unwrap();
+                }
+            };
+            let before = || (0..2).for_each(|_| reader.see_all());
+            let count = at_every_call(before, work, deed, || reader.see_all());
+            println!("{mode}: {count} calls; {:?}", bench.counts());
+            assert!(count > 20, "{count} calls");
+            bench.assert_used(true);
+        }
+    }
+}
+
+/// In the rollback modes a writer comes between a reader's calls where no lock keeps it out, and waits for it elsewhere.
+#[test]
+fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
+    own_process!();
+    for mode in ["delete", "persist", "truncate"] {
+        let bench = Bench::new(mode, "64M");
+        for is_foreign in [true, false] {
+            let writer = Rc::new(if is_foreign { bench.foreign() } else { bench.party() });
+            let reader = bench.party();
+            let deed = {
+                let writer = writer.clone();
+                move || {
+                    if let Err(error) = writer.commit() {
+                        assert!(is_busy(&error), "{error}");
+                    }
+                }
+            };
+            let work = || (0..2).for_each(|_| reader.see_all_unless_busy());
+            let count = at_every_call(|| writer.commit().unwrap(), work, deed, || reader.see_all());
+            assert!(count > 10, "{mode}: {count} calls");
+        }
+        println!("{mode}: {:?}", bench.counts());
+        bench.assert_used(true);
+    }
+}

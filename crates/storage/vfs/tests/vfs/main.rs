@@ -1,0 +1,39 @@
+//! The VFS through SQLite: in one executable, because each of them links SQLite and AWS-LC.
+#![cfg(test)]
+
+mod appending;
+mod closing;
+mod closing_others;
+mod collation;
+mod commit_write;
+mod contract;
+mod contract_wal;
+mod crash_create;
+mod crash_damage;
+mod crash_keys;
+mod crash_modes;
+mod crash_pool;
+mod crash_rollback;
+mod crash_wal;
+mod databases;
+mod faults;
+mod figures;
+mod footprint;
+mod full_disk;
+mod gathering;
+mod interleaving;
+mod log_writers;
+mod planted;
+mod pool;
+mod pool_fork;
+mod pool_keys;
+mod pool_load;
+mod read_ahead;
+mod recording_markers;
+mod recording_shape;
+mod stale_pages;
+mod tampering;
+mod threads;
+mod torn_pair;
+mod twins;
+mod written;

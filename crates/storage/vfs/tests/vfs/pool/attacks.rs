@@ -1,0 +1,269 @@
+//! Ways in which a page of the pool was once stale: each of them served one, or had one written back.
+
+use super::*;
+use selenite_testing::own_process;
+
+fn query(connection: &Connection, sql: &str) {
+    connection.query_row(sql, [], |_| Ok(())).unwrap();
+}
+
+fn foreign(bench: &Bench) -> Connection {
+    bench.opening.clone().with("plain", "allow").connect().unwrap()
+}
+
+/// A: two transactions under one EXCLUSIVE lock; the second is taken back by another process, without page 1.
+#[test]
+fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_nothing() {
+    own_process!();
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.opening.connect().unwrap();
+    writer
+        .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
+        .unwrap();
+    set_all(&writer, 1);
+    bench.disk.inject(Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 100,
+        times: 1,
+        failure: Failure::Code(Code::FULL),
+    });
+    let failed = writer.execute_batch("BEGIN; UPDATE t SET version = -1; COMMIT");
+    assert!(failed.is_err());
+    let _ = writer.execute_batch("ROLLBACK");
+    drop(writer);
+    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&one), each(1));
+}
+
+/// C1: WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
+#[test]
+fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
+    own_process!();
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.connect();
+    query(&writer, "PRAGMA journal_mode = wal");
+    drop(writer);
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    let exclusive = bench.opening.connect().unwrap();
+    query(&exclusive, "PRAGMA locking_mode = exclusive");
+    query(&exclusive, "PRAGMA journal_mode = delete");
+    drop(exclusive);
+    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&one), each(1));
+}
+
+/// C2: the same in normal locking mode.
+#[test]
+fn a_log_that_came_and_went_is_seen() {
+    own_process!();
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.connect();
+    let _ = all(&writer);
+    query(&writer, "PRAGMA journal_mode = wal");
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    query(&writer, "PRAGMA journal_mode = delete");
+    assert_eq!(all(&foreign(&bench)), each(1));
+    assert_eq!(all(&one), each(1));
+}
+
+thread_local! {
+    static OLD: std::cell::RefCell<Option<(Opening, Vec<Connection>)>> = const { std::cell::RefCell::new(None) };
+}
+
+fn resize_and_read(_: i32) -> bool {
+    let Some((opening, old)) = OLD.take() else { return false };
+    drop(opening.with("pool_size", "32M").connect().unwrap());
+    for reader in &old {
+        assert_eq!(all(reader), each(0));
+    }
+    for reader in &old {
+        reader.execute_batch("COMMIT").unwrap();
+    }
+    true
+}
+
+/// D: the limit changes while an own checkpoint waits for a reader.
+#[test]
+fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
+    own_process!();
+    let bench = Bench::new("wal");
+    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    for reader in &old {
+        reader.execute_batch("BEGIN").unwrap();
+        query(reader, "SELECT count(*) FROM sqlite_schema");
+    }
+    set_all(&writer, 1);
+    OLD.set(Some((bench.opening.clone(), old)));
+    waiting.busy_handler(Some(resize_and_read)).unwrap();
+    checkpoint(&waiting, "FULL");
+    assert!(OLD.take().is_none(), "nobody waited");
+    for _ in 0..2 {
+        assert_eq!(all(&one), each(1));
+    }
+}
+
+/// E: a process dies in the second TRUNCATE, between both copies of the index's header.
+#[test]
+fn an_empty_log_that_comes_back_is_another() {
+    own_process!();
+    let bench = Bench::new("wal");
+    // Everybody goes, so that the log is a new one.
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    checkpoint(&other, "TRUNCATE");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    // `one` may have pages in SQLite's own cache, which takes the index for unchanged.
+    assert_eq!(all(&bench.connect()), each(1));
+}
+
+/// B: an own checkpoint fails half way; another process copies all, restarts the log and dies in that; a reader that
+/// began before looks at the label afterwards.
+#[test]
+fn a_reader_from_before_a_recovery_finds_nothing_old() {
+    own_process!();
+    let bench = Bench::new("wal");
+    let (one, writer) = (bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    set_all(&writer, 1);
+    (0..3).for_each(|_| assert_eq!(all(&one), each(1)));
+    bench.disk.inject(Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 3,
+        times: 1,
+        failure: Failure::Code(Code::IOERR_WRITE),
+    });
+    assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
+    let other = foreign(&bench);
+    checkpoint(&other, "FULL");
+    let early = bench.connect();
+    early.execute_batch("BEGIN").unwrap();
+    query(&early, "SELECT count(*) FROM sqlite_schema");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    assert_eq!(all(&early), each(1));
+}
+
+/// C2, and then somebody writes what it has read: the other process's commit is lost for everybody.
+#[test]
+fn what_came_by_a_log_is_not_written_over() {
+    own_process!();
+    let bench = Bench::new("delete");
+    let one = bench.opening.connect().unwrap();
+    let filler = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&filler), each(0)));
+    let writer = bench.connect();
+    let _ = all(&writer);
+    query(&writer, "PRAGMA journal_mode = wal");
+    let other = foreign(&bench);
+    set_all(&other, 1);
+    drop(other);
+    query(&writer, "PRAGMA journal_mode = delete");
+    assert_eq!(all(&foreign(&bench)), each(1));
+    one.execute_batch("BEGIN").unwrap();
+    let seen = all(&one);
+    eprintln!("C3 one sees {:?}, hits {}", &seen[..3], status(&one, "hits"));
+    one.execute_batch("UPDATE t SET body = zeroblob(699); COMMIT").unwrap();
+    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+}
+
+/// D in WAL mode, and then somebody writes.
+#[test]
+fn what_came_by_a_waiting_checkpoint_is_not_written_over() {
+    own_process!();
+    let bench = Bench::new("wal");
+    let (one, writer, mut waiting) = (bench.connect(), bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let old: Vec<Connection> = (0..3).map(|_| bench.connect()).collect();
+    for reader in &old {
+        reader.execute_batch("BEGIN").unwrap();
+        query(reader, "SELECT count(*) FROM sqlite_schema");
+    }
+    set_all(&writer, 1);
+    OLD.set(Some((bench.opening.clone(), old)));
+    waiting.busy_handler(Some(resize_and_read)).unwrap();
+    checkpoint(&waiting, "TRUNCATE");
+    eprintln!("D2 hits {}", status(&one, "hits"));
+    one.execute("UPDATE t SET body = zeroblob(699)", []).unwrap();
+    eprintln!("D2 hits {}", status(&one, "hits"));
+    assert_eq!(sum(&foreign(&bench)), 300, "lost");
+}
+
+fn sum(connection: &Connection) -> i64 {
+    connection
+        .query_row("SELECT sum(version) FROM t", [], |row| row.get(0))
+        .unwrap()
+}
+
+/// A, where the commit itself went well but for the end of its journal.
+#[test]
+fn a_journal_of_a_second_commit_that_can_not_be_ended_is_seen() {
+    own_process!();
+    let bench = Bench::new("delete");
+    let one = bench.connect();
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    let writer = bench.opening.connect().unwrap();
+    writer
+        .execute_batch("PRAGMA locking_mode = exclusive; PRAGMA cache_size = 5")
+        .unwrap();
+    set_all(&writer, 1);
+    writer.execute_batch("BEGIN; UPDATE t SET version = -1").unwrap();
+    bench.disk.inject(Fault {
+        call: Call::Sync,
+        role: Some(Role::Main),
+        after: 0,
+        times: 1,
+        failure: Failure::Code(Code::IOERR_FSYNC),
+    });
+    assert!(writer.execute_batch("COMMIT").is_err());
+    drop(writer);
+    assert_eq!(all(&foreign(&bench)), each(1), "the journal was played back");
+    assert_eq!(all(&one), each(1));
+}
+
+/// B without a failure: the label of a first commit is noted while a checkpoint of our own is at it.
+fn main_write_fault() -> Fault {
+    Fault {
+        call: Call::Write,
+        role: Some(Role::Main),
+        after: 40,
+        times: 1,
+        failure: Failure::Landed(Code::IOERR_WRITE),
+    }
+}
+
+/// B with SQLITE_INTERRUPT-like stop, seen by a reader on mark 0, in the same order but other page counts.
+#[test]
+fn a_reader_from_before_a_recovery_after_a_later_fault_finds_nothing_old() {
+    own_process!();
+    let bench = Bench::new("wal");
+    let (one, writer) = (bench.connect(), bench.connect());
+    (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
+    set_all(&writer, 1);
+    bench.disk.inject(main_write_fault());
+    assert!(writer.query_row("PRAGMA wal_checkpoint", [], |_| Ok(())).is_err());
+    let other = foreign(&bench);
+    checkpoint(&other, "FULL");
+    let early = bench.connect();
+    early.execute_batch("BEGIN").unwrap();
+    query(&early, "SELECT count(*) FROM sqlite_schema");
+    bench.disk.tear_index("/pool/main.db");
+    assert_eq!(all(&other), each(1));
+    assert_eq!(all(&early), each(1));
+}

@@ -1,0 +1,99 @@
+//! Tests that run in a process of their own: what they set for their process, or count in it, concerns no other test.
+//!
+//! The process is the test executable again, with one test as its filter.
+
+use std::process::Command;
+
+/// Runs the test that begins with it in a process of its own, and goes on there only.
+///
+/// For tests that set the page pool's limit, plant a bug, install another VFS, or read a counter of the process.
+#[macro_export]
+macro_rules! own_process {
+    () => {
+        fn here() {}
+        if $crate::own_process::passed_elsewhere(std::any::type_name_of_val(&here)) {
+            return;
+        }
+    };
+}
+
+/// The test of this executable that has this name, modules included, as a command.
+///
+/// # Panics
+/// If the system does not say which executable this is.
+#[must_use]
+pub fn test_command(name: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().expect("the system names a process's executable"));
+    command.args([name, "--exact", "--include-ignored", "--nocapture", "--test-threads=1"]);
+    command
+}
+
+/// False in the process that runs the one test; elsewhere starts that process, and returns when the test has passed.
+/// `here` is the path of a function in the test.
+///
+/// # Panics
+/// If the test fails.
+#[doc(hidden)]
+#[must_use]
+pub fn passed_elsewhere(here: &str) -> bool {
+    let test = test_of(here);
+    if std::env::var(TEST_VARIABLE).is_ok_and(|named| named == test) {
+        return false;
+    }
+    let output = test_command(test)
+        .env(TEST_VARIABLE, test)
+        .output()
+        .expect("an executable that runs can be started");
+    let said = String::from_utf8_lossy(&output.stdout);
+    print!("{said}");
+    eprint!("{}", String::from_utf8_lossy(&output.stderr));
+    assert!(
+        output.status.success() && said.contains("test result: ok. 1 passed"),
+        "{test} in a process of its own: {}",
+        output.status
+    );
+    true
+}
+
+/// `executable::module::test::here`, without the executable and the function in the test.
+fn test_of(here: &str) -> &str {
+    let (_, path) = here.split_once("::").unwrap_or(("", here));
+    path.rsplit_once("::").map_or(path, |(test, _)| test)
+}
+
+/// Names the test that a process was started for.
+const TEST_VARIABLE: &str = "SELENITE_TEST_OWN_PROCESS";
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    static COUNT: AtomicU32 = AtomicU32::new(0);
+
+    fn count_alone() {
+        assert_eq!(
+            COUNT.fetch_add(1, Ordering::SeqCst),
+            0,
+            "another test has counted in this process"
+        );
+    }
+
+    #[test]
+    fn a_test_in_its_own_process_counts_alone() {
+        own_process!();
+        count_alone();
+    }
+
+    #[test]
+    fn so_does_another() {
+        own_process!();
+        count_alone();
+    }
+
+    #[test]
+    fn a_failure_in_it_is_one_of_the_test() {
+        let failed =
+            std::panic::catch_unwind(|| super::passed_elsewhere("crate::own_process::tests::no_such_test::here"));
+        assert!(failed.is_err());
+    }
+}
