@@ -95,7 +95,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/storage/page", Standing::Rank(1)),
     ("crates/server/tds", Standing::Rank(1)),
     ("crates/storage/backup", Standing::Rank(2)),
-    ("crates/server/plan", Standing::Rank(2)),
+    ("crates/server/compiler", Standing::Rank(2)),
     ("crates/storage/vfs", Standing::Rank(2)),
     ("crates/storage/extension", Standing::Rank(3)),
     ("crates/storage/engine", Standing::Rank(3)),

@@ -23,8 +23,8 @@ mod unsupported;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selenite_plan::PlanError;
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 
 pub(crate) use compiler::compile;
 pub(crate) use host::{Handle, SessionHost};

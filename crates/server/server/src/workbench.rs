@@ -12,10 +12,10 @@ mod session_state;
 
 use std::sync::Arc;
 
-use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
-use selenite_plan::program::Program;
-use selenite_plan::statement::Statement;
-use selenite_plan::{
+use selenite_compiler::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
+use selenite_compiler::program::Program;
+use selenite_compiler::statement::Statement;
+use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
     SchemaFacts,
 };
@@ -155,7 +155,7 @@ pub trait Workbench {
     fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure>;
 }
 
-/// What names and ids of the current database and the server mean: [`selenite_plan::Environment`]'s questions about data.
+/// What names and ids of the current database and the server mean: [`selenite_compiler::Environment`]'s questions about data.
 pub trait Objects {
     /// Whether the request is to stop.
     fn is_interrupted(&self) -> bool;

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
-use selenite_plan::PlanError;
-use selenite_plan::execution::GOING_FUNCTION;
+use selenite_compiler::PlanError;
+use selenite_compiler::execution::GOING_FUNCTION;
 
 use crate::{Interrupt, Interrupts};
 

@@ -1,7 +1,7 @@
 //! The table `selenite_catalog`: what SQLite's schema can't hold, one row an object, in T-SQL's own words.
 
 use rusqlite::{Connection, Row};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use super::refusal::trouble;
 

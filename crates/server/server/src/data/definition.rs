@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use selenite_plan::machine::Failure;
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::machine::Failure;
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 pub use index::is_on;
@@ -72,7 +72,7 @@ impl Work<'_> {
             StatementKind::Drop(drop) => return self.drop(drop),
             StatementKind::CreateSchema(create) => {
                 let name = create.name.as_ref().map_or("", |name| name.text.as_str());
-                if same_name(name, selenite_plan::definition::SCHEMA) {
+                if same_name(name, selenite_compiler::definition::SCHEMA) {
                     return Err(PlanError::name_taken(name));
                 }
                 return Err(PlanError::unsupported("CREATE SCHEMA"));

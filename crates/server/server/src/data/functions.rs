@@ -1,10 +1,10 @@
-//! The SQL functions and collations that bound statements call (`selenite_plan::execution`).
+//! The SQL functions and collations that bound statements call (`selenite_compiler::execution`).
 
 use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
-use selenite_plan::PlanError;
-use selenite_plan::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_level};
+use selenite_compiler::PlanError;
+use selenite_compiler::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_level};
 use selenite_types::storage::{Stored, StoredRef};
 
 use super::running::Running;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::{Affected, Failure, TableStatement};
-use selenite_plan::statement::{Binding, Statement};
+use selenite_compiler::PlanError;
+use selenite_compiler::machine::{Affected, Failure, TableStatement};
+use selenite_compiler::statement::{Binding, Statement};
 use selenite_types::Value;
 
 use super::cross_database_table::{Borrowed, give_back, lend};

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::catalog::{Column, KeyKind};
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::statement::OutputColumn;
-use selenite_plan::{
+use selenite_compiler::catalog::{Column, KeyKind};
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::statement::OutputColumn;
+use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError,
     PrincipalFacts, SchemaFacts, TableOption, same_name,
 };

@@ -23,7 +23,7 @@ pub use rows::{Asked, Seen, check_reads, check_rows};
 
 use std::sync::Arc;
 
-use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
+use selenite_compiler::{Ends, ObjectKind, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use super::database_registry::{MASTER, TEMPDB};
@@ -365,7 +365,10 @@ fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     else {
         return false;
     };
-    options.is_empty() && !password.unlock && !password.must_change && selenite_plan::same_name(&alter.name.text, login)
+    options.is_empty()
+        && !password.unlock
+        && !password.must_change
+        && selenite_compiler::same_name(&alter.name.text, login)
 }
 
 fn denied_restore(restore: &ast::Restore) -> PlanError {

@@ -1,8 +1,8 @@
 //! What SQLite says, as a T-SQL error.
 
 use rusqlite::ErrorCode;
-use selenite_plan::statement::StoreError;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::statement::StoreError;
+use selenite_compiler::{Ends, PlanError};
 
 use super::damaged_page::damaged_page;
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::execution::Compiled;
-use selenite_plan::{Environment, PlanError};
+use selenite_compiler::execution::Compiled;
+use selenite_compiler::{Environment, PlanError};
 use selenite_types::storage::StoredRef;
 
 use super::objects::SessionObjects;

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Table;
+use selenite_compiler::change::GivenRow;
+use selenite_compiler::machine::{Affected, Failure, Message, TableStatement};
+use selenite_compiler::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_engine::thread_memory;
-use selenite_plan::PlanError;
-use selenite_plan::catalog::Table;
-use selenite_plan::change::GivenRow;
-use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
-use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
 use selenite_tds::Column;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};

@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{SqliteName, Table};
-use selenite_plan::definition::{Place, TableDefinition, quoted};
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{SqliteName, Table};
+use selenite_compiler::definition::{Place, TableDefinition, quoted};
 use selenite_tsql::ast::TableElement;
 
 use super::definition::{check_name, new_temporary_id, salt};

@@ -12,8 +12,8 @@
 
 use std::time::Duration;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::{Failure, Stop};
+use selenite_compiler::PlanError;
+use selenite_compiler::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
 use super::database_registry::{MASTER, TEMPDB};

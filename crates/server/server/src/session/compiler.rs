@@ -1,7 +1,7 @@
 //! Texts to programs.
 
-use selenite_plan::program::Program;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::program::Program;
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 

@@ -4,12 +4,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_plan::machine::{
+use selenite_compiler::machine::{
     Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, ResultColumn, Stop,
     TableStatement, TextCall, TextFailure, TransactionStep, Wait,
 };
-use selenite_plan::program::Program;
-use selenite_plan::{
+use selenite_compiler::program::Program;
+use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
 };
@@ -314,7 +314,7 @@ impl SessionHost<'_> {
         let callee = executor.call(call, execution);
         self.reply.end_rows()?;
         callee?.ok_or_else(|| {
-            let name = selenite_plan::written_object(call.procedure);
+            let name = selenite_compiler::written_object(call.procedure);
             PlanError::unknown_procedure(&name).into()
         })
     }

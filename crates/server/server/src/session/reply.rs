@@ -1,8 +1,8 @@
 //! What a session answers: tokens, as they come.
 
-use selenite_plan::change::GivenRow;
-use selenite_plan::machine::{self, Failure, Message, Output, ResultColumn, Stop};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::change::GivenRow;
+use selenite_compiler::machine::{self, Failure, Message, Output, ResultColumn, Stop};
+use selenite_compiler::{Ends, PlanError};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 

@@ -3,8 +3,8 @@
 //! Z1. A statement or an option that is known and not supported refuses its whole batch, with nothing done: what stands before it may be
 //!     half of what was meant. What only the database can tell is found when the statement runs, as a name that is not there is.
 
-use selenite_plan::definition::{SCHEMA, TableDefinition, check_filter};
-use selenite_plan::{Function, PlanError, same_name};
+use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
+use selenite_compiler::{Function, PlanError, same_name};
 use selenite_tsql::ast::{
     AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, DropKind, PermissionAction,
     Statement, StatementKind, TableElement, Tree, VariableType,

@@ -4,9 +4,9 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
-use selenite_plan::statement::{Binding, Run, Statement};
-use selenite_plan::{PlanError, Variables, same_name};
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::statement::{Binding, Run, Statement};
+use selenite_compiler::{PlanError, Variables, same_name};
 use selenite_tsql::ast::ObjectName;
 
 use super::super::lock_timeout::LockTimeout;

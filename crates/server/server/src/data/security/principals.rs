@@ -1,7 +1,7 @@
 //! The users of a database and the roles that they are in, in two tables of its file.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
 
 use super::FixedRole;
 use crate::data::refusal::trouble;

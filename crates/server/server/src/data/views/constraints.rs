@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::catalog::{ForeignKey, ReferencedAction};
-use selenite_plan::{ObjectKind, PlanError, same_name};
+use selenite_compiler::catalog::{ForeignKey, ReferencedAction};
+use selenite_compiler::{ObjectKind, PlanError, same_name};
 
 use super::super::object_list::{ListedIndex, ListedObject, constraint_id};
 use super::super::schema::SchemaTable;

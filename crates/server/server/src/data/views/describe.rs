@@ -3,8 +3,8 @@
 //! D1. Only a text whose first result is that of a SELECT or a change with OUTPUT is described; what runs by conditions or calls others is
 //!     refused by name.
 
-use selenite_plan::statement::{Binding, OutputColumn};
-use selenite_plan::{DEFAULT_COLLATION, PlanError};
+use selenite_compiler::statement::{Binding, OutputColumn};
+use selenite_compiler::{DEFAULT_COLLATION, PlanError};
 use selenite_tsql::ast::StatementKind;
 use selenite_tsql::{Options, parse};
 use selenite_types::storage::StoredRef;

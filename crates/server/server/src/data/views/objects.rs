@@ -1,6 +1,6 @@
 //! Objects and schemas of the database in use.
 
-use selenite_plan::{ObjectKind, PlanError};
+use selenite_compiler::{ObjectKind, PlanError};
 use selenite_types::DataType;
 
 use super::super::object_list::ListedObject;

@@ -6,7 +6,7 @@
 use std::time::SystemTime;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_tsql::ast::IsolationLevel;
 
 use super::{BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, narrow, row, text};

@@ -269,7 +269,7 @@ fn a_variable_is_read_from_its_slot() {
     assert_eq!(batch.fault("@cuont + 1"), declared);
 }
 
-/// Prints what a hot expression costs: `cargo test -p selenite-plan --release -- --ignored --nocapture ns_of`.
+/// Prints what a hot expression costs: `cargo test -p selenite-compiler --release -- --ignored --nocapture ns_of`.
 #[test]
 #[ignore = "make soak: prints what hot expressions cost, and checks nothing"]
 fn ns_of_an_addition_and_a_comparison() {
