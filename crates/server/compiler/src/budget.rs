@@ -52,4 +52,14 @@ impl Default for Budget {
 pub(crate) const NODE_COUNT_MAX: u64 = 1_000_000;
 
 #[cfg(test)]
-mod tests;
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_is_spent_to_its_end() {
+        let mut budget = Budget::default();
+        assert!(budget.spend(NODE_COUNT_MAX).is_ok());
+        assert_eq!(budget.spend(1).map_err(|error: PlanError| error.number()), Err(8623));
+        assert_eq!(budget.spent(), NODE_COUNT_MAX);
+    }
+}

@@ -20,7 +20,7 @@ pub use facts::{
 pub use random::RandomState;
 pub use session::Session;
 
-/// What is outside an expression; one method for each group of functions.
+/// What is outside an expression; one method for each group of functions. Unless a method is written there are no such names.
 pub trait Environment {
     /// The moment at which the statement began: every GETDATE of a statement is the same.
     fn now(&self) -> Moment;
@@ -60,40 +60,56 @@ pub trait Environment {
     /// A database: DB_NAME, DB_ID, DATABASEPROPERTYEX, HAS_DBACCESS.
     ///
     /// Errors: whatever ends the statement; an unknown database is `None`.
-    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError>;
+    fn database(&self, _key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// A schema of the current database, or of `database`: SCHEMA_NAME, SCHEMA_ID.
     ///
     /// Errors: as [`Environment::database`].
-    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError>;
+    fn schema(&self, _key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// An object of a database: OBJECT_ID, OBJECT_NAME, OBJECTPROPERTY.
     ///
     /// Errors: as [`Environment::database`].
-    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError>;
+    fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// A column of a table or view of the current database: COL_NAME, COL_LENGTH, COLUMNPROPERTY.
     ///
     /// Errors: as [`Environment::database`].
-    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError>;
+    fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// The identity of a table: IDENT_CURRENT, IDENT_SEED, IDENT_INCR.
     ///
     /// Errors: as [`Environment::database`].
-    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError>;
+    fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// A user or role of the current database: USER_NAME, USER_ID, IS_MEMBER, IS_ROLEMEMBER.
     ///
     /// Errors: as [`Environment::database`].
-    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError>;
+    fn user(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// A login or role of the server: SUSER_NAME, SUSER_ID, IS_SRVROLEMEMBER.
     ///
     /// Errors: as [`Environment::database`].
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError>;
+    fn login(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        Ok(None)
+    }
 
     /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of what is no system type.
     ///
     /// Errors: as [`Environment::database`].
-    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError>;
+    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+        Ok(None)
+    }
 }

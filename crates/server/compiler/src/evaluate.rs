@@ -187,7 +187,8 @@ fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) ->
 }
 
 /// The bytes of a text or binary value; 0 of any other.
-pub(crate) fn size_of(value: &Value) -> usize {
+#[must_use]
+pub fn size_of(value: &Value) -> usize {
     if let Value::Text(text) = value {
         return text.len();
     }

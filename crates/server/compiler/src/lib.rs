@@ -1,8 +1,10 @@
-//! T-SQL's tree to typed programs and SQLite's SQL.
+//! From T-SQL's syntax tree to typed programs and SQLite's SQL. `selenite-runtime` runs them.
 //!
-//! P1. Names are bound through a catalog that the caller gives. No I/O, no SQLite, no clock.
-//! P2. An expression has one type, decided before it runs.
-//! P3. What is not supported is an error that names it, never a wrong answer.
+//! names-through-a-catalog: names are bound against a catalog that the caller provides. No I/O, no SQLite, no clock.
+//!
+//! one-type: an expression has one type, decided before it runs. Constants are folded here, so expressions are evaluated here.
+//!
+//! refused-by-name: what is not supported is an error that names it, never a wrong answer.
 #![forbid(unsafe_code)]
 
 mod aggregate;
@@ -11,14 +13,13 @@ mod budget;
 pub mod catalog;
 pub mod change;
 mod collation;
+pub mod compiled;
 pub mod definition;
 mod environment;
 mod error;
 mod evaluate;
-pub mod execution;
 mod expr;
 mod functions;
-pub mod machine;
 mod name;
 mod operation;
 pub mod program;
@@ -37,7 +38,7 @@ pub use environment::{
     ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption,
 };
 pub use error::{Ends, PlanError};
-pub use evaluate::Frame;
+pub use evaluate::{Frame, size_of};
 pub use expr::{
     Compare, Convert, Expr, ExprKind, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef, Predicate,
     Whole, WholeCompare, WholeOperand, WholeOperation,
@@ -48,4 +49,4 @@ pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, Operatio
 pub use scope::{
     ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
 };
-pub use writer::{AggregateSpec, Parameter, ParameterValue, SqlText};
+pub use writer::{Parameter, ParameterValue, SqlText, stored};

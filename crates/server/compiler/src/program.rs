@@ -14,9 +14,12 @@ use selenite_types::DataType;
 
 use crate::{Expr, PlanError, Slot, Variables};
 
+mod command;
 mod compiler;
 mod error;
-pub(crate) mod step;
+pub mod step;
+
+pub use command::Command;
 
 use compiler::Compiler;
 use step::{Role, Step, Target, TryRegion};
@@ -154,17 +157,19 @@ impl Program {
         self.statements.get(index(id.0))
     }
 
-    pub(crate) fn steps(&self) -> &[Step] {
+    /// The steps in order.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
         &self.steps
     }
 
     /// The line of a step; 0 if there is none.
-    pub(crate) fn line(&self, at: usize) -> u32 {
+    pub fn line(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(0)
     }
 
     /// Where to go on behind a statement that failed at a step.
-    pub(crate) fn behind(&self, at: usize) -> usize {
+    pub fn behind(&self, at: usize) -> usize {
         let end = match self.steps.get(at) {
             Some(Step::Branch(branch)) => branch.end,
             Some(Step::BranchInt(branch)) => branch.general.end,
@@ -178,14 +183,14 @@ impl Program {
     }
 
     /// The innermost TRY around a step.
-    pub(crate) fn try_around(&self, at: usize) -> Option<&TryRegion> {
+    pub fn try_around(&self, at: usize) -> Option<&TryRegion> {
         self.tries
             .iter()
             .find(|region| (index(region.start)..index(region.end)).contains(&at))
     }
 
     /// The procedure's name; none of a batch.
-    pub(crate) fn procedure_name(&self) -> Option<&Arc<str>> {
+    pub fn procedure_name(&self) -> Option<&Arc<str>> {
         match &self.body {
             Body::Procedure { name, .. } => Some(name),
             Body::Batch => None,
@@ -194,7 +199,7 @@ impl Program {
 }
 
 /// The number of a step or statement as an index.
-pub(crate) fn index(number: Target) -> usize {
+pub fn index(number: Target) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 

@@ -1,33 +1,28 @@
-//! Statements on tables, bound: what the server runs.
+//! Statements on tables, bound: what the runtime runs.
 //!
-//! S1. A statement is bound once and run often: it holds no values, and no rows.
-//! S2. Its rows are computed here, not in SQLite's change statements: values are converted, checked and numbered with T-SQL's
-//!     errors, which tell the row; SQLite stores them.
-//! S3. Whatever it changes before an error must be undone by whoever runs it: a savepoint around it, unless
-//!     [`Statement::is_single`].
+//! bound-once: a statement is bound once and run often. It holds no values, and no rows.
+//!
+//! rows-are-computed-outside: rows are computed by the runtime, not in SQLite's change statements: values are converted, checked and
+//! numbered with T-SQL's errors, which name the row; SQLite stores them.
 
-use std::ops::ControlFlow;
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::storage::{Stored, StoredRef};
-use selenite_types::{DataType, Value};
+use selenite_types::DataType;
+use selenite_types::storage::Stored;
 
 use crate::catalog::{Catalog, IdentityRule, SqliteName, Table};
 use crate::change::{Delete, Insert, Update};
-use crate::execution::Compiled;
 use crate::writer::SqlText;
-use crate::{Collation, Environment, Expr, Frame, PlanError, Slot, Variables};
+use crate::{Collation, Expr, Frame, PlanError, Slot, Variables};
 
 mod assign;
 pub(crate) mod inputs;
 mod rows;
 pub(crate) mod select;
 
-#[cfg(test)]
-pub(crate) mod sqlite;
-
 pub use assign::Assign;
+pub use inputs::InputColumn;
 pub use rows::Rows;
 pub use select::{Into, IntoColumn};
 
@@ -61,7 +56,7 @@ pub struct Truncate {
 
 /// A column of a result.
 #[derive(Clone, PartialEq, Debug)]
-pub struct OutputColumn {
+pub struct ResultColumn {
     /// Its name; empty if it has none.
     pub name: String,
     /// Its type: what its values' stored form is.
@@ -74,93 +69,6 @@ pub struct OutputColumn {
     pub identity: Option<IdentityRule>,
     /// The table and column that it is, as errors name them; empty for what is computed.
     pub place: String,
-}
-
-/// SQL to run, with the values of its parameters and what it calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    /// One statement of SQLite's.
-    pub sql: &'a str,
-    /// `?1` and those behind it.
-    pub parameters: &'a [Stored<'static>],
-    /// What its functions call by number.
-    pub compiled: &'a Arc<Compiled>,
-}
-
-/// What takes the rows of a [`Store::select`].
-pub type RowSink<'a> = dyn FnMut(&[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 'a;
-
-/// What takes a result's rows, decoded.
-pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError> + 'a;
-
-/// What takes the rows that a running statement reads.
-type RunSink<'s, 'a> = dyn FnMut(&mut Run<'a>, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 's;
-
-/// Where a statement's rows are: SQLite, as the server has it.
-///
-/// A statement may change rows from within the sink of a select, of a table that the select does not read: what the select calls by
-/// number must then be in force again when it goes on. An error that one of our functions gives SQLite comes back as it was,
-/// not as SQLite tells it.
-pub trait Store {
-    /// Runs SQL and shows `row` each row, until it breaks.
-    ///
-    /// Errors: those of `row`, of the functions that SQLite calls, and of SQLite itself.
-    fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError>;
-
-    /// Runs SQL that changes rows, and tells how many.
-    ///
-    /// Errors: as [`Store::select`]; a broken constraint is one of its own.
-    fn change(&self, call: &Call<'_>) -> Result<u64, StoreError>;
-
-    /// Takes the next number of a table's identity.
-    ///
-    /// Errors: whatever keeps the number from being taken.
-    fn next_identity(&self, table: &Table) -> Result<i128, PlanError>;
-
-    /// Tells that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last moves it.
-    ///
-    /// Errors: whatever keeps it from being noted.
-    fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError>;
-
-    /// Lets foreign keys be broken from now on, until [`Store::settle_references`].
-    ///
-    /// Errors: what SQLite says.
-    fn defer_references(&self) -> Result<(), PlanError>;
-
-    /// Has foreign keys looked at as ever, and tells whether one is broken: then whoever runs the statement must undo it.
-    ///
-    /// Errors: what SQLite says.
-    fn settle_references(&self) -> Result<bool, PlanError>;
-
-    /// Whether SET IDENTITY_INSERT is on for the table.
-    fn identity_insert(&self, table: &Table) -> bool;
-}
-
-/// Why SQLite did not do what it was told.
-#[derive(Clone, Debug)]
-pub enum StoreError {
-    /// A T-SQL error, of our functions or the sink, or what the server made of SQLite's own.
-    Failed(PlanError),
-    /// A constraint was broken: SQLite's message.
-    Constraint(String),
-}
-
-impl From<PlanError> for StoreError {
-    fn from(error: PlanError) -> Self {
-        Self::Failed(error)
-    }
-}
-
-/// What a statement runs on.
-pub struct Run<'a> {
-    /// The rows.
-    pub store: &'a dyn Store,
-    /// The variables.
-    pub slots: &'a mut Vec<Value>,
-    /// What is outside.
-    pub environment: &'a dyn Environment,
-    /// What takes the result's rows, decoded.
-    pub rows: &'a mut ResultSink<'a>,
 }
 
 /// What a statement is bound against.
@@ -212,7 +120,7 @@ impl Statement {
 
     /// The columns of its result; none if it has no result.
     #[must_use]
-    pub fn columns(&self) -> &[OutputColumn] {
+    pub fn columns(&self) -> &[ResultColumn] {
         match self {
             Self::Rows(rows) => &rows.columns,
             Self::Insert(insert) => insert.columns(),
@@ -256,50 +164,6 @@ impl Statement {
     }
 }
 
-impl<'a> Run<'a> {
-    /// The frame in which values are evaluated: the variables as they are now.
-    pub(crate) fn frame<'f>(&'f self, row: &'f [Value]) -> Frame<'f> {
-        Frame {
-            slots: self.slots,
-            row,
-            local: None,
-            environment: self.environment,
-        }
-    }
-
-    /// Runs a query, and shows `row` each row.
-    ///
-    /// Errors: those of its parameters, of SQLite and of `row`.
-    pub(crate) fn select(
-        &mut self,
-        text: &SqlText,
-        compiled: &Arc<Compiled>,
-        row: &mut RunSink<'_, 'a>,
-    ) -> Result<(), PlanError> {
-        let parameters = text.evaluate(&self.frame(&[]))?;
-        let call = Call {
-            sql: &text.sql,
-            parameters: &parameters,
-            compiled,
-        };
-        let store = self.store;
-        match store.select(&call, &mut |values| row(self, values)) {
-            Ok(()) => Ok(()),
-            Err(StoreError::Failed(error)) => Err(error),
-            Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
-        }
-    }
-
-    /// Runs SQL that changes rows and calls nothing.
-    pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
-        self.store.change(&Call {
-            sql,
-            parameters,
-            compiled: &NOTHING,
-        })
-    }
-}
-
 impl SqlText {
     /// The values of the parameters.
     ///
@@ -311,9 +175,6 @@ impl SqlText {
             .collect()
     }
 }
-
-/// What SQL calls that calls nothing.
-pub(crate) static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
 
 /// What a variable is set to for each row.
 #[derive(Clone, PartialEq, Debug)]
@@ -328,6 +189,3 @@ pub struct SlotValue {
 pub(crate) fn table_sql(name: &SqliteName) -> Result<String, PlanError> {
     crate::writer::qualified(name)
 }
-
-#[cfg(test)]
-mod tests;

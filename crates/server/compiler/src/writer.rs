@@ -22,15 +22,14 @@ mod window;
 pub(crate) use fixed::{is_fixed, is_volatile};
 pub(crate) use form::{Form, keeps_form};
 pub(crate) use from::qualified;
-pub(crate) use parameter::stored;
-pub use parameter::{Parameter, ParameterValue};
+pub use parameter::{Parameter, ParameterValue, stored};
 pub(crate) use rows::quoted;
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::execution::Compiled;
+use crate::compiled::{AggregateSpec, Compiled};
 use crate::query::tree::Parts;
-use crate::{Aggregate, Collation, Operations, PlanError};
+use crate::{Operations, PlanError};
 use weight::Weights;
 use window::Windows;
 
@@ -51,17 +50,6 @@ pub(crate) struct Writer {
     weights: Weights,
     /// The windows of what is written.
     windows: Windows,
-}
-
-/// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
-#[derive(Clone, PartialEq, Debug)]
-pub struct AggregateSpec {
-    /// Which, and the types of its operand and result.
-    pub aggregate: Aggregate,
-    /// Whether equal values count once.
-    pub distinct: bool,
-    /// How text is compared.
-    pub collation: Collation,
 }
 
 /// SQL with its parameters: `?1` is the first.
@@ -146,6 +134,3 @@ const PARAMETER_COUNT_MAX: usize = 32_766;
 
 /// So many parameters are looked through for an equal one: all of most statements, few of a list of thousands.
 const EQUAL_WITHIN: usize = 32;
-
-#[cfg(test)]
-mod tests;

@@ -10,9 +10,9 @@ mod procedure_name;
 
 use std::sync::Arc;
 
-use selenite_compiler::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
 use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;

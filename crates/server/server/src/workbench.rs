@@ -12,13 +12,13 @@ mod session_state;
 
 use std::sync::Arc;
 
-use selenite_compiler::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, PlanError, PrincipalFacts,
     SchemaFacts,
 };
+use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 

@@ -84,7 +84,7 @@ pub struct SystemView {
 pub enum SystemRows {
     /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as hidden columns.
     Table(SqliteName),
-    /// In the answer of [`crate::execution::ROWS_FUNCTION`] to this name, with a function's arguments behind it: a JSON array of rows,
+    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, with a function's arguments behind it: a JSON array of rows,
     /// each an array of stored forms, of which blobs are hexadecimal digits.
     Json(String),
 }

@@ -212,6 +212,3 @@ impl Table {
         PlanError::new(2628, Ends::Statement, text)
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,38 +1,38 @@
 //! DELETE and TRUNCATE.
 
-use std::collections::HashSet;
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::Value;
-use selenite_types::storage::Stored;
 
 use super::output::{Layout, Outputs, result_columns};
 use super::row::RowRules;
 use super::target::Target;
-use super::update_bind::{others, row_query};
+use super::update::{others, row_query};
 use crate::catalog::{ChangeVerb, Relation, Table, View};
-use crate::execution::{Compiled, GOING_FUNCTION};
+use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::{InputColumn, Inputs};
-use crate::statement::{Binding, Call, OutputColumn, Run, Truncate};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, InputColumn, ResultColumn, Truncate};
 use crate::writer::{SqlText, Writer, qualified};
 use crate::{PlanError, Predicate, written_object};
 
 /// DELETE.
 #[derive(Clone, Debug)]
 pub struct Delete {
-    rules: RowRules,
-    way: DeleteWay,
-    pub(crate) compiled: Arc<Compiled>,
-    outputs: Vec<Outputs>,
+    /// What the table asks.
+    pub rules: RowRules,
+    /// How it is carried out.
+    pub way: DeleteWay,
+    /// What its SQL calls.
+    pub compiled: Arc<Compiled>,
+    /// Its OUTPUT clauses.
+    pub outputs: Vec<Outputs>,
 }
 
 /// How a DELETE is carried out.
 #[derive(Clone, Debug)]
-enum DeleteWay {
+pub enum DeleteWay {
     /// As one statement of SQLite's.
     Whole(SqlText),
     /// Row by row: the query gives the rowid, the table's columns, and what else is needed.
@@ -77,12 +77,12 @@ impl Binding<'_> {
             let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
             match &filter {
                 Some(filter) => sql.push_str(&format!(
-                    " WHERE {GOING_FUNCTION}() AND ({})",
+                    " WHERE {CHECK_CANCELLED_FUNCTION}() AND ({})",
                     writer.condition(filter)?
                 )),
                 // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
                 None if table.referenced_by.is_empty() => {}
-                None => sql.push_str(&format!(" WHERE {GOING_FUNCTION}()")),
+                None => sql.push_str(&format!(" WHERE {CHECK_CANCELLED_FUNCTION}()")),
             }
             let with = writer.commons()?;
             let text = writer.finish(format!("{with}{sql}"))?;
@@ -108,8 +108,9 @@ impl Binding<'_> {
         let row_id = table
             .row_id()
             .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
-        let sql =
-            format!("DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {GOING_FUNCTION}()");
+        let sql = format!(
+            "DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {CHECK_CANCELLED_FUNCTION}()"
+        );
         let compiled = Arc::new(writer.compiled());
         Ok(Delete {
             rules,
@@ -161,7 +162,7 @@ impl Delete {
 
     /// The columns of OUTPUT's rows; none without.
     #[must_use]
-    pub fn columns(&self) -> &[OutputColumn] {
+    pub fn columns(&self) -> &[ResultColumn] {
         result_columns(&self.outputs)
     }
 
@@ -170,73 +171,4 @@ impl Delete {
     pub fn is_single(&self) -> bool {
         matches!(self.way, DeleteWay::Whole(_))
     }
-
-    /// Runs it, and tells how many rows it deleted.
-    ///
-    /// Errors: whatever ends the statement.
-    pub fn run(&self, run: &mut Run<'_>) -> Result<u64, PlanError> {
-        match &self.way {
-            DeleteWay::Whole(text) => {
-                let parameters = text.evaluate(&run.frame(&[]))?;
-                let call = Call {
-                    sql: &text.sql,
-                    parameters: &parameters,
-                    compiled: &self.compiled,
-                };
-                let deleted = run.store.change(&call);
-                deleted.map_err(|error| self.rules.refusal(run, error, &[], None, ChangeVerb::Delete))
-            }
-            DeleteWay::Rows(text, inputs, sql) => self.run_rows(run, text, inputs, sql),
-        }
-    }
-
-    fn run_rows(&self, run: &mut Run<'_>, text: &SqlText, inputs: &[InputColumn], sql: &str) -> Result<u64, PlanError> {
-        let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
-        let mut seen = HashSet::new();
-        run.select(text, &self.compiled, &mut |_, row| {
-            let values = InputColumn::read(inputs, row)?;
-            let row_id = match values.first() {
-                Some(Value::BigInt(row_id)) => row_id,
-                // An outer join has no row of the table here.
-                Some(Value::Null) => return Ok(ControlFlow::Continue(())),
-                _ => return Err(PlanError::internal("a row without its rowid")),
-            };
-            if seen.insert(*row_id) {
-                rows.push((*row_id, values));
-            }
-            Ok(ControlFlow::Continue(()))
-        })?;
-        self.delete_all(run, sql, &rows)?;
-        for (_, values) in &rows {
-            for output in &self.outputs {
-                let _: ControlFlow<()> = output.row(run, values)?;
-            }
-        }
-        Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
-    }
-
-    /// Deletes rows at once, for rows of one table may refer to one another.
-    fn delete_all(&self, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
-        let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
-        let list = Stored::Text(format!("[{}]", ids.join(",")).into());
-        let Err(error) = run.change(sql, &[list]) else {
-            return Ok(());
-        };
-        let mut refusal = None;
-        for (_, values) in rows {
-            let old = values.get(1..).unwrap_or(&[]);
-            let told = self
-                .rules
-                .refusal(run, error.clone(), old, Some(old), ChangeVerb::Delete);
-            // A row that nobody refers to is not the one.
-            if told.number() != UNTOLD {
-                return Err(told);
-            }
-            refusal = Some(told);
-        }
-        refusal.map_or(Ok(()), Err)
-    }
 }
-
-/// The number of an error that tells of no constraint.
-const UNTOLD: i32 = 8624;

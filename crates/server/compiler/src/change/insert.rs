@@ -1,32 +1,38 @@
-//! INSERT, run.
+//! INSERT.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_types::storage::{Stored, StoredRef};
-use selenite_types::{DataType, Value};
+use selenite_tsql::ast;
+use selenite_types::DataType;
 
-use super::fill::{Given, Prepared, RowWriter};
-use super::output::{Outputs, result_columns};
-use crate::catalog::{ChangeVerb, Table, View};
-use crate::execution::Compiled;
-use crate::statement::inputs::InputColumn;
-use crate::statement::{OutputColumn, Run, StoreError};
-use crate::writer::{Parameter, SqlText};
-use crate::{Expr, PlanError};
+use super::output::{Layout, Outputs, result_columns};
+use super::row_writer::{RowWriter, targets};
+use super::through::{InsertTarget, ThroughColumn};
+use crate::catalog::{Table, View};
+use crate::compiled::Compiled;
+use crate::query::tree::{Limit, Query};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, InputColumn, ResultColumn};
+use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
+use crate::{Expr, PlanError, common_type, same_name};
 
 /// INSERT.
 #[derive(Clone, Debug)]
 pub struct Insert {
-    pub(super) writer: RowWriter,
-    pub(super) source: InsertSource,
-    pub(super) limit: Option<Box<InsertLimit>>,
-    pub(super) outputs: Vec<Outputs>,
+    /// What writes its rows.
+    pub writer: RowWriter,
+    /// Its rows.
+    pub source: InsertSource,
+    /// TOP.
+    pub limit: Option<Box<InsertLimit>>,
+    /// Its OUTPUT clauses.
+    pub outputs: Vec<Outputs>,
 }
 
 /// How many rows of an INSERT are inserted, which is known before the first of them.
 #[derive(Clone, Debug)]
-pub(super) enum InsertLimit {
+pub enum InsertLimit {
     /// So many.
     Count(Parameter),
     /// So many of a hundred, rounded up.
@@ -37,7 +43,7 @@ pub(super) enum InsertLimit {
 
 /// The rows of an INSERT.
 #[derive(Clone, Debug)]
-pub(super) enum InsertSource {
+pub enum InsertSource {
     /// Values that no table has.
     Values(Vec<Vec<GivenExpr>>),
     /// A query's rows.
@@ -55,18 +61,9 @@ pub(super) enum InsertSource {
     Execute,
 }
 
-/// A row that a procedure has given.
-#[derive(Clone, Debug)]
-pub struct GivenRow {
-    /// Its values.
-    pub values: Vec<Value>,
-    /// Their types.
-    pub types: Arc<[DataType]>,
-}
-
 /// A value of VALUES.
 #[derive(Clone, Debug)]
-pub(super) enum GivenExpr {
+pub enum GivenExpr {
     /// A value.
     Value(Expr),
     /// DEFAULT.
@@ -95,7 +92,7 @@ impl Insert {
 
     /// The columns of OUTPUT's rows; none without.
     #[must_use]
-    pub fn columns(&self) -> &[OutputColumn] {
+    pub fn columns(&self) -> &[ResultColumn] {
         result_columns(&self.outputs)
     }
 
@@ -110,7 +107,7 @@ impl Insert {
         columns.map(|column| column.data_type).collect()
     }
 
-    /// Whether its rows are those of a procedure, which [`Insert::run_given`] takes.
+    /// Whether its rows are those of a procedure, which the runtime is given.
     #[must_use]
     pub fn is_execute(&self) -> bool {
         matches!(self.source, InsertSource::Execute)
@@ -141,55 +138,6 @@ impl Insert {
         one && self.outputs.iter().all(Outputs::is_result)
     }
 
-    /// Runs it, and tells how many rows it wrote.
-    ///
-    /// Errors: whatever ends the statement. 8624 for rows of a procedure, which the server brings.
-    pub fn run(&self, run: &mut Run<'_>) -> Result<u64, PlanError> {
-        let most = self.most(run)?;
-        match &self.source {
-            InsertSource::Values(rows) => {
-                let mut count = 0;
-                let mut waiting = Vec::new();
-                for row in rows.iter().take(most.of(rows.len())) {
-                    let given = self.evaluate(run, row)?;
-                    self.put(run, given, &mut waiting)?;
-                    count += 1;
-                }
-                self.put_waiting(run, &waiting)?;
-                Ok(count)
-            }
-            InsertSource::Query {
-                text,
-                compiled,
-                inputs,
-                spool,
-            } => self.run_query(run, text, compiled, inputs, *spool, most),
-            InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
-        }
-    }
-
-    /// Writes the rows that a procedure has given, and tells how many they were.
-    ///
-    /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the values or a row.
-    pub fn run_given(&self, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
-        let most = self.most(run)?.of(rows.len());
-        let mut count = 0;
-        let mut waiting = Vec::new();
-        let mut checked: Option<Arc<[DataType]>> = None;
-        for row in rows.into_iter().take(most) {
-            if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, &row.types)) {
-                self.check_types(&row.types)?;
-                checked = Some(Arc::clone(&row.types));
-            }
-            let given = row.values.into_iter().zip(row.types.iter());
-            let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
-            self.put(run, given.collect(), &mut waiting)?;
-            count += 1;
-        }
-        self.put_waiting(run, &waiting)?;
-        Ok(count)
-    }
-
     /// Whether rows of these types can be inserted.
     ///
     /// Errors: 206, 213, 257.
@@ -204,150 +152,258 @@ impl Insert {
         }
         Ok(())
     }
+}
 
-    fn run_query(
-        &self,
-        run: &mut Run<'_>,
-        text: &SqlText,
-        compiled: &Arc<Compiled>,
-        inputs: &[InputColumn],
-        spool: bool,
-        most: Most,
-    ) -> Result<u64, PlanError> {
-        let mut count = 0;
-        let (spool, first) = match most {
-            Most::Rows(rows) => (spool, rows),
-            Most::Percent(_) => (true, u64::MAX),
+impl Binding<'_> {
+    /// Binds an INSERT.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&insert.options)?;
+        let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
+            .with_commons(&insert.with, |binder| binder.insert_target(&insert.target))?;
+        let targets = match &through {
+            None => targets(&table, &insert.columns)?,
+            Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
         };
-        let mut rows = Vec::new();
-        let mut waiting = Vec::new();
-        run.select(text, compiled, &mut |run, row| {
-            if count >= first {
-                return Ok(ControlFlow::Break(()));
+        let has_list = !insert.columns.is_empty();
+        let limit = self.insert_limit(insert)?;
+        let mut inputs = Inputs::from(table.columns.len());
+        let layout = Layout {
+            deleted: None,
+            inserted: Some(0),
+        };
+        let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
+        let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
+        if !inputs.items.is_empty() {
+            return Err(PlanError::unsupported("A subquery in OUTPUT"));
+        }
+        let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
+            ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
+            ast::InsertSource::Query(query) => {
+                let query = binder.bind_query(query)?;
+                check_select(&table, &targets, has_list, query.columns.len())?;
+                Ok(Source::Query(query))
             }
-            count += 1;
-            let values = InputColumn::read(inputs, row)?;
-            let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
-            let given: Vec<Given> = values.into_iter().zip(inputs).map(given).collect();
-            if spool {
-                rows.push(given);
-            } else {
-                self.put(run, given, &mut waiting)?;
-            }
-            Ok(ControlFlow::Continue(()))
+            ast::InsertSource::DefaultValues => Ok(Source::Values(vec![Vec::new()], Vec::new())),
+            ast::InsertSource::Execute(_) => Ok(Source::Execute),
         })?;
-        if spool {
-            let cut = most.of(rows.len());
-            rows.truncate(cut);
-            count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
-        }
-        for given in rows {
-            self.put(run, given, &mut waiting)?;
-        }
-        self.put_waiting(run, &waiting)?;
-        Ok(count)
+        let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
+        let mut writer = RowWriter::of_targets(self, &table, targets, types)?;
+        writer.rules.add_views(self, &views)?;
+        Ok(Insert {
+            writer,
+            source,
+            limit,
+            outputs,
+        })
     }
 
-    fn most(&self, run: &mut Run<'_>) -> Result<Most, PlanError> {
-        let stored = match self.limit.as_deref() {
-            None => return Ok(Most::Rows(u64::MAX)),
-            Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
-            Some(InsertLimit::Query(text, compiled)) => {
-                let mut told = None;
-                run.select(text, compiled, &mut |_, row| {
-                    if let Some(StoredRef::Integer(count)) = row.first() {
-                        told = Some(*count);
-                    }
-                    Ok(ControlFlow::Continue(()))
-                })?;
-                told.map_or(Stored::Null, Stored::Integer)
+    /// How many of the rows are inserted.
+    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, PlanError> {
+        let Some(top) = &insert.top else { return Ok(None) };
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        let bound = binder.with_commons(&insert.with, |binder| binder.bind_limit(Some(top), None, false))?;
+        let parameter = |value, data_type| Parameter { value, data_type };
+        let limit = match bound {
+            Some(Limit::Top { count, .. }) if count.holds_query() => {
+                let query = binder.values(vec![vec![count]])?;
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                InsertLimit::Query(text, Arc::new(writer.compiled()))
             }
+            Some(Limit::Top { count, .. }) => {
+                InsertLimit::Count(parameter(ParameterValue::RowCount(count), DataType::BigInt))
+            }
+            Some(Limit::Percent { count, .. }) => {
+                InsertLimit::Percent(parameter(ParameterValue::Percent(count), DataType::Float))
+            }
+            Some(Limit::Offset { .. }) | None => return Ok(None),
         };
-        match stored {
-            Stored::Integer(count) => Ok(Most::Rows(u64::try_from(count).unwrap_or(0))),
-            Stored::Real(percent) => Ok(Most::Percent(percent)),
-            Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(PlanError::invalid_row_count()),
-        }
+        Ok(Some(Box::new(limit)))
     }
 
-    fn evaluate(&self, run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
-        let given = row.iter().map(|given| match given {
-            GivenExpr::Value(expr) => Ok(Given::Value(expr.evaluate(&run.frame(&[]))?, expr.data_type)),
-            GivenExpr::Default => Ok(Given::Default),
+    /// The rows as they are run, the columns that they are for, and the types of their values.
+    fn insert_source(
+        &self,
+        binder: QueryBinder<'_>,
+        table: &Arc<Table>,
+        targets: Vec<usize>,
+        bound: Source,
+    ) -> Result<(InsertSource, Vec<usize>, Vec<DataType>), PlanError> {
+        match bound {
+            Source::Values(rows, types) => {
+                let targets = if types.is_empty() { Vec::new() } else { targets };
+                Ok((InsertSource::Values(rows), targets, types))
+            }
+            Source::Query(query) => {
+                let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
+                let inputs = InputColumn::all(&binder.parts, &query);
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                // The text of a query names each table that it reads.
+                let spool = text.sql.contains(&qualified(&table.sqlite)?);
+                let compiled = Arc::new(writer.compiled());
+                let source = InsertSource::Query {
+                    text,
+                    compiled,
+                    inputs,
+                    spool,
+                };
+                Ok((source, targets, types))
+            }
+            Source::Execute => {
+                // What a procedure gives is known when it runs.
+                let columns = targets.iter().filter_map(|at| table.columns.get(*at));
+                let types = columns.map(|column| column.data_type).collect();
+                Ok((InsertSource::Execute, targets, types))
+            }
+        }
+    }
+}
+
+/// The table's columns that an INSERT through a view gives: those of a list of the view's, or all that can be given.
+///
+/// Errors: 207, 264, 271; 4406 for what the view computes.
+fn view_targets(
+    table: &Table,
+    (view, columns): (&str, &[ThroughColumn]),
+    given: &[ast::Name],
+) -> Result<Vec<usize>, PlanError> {
+    let derived = || PlanError::derived_column(view);
+    if given.is_empty() {
+        let mut all = Vec::with_capacity(columns.len());
+        for (_, at) in columns {
+            let at = at.ok_or_else(derived)?;
+            let column = table.columns.get(at);
+            if column.is_some_and(|column| column.identity.is_none() && column.computed.is_none()) {
+                all.push(at);
+            }
+        }
+        return Ok(all);
+    }
+    let mut own = Vec::with_capacity(given.len());
+    for name in given {
+        let line = name.position.line;
+        let found = columns.iter().find(|(column, _)| same_name(column, &name.text));
+        let (_, at) = found.ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let column = at
+            .and_then(|at| table.columns.get(at))
+            .ok_or_else(|| derived().on_line(line))?;
+        own.push(ast::Name {
+            text: column.name.clone(),
+            ..name.clone()
         });
-        given.collect()
     }
+    targets(table, &own)
+}
 
-    /// Writes a row; one that refers to a row of its own table that is not there yet waits.
-    fn put(&self, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), PlanError> {
-        let prepared = self.writer.prepare(run, given, ChangeVerb::Insert)?;
-        match self.writer.store(run, &prepared) {
-            Ok(()) => self.tell(run, &prepared),
-            Err(error) if !self.is_single() && self.writer.rules.may_wait(&error) => {
-                waiting.push(prepared);
-                Ok(())
+/// What an INSERT's rows are, while it is bound.
+enum Source {
+    Values(Vec<Vec<GivenExpr>>, Vec<DataType>),
+    Query(Query),
+    Execute,
+}
+
+impl QueryBinder<'_> {
+    /// Rows of VALUES: each column is of one type, as if the rows were combined by UNION ALL.
+    fn insert_values(
+        &mut self,
+        table: &Arc<Table>,
+        targets: &[usize],
+        has_list: bool,
+        rows: &[Vec<ast::ValueOrDefault>],
+    ) -> Result<Source, PlanError> {
+        let mut bound: Vec<Vec<Option<Expr>>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            check_values(table, targets, has_list, row.len())?;
+            let mut values = Vec::with_capacity(row.len());
+            for (value, at) in row.iter().zip(targets) {
+                values.push(match value {
+                    ast::ValueOrDefault::Value(value) => {
+                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Values, value))?)
+                    }
+                    ast::ValueOrDefault::Default(position) => {
+                        if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {
+                            return Err(PlanError::default_identity().on_line(position.line));
+                        }
+                        None
+                    }
+                });
             }
-            Err(error) => Err(self.refusal(run, error, &prepared)),
+            bound.push(values);
         }
+        let types = self.shared_types(table, targets, &mut bound)?;
+        if self.parts.outsides.is_empty() {
+            let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
+            let rows = bound
+                .into_iter()
+                .map(|row| row.into_iter().map(given).collect())
+                .collect();
+            return Ok(Source::Values(rows, types));
+        }
+        // What holds a subquery is SQLite's to evaluate.
+        let mut values = Vec::with_capacity(bound.len());
+        for row in bound {
+            let row: Option<Vec<Expr>> = row.into_iter().collect();
+            values.push(row.ok_or_else(|| PlanError::unsupported("DEFAULT beside a subquery in VALUES"))?);
+        }
+        Ok(Source::Query(self.values(values)?))
     }
 
-    /// Writes rows that waited, for they may refer to one another.
-    fn put_waiting(&self, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
-        if waiting.is_empty() {
-            return Ok(());
+    fn shared_types(
+        &mut self,
+        table: &Table,
+        targets: &[usize],
+        rows: &mut [Vec<Option<Expr>>],
+    ) -> Result<Vec<DataType>, PlanError> {
+        let mut types = Vec::with_capacity(targets.len());
+        for (place, at) in targets.iter().enumerate() {
+            let samples: Vec<Expr> = rows
+                .iter()
+                .filter_map(|row| row.get(place).cloned().flatten())
+                .collect();
+            let all_null = samples.iter().all(Expr::is_null_word);
+            let data_type = match samples.as_slice() {
+                // NULL and DEFAULT are of the column's own type.
+                _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),
+                [only] => only.data_type,
+                [] | [_, ..] => common_type(&samples)?,
+            };
+            for value in rows.iter_mut().filter_map(|row| row.get_mut(place)).flatten() {
+                *value = value.clone().converted_to(&data_type)?;
+            }
+            types.push(data_type);
         }
-        run.store.defer_references()?;
-        let done = self.put_open(run, waiting);
-        let is_open = run.store.settle_references();
-        done?;
-        if is_open? {
-            let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
-            return Err(self.writer.rules.left_open(run, rows, ChangeVerb::Insert));
-        }
-        Ok(())
-    }
-
-    fn put_open(&self, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
-        for prepared in waiting {
-            let stored = self.writer.store(run, prepared);
-            stored.map_err(|error| self.refusal(run, error, prepared))?;
-            self.tell(run, prepared)?;
-        }
-        Ok(())
-    }
-
-    fn refusal(&self, run: &Run<'_>, error: StoreError, prepared: &Prepared) -> PlanError {
-        self.writer
-            .rules
-            .refusal(run, error, &prepared.row, None, ChangeVerb::Insert)
-    }
-
-    fn tell(&self, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
-        for output in &self.outputs {
-            // Who takes no more rows ends none of the change.
-            let _: ControlFlow<()> = output.row(run, &prepared.row)?;
-        }
-        Ok(())
+        Ok(types)
     }
 }
 
-/// How many rows TOP leaves.
-#[derive(Clone, Copy)]
-enum Most {
-    Rows(u64),
-    Percent(f64),
+fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
+    }
+    if has_list {
+        return Err(PlanError::values_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
 }
 
-impl Most {
-    /// Of so many.
-    fn of(self, count: usize) -> usize {
-        match self {
-            Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),
-            Self::Percent(percent) => {
-                let number = |count| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
-                let is_in = |at: &usize| number(*at) * 100.0 < number(count) * percent;
-                (0..count).take_while(is_in).count()
-            }
-        }
+fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
     }
+    if has_list {
+        return Err(PlanError::select_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
+}
+
+/// Values for all columns, the identity's too, need a list.
+fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), PlanError> {
+    if table.identity().is_some() && count == targets.len() + 1 {
+        return Err(PlanError::identity_without_list(table));
+    }
+    Err(PlanError::table_count())
 }

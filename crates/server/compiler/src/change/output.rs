@@ -1,18 +1,17 @@
 //! OUTPUT: the rows that were changed, to the client or into a table.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::{DataType, Value};
+use selenite_types::DataType;
 
-use super::fill::RowWriter;
+use super::row_writer::RowWriter;
 use super::through::ThroughColumn;
-use crate::catalog::{ChangeVerb, Table};
+use crate::catalog::Table;
 use crate::query::tree::Place;
 use crate::query::{Clause, QueryBinder};
 use crate::statement::inputs::Inputs;
-use crate::statement::{Binding, OutputColumn, Run};
+use crate::statement::{Binding, ResultColumn};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
 
 /// Where in a changed row's values the old and the new row stand.
@@ -26,18 +25,20 @@ pub(crate) struct Layout {
 
 /// One OUTPUT clause.
 #[derive(Clone, Debug)]
-pub(crate) struct Outputs {
+pub struct Outputs {
     /// Its columns.
-    pub columns: Vec<OutputColumn>,
-    values: Vec<Expr>,
-    into: Option<Box<RowWriter>>,
+    pub columns: Vec<ResultColumn>,
+    /// What they are, over a changed row's values and what else is needed.
+    pub values: Vec<Expr>,
+    /// The table that the rows go into; none is the client.
+    pub into: Option<Box<RowWriter>>,
 }
 
 impl Outputs {
     /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
     ///
     /// Errors: whatever is wrong with them.
-    pub fn bind(
+    pub(crate) fn bind(
         binding: &Binding<'_>,
         binder: &mut QueryBinder<'_>,
         output: &[ast::Output],
@@ -64,7 +65,7 @@ impl Outputs {
             let mut columns = Vec::with_capacity(items.len());
             let mut values = Vec::with_capacity(items.len());
             for mut item in items {
-                columns.push(OutputColumn {
+                columns.push(ResultColumn {
                     name: item.name,
                     data_type: item.value.data_type,
                     nullable: item.value.nullable,
@@ -91,24 +92,6 @@ impl Outputs {
         Ok(bound)
     }
 
-    /// Tells of one changed row.
-    ///
-    /// Errors: whatever evaluating its columns gives, or writing them.
-    pub fn row(&self, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, PlanError> {
-        let values: Result<Vec<Value>, PlanError> = self
-            .values
-            .iter()
-            .map(|value| value.evaluate(&run.frame(row)))
-            .collect();
-        match &self.into {
-            Some(into) => {
-                into.write(run, values?, ChangeVerb::Insert)?;
-                Ok(ControlFlow::Continue(()))
-            }
-            None => (run.rows)(&values?),
-        }
-    }
-
     /// The table that its rows go into.
     pub fn filled(&self) -> Option<&Arc<Table>> {
         self.into.as_ref().map(|writer| &writer.rules.table)
@@ -121,7 +104,7 @@ impl Outputs {
 }
 
 /// The columns of the clause whose rows go to the client.
-pub(crate) fn result_columns(outputs: &[Outputs]) -> &[OutputColumn] {
+pub(crate) fn result_columns(outputs: &[Outputs]) -> &[ResultColumn] {
     outputs
         .iter()
         .find(|output| output.is_result())

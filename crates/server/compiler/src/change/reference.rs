@@ -1,51 +1,46 @@
-//! Foreign keys: which of them a change may break, and which one it has broken. SQLite tells that one is broken, but not which.
+//! The foreign keys that a change may break.
 //!
-//! F1. T-SQL looks at foreign keys when all rows of a statement are written. A row that SQLite refuses waits for the others, and is
-//!     then written with the keys left open: [`crate::statement::Store::defer_references`].
-//! F2. A change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further on: that one is told.
+//! last-key-answers: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further on: that one is reported.
 
-use selenite_types::Value;
-
-use super::row::{exists, stored_columns};
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
-use crate::statement::Run;
 use crate::writer::quoted;
 use crate::{PlanError, same_name};
 
 /// The foreign keys that a change may break.
 #[derive(Clone, Default, Debug)]
-pub(super) struct References {
+pub struct References {
     /// The table's own whose columns change.
-    own: Vec<Own>,
+    pub own: Vec<OwnReference>,
     /// Those that lead to what the change takes away.
-    referring: Vec<Referring>,
+    pub referring: Vec<Referring>,
     /// Whether rows of one statement may need one another.
-    may_wait: bool,
+    pub may_wait: bool,
 }
 
 /// A foreign key of the table that is changed.
 #[derive(Clone, Debug)]
-struct Own {
+pub struct OwnReference {
     /// Its place in [`Table::foreign_keys`].
-    at: usize,
-    columns: Vec<usize>,
-    /// What finds the row that is referred to.
-    sql: String,
+    pub at: usize,
+    /// Its columns, by their places in the table.
+    pub columns: Vec<usize>,
+    /// The query that finds the row that is referred to.
+    pub sql: String,
 }
 
 /// A foreign key that leads to the table that is changed, perhaps over others that pass the change on.
 #[derive(Clone, Debug)]
-struct Referring {
+pub struct Referring {
     table: (String, String),
     key: ForeignKey,
     /// Whether the row that refers takes its default, which may be nowhere.
     takes_default: bool,
     /// The columns of the changed table whose old values `sql` takes.
-    columns: Vec<usize>,
-    /// What finds a row that refers to such a row.
-    sql: String,
-    /// What finds a row that refers to nothing.
-    dangling: String,
+    pub columns: Vec<usize>,
+    /// The query that finds a row that refers to such a row.
+    pub sql: String,
+    /// The query that finds a row that refers to nothing.
+    pub dangling: String,
 }
 
 /// What becomes of rows of a table.
@@ -77,7 +72,7 @@ impl References {
                 }
                 references.may_wait |= is_table(&key.referenced_table, (&table.schema, &table.name));
                 let (name, rows) = (place(table, &key.referenced_table)?, equal(&key.referenced_columns)?);
-                references.own.push(Own {
+                references.own.push(OwnReference {
                     at,
                     columns,
                     sql: format!("SELECT 1 FROM {name} WHERE {rows} LIMIT 1"),
@@ -111,84 +106,6 @@ impl References {
     /// How many keys may refuse what the change takes away.
     pub fn referring_count(&self) -> usize {
         self.referring.len()
-    }
-
-    /// Whether a row that SQLite refuses for a foreign key may be taken once the statement's other rows are there.
-    pub fn may_wait(&self) -> bool {
-        self.may_wait
-    }
-
-    /// The key that keeps one row from being written, which is not: `old` is the row before an UPDATE or DELETE.
-    ///
-    /// Errors: whatever keeps it from being looked for.
-    pub fn broken(
-        &self,
-        run: &Run<'_>,
-        table: &Table,
-        (row, old): (&[Value], Option<&[Value]>),
-        verb: ChangeVerb,
-    ) -> Result<Option<PlanError>, PlanError> {
-        if let Some(error) = self.missing(run, table, row, verb)? {
-            return Ok(Some(error));
-        }
-        for referring in &self.referring {
-            let found = match old {
-                Some(old) => {
-                    let before = stored_columns(table, &referring.columns, old)?;
-                    let is_kept =
-                        verb == ChangeVerb::Update && stored_columns(table, &referring.columns, row)? == before;
-                    !is_kept && exists(run, &referring.sql, &before)?
-                }
-                None => self.referring.len() == 1,
-            };
-            if found {
-                return Ok(Some(referring.error(table, verb)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The key that is broken now that all rows are written.
-    ///
-    /// Errors: whatever keeps it from being looked for.
-    pub fn left_open<'r>(
-        &self,
-        run: &Run<'_>,
-        table: &Table,
-        rows: impl Iterator<Item = &'r [Value]>,
-        verb: ChangeVerb,
-    ) -> Result<Option<PlanError>, PlanError> {
-        for row in rows {
-            if let Some(error) = self.missing(run, table, row, verb)? {
-                return Ok(Some(error));
-            }
-        }
-        for referring in &self.referring {
-            if exists(run, &referring.dangling, &[])? {
-                return Ok(Some(referring.error(table, verb)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// The key of a row that refers to nothing.
-    fn missing(
-        &self,
-        run: &Run<'_>,
-        table: &Table,
-        row: &[Value],
-        verb: ChangeVerb,
-    ) -> Result<Option<PlanError>, PlanError> {
-        for own in &self.own {
-            let is_null = own.columns.iter().any(|at| row.get(*at) == Some(&Value::Null));
-            if is_null || exists(run, &own.sql, &stored_columns(table, &own.columns, row)?)? {
-                continue;
-            }
-            if let Some(key) = table.foreign_keys.get(own.at) {
-                return Ok(Some(table.foreign_key_failed(key, verb)));
-            }
-        }
-        Ok(None)
     }
 
     /// Adds the keys that lead to rows that a change reaches, and follows those that pass it on.
@@ -250,7 +167,9 @@ impl References {
 }
 
 impl Referring {
-    fn error(&self, table: &Table, verb: ChangeVerb) -> PlanError {
+    /// The error of a row that refers to what the change takes away.
+    #[must_use]
+    pub fn error(&self, table: &Table, verb: ChangeVerb) -> PlanError {
         if self.takes_default {
             return table.default_failed(&self.key, verb);
         }

@@ -2,29 +2,28 @@
 
 use std::sync::Arc;
 
-use selenite_types::storage::Stored;
-use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
-
 use super::reference::References;
-use crate::catalog::{ChangeVerb, Table, View, Violation};
+use crate::catalog::{ChangeVerb, Table, View};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::{Binding, Call, NOTHING, Run, StoreError};
-use crate::writer::{qualified, quoted, stored};
+use crate::statement::Binding;
+use crate::writer::{qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
 
 /// What a table asks of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
-pub(crate) struct RowRules {
+pub struct RowRules {
     /// The table.
     pub table: Arc<Table>,
     /// Its computed columns.
     pub computed: Vec<(usize, Expr)>,
     /// The foreign keys that the change may break.
     pub references: References,
-    checks: Vec<(Predicate, usize)>,
-    null_keys: Box<[(usize, String)]>,
+    /// What its rows must fulfil, each with its place in [`Table::checks`].
+    pub checks: Vec<(Predicate, usize)>,
+    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the same key.
+    pub null_keys: Box<[(usize, String)]>,
     /// What rows must fulfil that are written through views WITH CHECK OPTION.
-    of_views: Box<[Predicate]>,
+    pub of_views: Box<[Predicate]>,
     /// The view that was named as the target.
     view: Option<Arc<View>>,
 }
@@ -124,190 +123,10 @@ impl RowRules {
     pub fn is_plain(&self) -> bool {
         self.checks.is_empty() && self.null_keys.is_empty() && self.of_views.is_empty()
     }
-
-    /// Computes the computed columns of a row, and sees that it keeps the table's rules.
-    ///
-    /// Errors: 515, 547.
-    pub fn check(&self, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), PlanError> {
-        for (at, column) in self.table.columns.iter().enumerate() {
-            if !column.nullable && column.computed.is_none() && row.get(at) == Some(&Value::Null) {
-                return Err(self.table.null_in(at, verb));
-            }
-        }
-        for (at, value) in &self.computed {
-            let value = value.evaluate(&run.frame(row))?;
-            if let Some(place) = row.get_mut(*at) {
-                *place = value;
-            }
-        }
-        for (condition, at) in &self.checks {
-            if condition.evaluate(&run.frame(row))? == Some(false)
-                && let Some(check) = self.table.checks.get(*at)
-            {
-                return Err(self.table.check_failed(check, verb));
-            }
-        }
-        for condition in &self.of_views {
-            if condition.evaluate(&run.frame(row))? != Some(true) {
-                return Err(PlanError::check_option());
-            }
-        }
-        Ok(())
-    }
-
-    /// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's keys hold NULL
-    /// once, SQLite's any number of times.
-    ///
-    /// Errors: 2601, 2627.
-    pub fn check_null_keys(&self, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {
-        for (at, sql) in &self.null_keys {
-            let Some(key) = self.table.keys.get(*at) else { continue };
-            if !key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null)) {
-                continue;
-            }
-            let mut parameters = self.stored(&key.columns, row)?;
-            parameters.push(Stored::Integer(count.into()));
-            if exists(run, sql, &parameters)? {
-                return Err(self.table.duplicate(key, row));
-            }
-        }
-        Ok(())
-    }
-
-    /// Columns of a row in their stored forms.
-    ///
-    /// Errors: 8624 for a value that is none of its column's type.
-    pub fn stored(&self, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
-        stored_columns(&self.table, columns, row)
-    }
-
-    /// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
-    pub fn may_wait(&self, error: &StoreError) -> bool {
-        let StoreError::Constraint(message) = error else {
-            return false;
-        };
-        self.references.may_wait() && self.table.violation(message) == Violation::ForeignKey
-    }
-
-    /// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
-    pub fn refusal(
-        &self,
-        run: &Run<'_>,
-        error: StoreError,
-        row: &[Value],
-        old: Option<&[Value]>,
-        verb: ChangeVerb,
-    ) -> PlanError {
-        let message = match error {
-            StoreError::Failed(error) => return error,
-            StoreError::Constraint(message) => message,
-        };
-        match self.table.violation(&message) {
-            Violation::NotNull(column) => self.table.null_in(column, verb),
-            Violation::Unique(key) => self.table.duplicate(key, row),
-            Violation::ForeignKey => match self.references.broken(run, &self.table, (row, old), verb) {
-                Ok(error) => error.unwrap_or_else(unbroken),
-                Err(error) => error,
-            },
-            Violation::Unknown => PlanError::internal(&message),
-        }
-    }
-
-    /// What is broken now that all rows are written.
-    pub fn left_open<'r>(&self, run: &Run<'_>, rows: impl Iterator<Item = &'r [Value]>, verb: ChangeVerb) -> PlanError {
-        match self.references.left_open(run, &self.table, rows, verb) {
-            Ok(error) => error.unwrap_or_else(unbroken),
-            Err(error) => error,
-        }
-    }
 }
 
 /// What WITH CHECK OPTION is supported for is said where it is refused.
 const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
-
-fn unbroken() -> PlanError {
-    PlanError::internal("a foreign key that nobody breaks")
-}
-
-/// Columns of a row in their stored forms.
-///
-/// Errors: 8624 for a value that is none of its column's type.
-pub(super) fn stored_columns(
-    table: &Table,
-    columns: &[usize],
-    row: &[Value],
-) -> Result<Vec<Stored<'static>>, PlanError> {
-    let value = |at: &usize| {
-        let column = table.columns.get(*at).zip(row.get(*at));
-        column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
-    };
-    columns.iter().map(value).collect()
-}
-
-/// A value as its column takes it.
-///
-/// Errors: 2628 for text or bytes that are too long, and what is wrong with the value otherwise.
-pub(crate) fn fit(
-    table: &Table,
-    at: usize,
-    value: Value,
-    from: &DataType,
-    format: DateFormat,
-) -> Result<Value, PlanError> {
-    let Some(column) = table.columns.get(at) else {
-        return Err(PlanError::internal("a column beyond the last"));
-    };
-    let to = &column.data_type;
-    if from == to || value == Value::Null {
-        return Ok(value);
-    }
-    if let Some(kept) = cut(&value, from, to) {
-        return Err(table.truncated(at, &kept));
-    }
-    Ok(convert(&value, from, to, None, format)?)
-}
-
-/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
-fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
-    let Some(Width::Limited(width)) = to.width() else {
-        return None;
-    };
-    let width = usize::from(width);
-    match (from.family(), to.family(), value) {
-        (Family::Text, Family::Text, Value::Text(text)) => {
-            let long = to.text_length(text.trim_end_matches(' ')) > width;
-            long.then(|| utf16_prefix(text, width).to_owned())
-        }
-        (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
-            // What messages show of bytes is their hexadecimal digits.
-            let kept = bytes.get(..width).filter(|_| bytes.len() > width)?;
-            Some(
-                kept.iter()
-                    .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
-            )
-        }
-        _ => None,
-    }
-}
-
-/// Whether a query has a row.
-pub(super) fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
-    let mut found = false;
-    let call = Call {
-        sql,
-        parameters,
-        compiled: &NOTHING,
-    };
-    let read = run.store.select(&call, &mut |_| {
-        found = true;
-        Ok(std::ops::ControlFlow::Break(()))
-    });
-    match read {
-        Ok(()) => Ok(found),
-        Err(StoreError::Failed(error)) => Err(error),
-        Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
-    }
-}
 
 /// Keys that may hold NULL, with the SQL that finds a row of the same key.
 fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, PlanError> {

@@ -5,35 +5,25 @@
 //!     numbers that no row has.
 //! M2. Foreign keys pass the move on as they pass any other, so that rows that refer to the row go with it, there and back.
 
-use std::ops::ControlFlow;
-
-use selenite_types::storage::{Stored, StoredRef};
-use selenite_types::{DataType, Value};
+use selenite_types::DataType;
 
 use crate::PlanError;
 use crate::catalog::{KeyKind, Table};
-use crate::statement::{Call, NOTHING, Run, StoreError};
 use crate::writer::{Form, qualified, quoted};
 
 /// How rows of a table are moved aside.
 #[derive(Clone, Debug)]
-pub(super) struct Shift {
+pub struct Shift {
     /// The columns of keys that change.
-    columns: Vec<usize>,
+    pub columns: Vec<usize>,
     /// What moves a row: the columns' values, and the rowid.
     pub sql: String,
     /// What writes the row, once it is aside: the values of all columns that change, and its address.
     pub back: String,
     /// Whether the address is the number that it was moved to; else it is the rowid.
-    is_by_number: bool,
+    pub is_by_number: bool,
     /// What finds the least and the greatest number of each column of whole numbers.
-    bounds: Vec<String>,
-}
-
-/// Where rows are moved to.
-pub(super) struct Room {
-    next: i64,
-    step: i64,
+    pub bounds: Vec<String>,
 }
 
 impl Shift {
@@ -78,87 +68,19 @@ impl Shift {
             bounds,
         }))
     }
-
-    /// Whether a row's key changes.
-    pub fn moves(&self, old: &[Value], new: &[Value]) -> bool {
-        self.columns.iter().any(|at| old.get(*at) != new.get(*at))
-    }
-
-    /// Room for that many rows.
-    ///
-    /// Errors: what SQLite says; 40510 where numbers reach from one end to the other.
-    pub fn room(&self, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
-        let (mut least, mut greatest) = (0, 0);
-        for sql in &self.bounds {
-            let call = Call {
-                sql,
-                parameters: &[],
-                compiled: &NOTHING,
-            };
-            let mut take = |row: &[StoredRef<'_>]| {
-                if let [StoredRef::Integer(min), StoredRef::Integer(max)] = row {
-                    (least, greatest) = (least.min(*min), greatest.max(*max));
-                }
-                Ok(ControlFlow::Continue(()))
-            };
-            run.store.select(&call, &mut take).map_err(|error| match error {
-                StoreError::Failed(error) => error,
-                StoreError::Constraint(message) => PlanError::internal(&message),
-            })?;
-        }
-        let count = i64::try_from(count).unwrap_or(i64::MAX);
-        if least.checked_sub(count).is_some() {
-            return Ok(Room {
-                next: least - 1,
-                step: -1,
-            });
-        }
-        match greatest.checked_add(count) {
-            Some(_) => Ok(Room {
-                next: greatest + 1,
-                step: 1,
-            }),
-            None => Err(PlanError::unsupported(
-                "An exchange of keys among all numbers of a bigint",
-            )),
-        }
-    }
-
-    /// What [`Shift::sql`] takes.
-    pub fn parameters(&self, table: &Table, place: i64, row_id: i64) -> Vec<Stored<'static>> {
-        let aside = |at: &usize| match table.columns.get(*at).map(|column| column.data_type) {
-            Some(data_type) if is_whole(&data_type) => Stored::Integer(place),
-            Some(data_type) if is_bytes(&data_type) => Stored::Text(format!("aside {place}").into()),
-            Some(_) | None => Stored::Blob(place.to_be_bytes().to_vec().into()),
-        };
-        let mut parameters: Vec<Stored<'static>> = self.columns.iter().map(aside).collect();
-        parameters.push(Stored::Integer(row_id));
-        parameters
-    }
-
-    /// Where the row is that was moved to `place`.
-    pub fn address(&self, place: i64, row_id: i64) -> i64 {
-        if self.is_by_number { place } else { row_id }
-    }
 }
 
-impl Room {
-    /// The next place; no more of them than room was asked for.
-    pub fn next(&mut self) -> i64 {
-        let place = self.next;
-        self.next = place.saturating_add(self.step);
-        place
-    }
-}
-
-fn is_whole(data_type: &DataType) -> bool {
+/// Whether values of a type are whole numbers of SQLite's.
+#[must_use]
+pub fn is_whole(data_type: &DataType) -> bool {
     matches!(
         data_type,
         DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt
     )
 }
 
-/// Whether values of a type are BLOBs in SQLite.
-fn is_bytes(data_type: &DataType) -> bool {
+/// Whether values of a type are BLOBs of SQLite's.
+#[must_use]
+pub fn is_bytes(data_type: &DataType) -> bool {
     matches!(Form::of(data_type), Form::Wide(_) | Form::Bytes | Form::Guid)
 }

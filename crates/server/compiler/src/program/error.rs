@@ -115,7 +115,7 @@ impl PlanError {
     }
 
     /// 10704: THROW without arguments outside a CATCH.
-    pub(crate) fn rethrow_outside_catch() -> Self {
+    pub fn rethrow_outside_catch() -> Self {
         refused(
             10704,
             "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement \

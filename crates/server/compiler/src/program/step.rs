@@ -5,16 +5,16 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
 
-use crate::{Expr, Predicate, Slot, machine::ResultColumn};
+use crate::{Expr, Predicate, Slot, statement::ResultColumn};
 
 use super::StatementId;
 
 /// The number of a step: where a jump goes.
-pub(crate) type Target = u32;
+pub type Target = u32;
 
 /// One step of a program. What is said of DONE and the counters is the machine's to do.
 #[derive(Debug)]
-pub(crate) enum Step {
+pub enum Step {
     /// `SET @a = @b + 1` of ints.
     SetInt(Box<SetInt>),
     /// `WHILE @a < 10` and IF of ints.
@@ -111,7 +111,7 @@ pub(crate) enum Step {
 
 /// What a statement that the host runs is there for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Role {
+pub enum Role {
     /// It is the statement that was written.
     Plain,
     /// It was written as SET or DECLARE with a value.
@@ -133,7 +133,7 @@ pub(crate) enum Role {
 
 /// What a statement does to a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Access {
+pub enum Access {
     /// Nothing: USE, DBCC, and what runs outside any.
     None,
     /// It reads tables: with IMPLICIT_TRANSACTIONS it begins one.
@@ -146,7 +146,7 @@ pub(crate) enum Access {
 
 /// What expressions ask for that changes from statement to statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) enum Asks {
+pub enum Asks {
     /// Nothing.
     Nothing,
     /// The clock or the session: the machine must have told what it knows.
@@ -157,53 +157,53 @@ pub(crate) enum Asks {
 
 /// An expression of a scalar statement.
 #[derive(Debug)]
-pub(crate) struct Operand {
+pub struct Operand {
     /// Its value.
-    pub(crate) value: Expr,
+    pub value: Expr,
     /// What it asks for.
-    pub(crate) asks: Asks,
+    pub asks: Asks,
 }
 
 /// `SET @a = value`.
 #[derive(Debug)]
-pub(crate) struct Set {
+pub struct Set {
     /// The variable.
-    pub(crate) slot: Slot,
+    pub slot: Slot,
     /// Its value, of the variable's type.
-    pub(crate) operand: Operand,
+    pub operand: Operand,
 }
 
 /// `SET @a = @b + c` of ints: whatever the fast way can't do is the operand's to do, or to refuse.
 #[derive(Debug)]
-pub(crate) struct SetInt {
+pub struct SetInt {
     /// The variable: an int.
-    pub(crate) slot: usize,
+    pub slot: usize,
     /// What is added to: an int variable.
-    pub(crate) source: usize,
+    pub source: usize,
     /// What is added.
-    pub(crate) addend: Int,
+    pub addend: Int,
     /// Whether it is taken away instead.
-    pub(crate) is_subtraction: bool,
+    pub is_subtraction: bool,
     /// The general way.
-    pub(crate) general: Set,
+    pub general: Set,
 }
 
 /// A comparison of ints that decides where to go on.
 #[derive(Debug)]
-pub(crate) struct BranchInt {
+pub struct BranchInt {
     /// What stands before the comparison: an int variable.
-    pub(crate) left: usize,
+    pub left: usize,
     /// The comparison.
-    pub(crate) comparison: Comparison,
+    pub comparison: Comparison,
     /// What stands behind it.
-    pub(crate) right: Int,
+    pub right: Int,
     /// The general way.
-    pub(crate) general: Branch,
+    pub general: Branch,
 }
 
 /// An int that is at hand.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Int {
+pub enum Int {
     /// A constant.
     Constant(i32),
     /// A variable's.
@@ -212,70 +212,70 @@ pub(crate) enum Int {
 
 /// A condition that decides where to go on: at the next step if it is true.
 #[derive(Debug)]
-pub(crate) struct Branch {
+pub struct Branch {
     /// The condition.
-    pub(crate) condition: Predicate,
+    pub condition: Predicate,
     /// Where to go if it is false or unknown.
-    pub(crate) otherwise: Target,
+    pub otherwise: Target,
     /// Behind the whole IF or WHILE: where to go if it fails.
-    pub(crate) end: Target,
+    pub end: Target,
     /// As [`Operand::asks`].
-    pub(crate) asks: Asks,
+    pub asks: Asks,
 }
 
 /// SELECT of values.
 #[derive(Debug)]
-pub(crate) struct SelectValues {
+pub struct SelectValues {
     /// The columns.
-    pub(crate) columns: Vec<ResultColumn>,
+    pub columns: Vec<ResultColumn>,
     /// A value for each.
-    pub(crate) values: Vec<Expr>,
+    pub values: Vec<Expr>,
     /// As [`Operand::asks`].
-    pub(crate) asks: Asks,
+    pub asks: Asks,
 }
 
 /// SELECT of assignments, from left to right.
 #[derive(Debug)]
-pub(crate) struct SelectAssign {
+pub struct SelectAssign {
     /// The assignments: each sees those before it.
-    pub(crate) assignments: Vec<(Slot, Expr)>,
+    pub assignments: Vec<(Slot, Expr)>,
     /// As [`Operand::asks`].
-    pub(crate) asks: Asks,
+    pub asks: Asks,
 }
 
 /// RAISERROR.
 #[derive(Debug)]
-pub(crate) struct RaiseError {
+pub struct RaiseError {
     /// The message or its number.
-    pub(crate) message: Operand,
+    pub message: Operand,
     /// The severity, an int.
-    pub(crate) severity: Operand,
+    pub severity: Operand,
     /// The state, an int.
-    pub(crate) state: Operand,
+    pub state: Operand,
     /// What the message's places take.
-    pub(crate) arguments: Vec<Operand>,
+    pub arguments: Vec<Operand>,
     /// WITH LOG.
-    pub(crate) log: bool,
+    pub log: bool,
     /// WITH NOWAIT.
-    pub(crate) no_wait: bool,
+    pub no_wait: bool,
     /// WITH SETERROR.
-    pub(crate) set_error: bool,
+    pub set_error: bool,
 }
 
 /// THROW.
 #[derive(Debug)]
-pub(crate) struct Throw {
+pub struct Throw {
     /// The number, an int.
-    pub(crate) number: Operand,
+    pub number: Operand,
     /// The message, nvarchar(2048).
-    pub(crate) message: Operand,
+    pub message: Operand,
     /// The state, an int.
-    pub(crate) state: Operand,
+    pub state: Operand,
 }
 
 /// A statement on the session's transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum TransactionStatement {
+pub enum TransactionStatement {
     /// BEGIN TRANSACTION.
     Begin(Option<TransactionName>),
     /// COMMIT, whose name nobody looks at.
@@ -291,7 +291,7 @@ pub(crate) enum TransactionStatement {
 
 /// The name of a transaction or savepoint.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum TransactionName {
+pub enum TransactionName {
     /// As written.
     Name(String),
     /// A variable's value.
@@ -300,7 +300,7 @@ pub(crate) enum TransactionName {
 
 /// An option that the machine keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Switch {
+pub enum Switch {
     /// NOCOUNT.
     NoCount,
     /// XACT_ABORT.
@@ -311,18 +311,18 @@ pub(crate) enum Switch {
 
 /// EXEC of a procedure.
 #[derive(Debug)]
-pub(crate) struct CallStatement {
+pub struct CallStatement {
     /// The variable that takes the status, and its type.
-    pub(crate) status: Option<(Slot, DataType)>,
+    pub status: Option<(Slot, DataType)>,
     /// Which procedure.
-    pub(crate) procedure: CalledName,
+    pub procedure: CalledName,
     /// The arguments.
-    pub(crate) arguments: Vec<ArgumentStep>,
+    pub arguments: Vec<ArgumentStep>,
 }
 
 /// Which procedure is called.
 #[derive(Debug)]
-pub(crate) enum CalledName {
+pub enum CalledName {
     /// By its name.
     Name(Arc<ast::ObjectName>),
     /// By the name that a variable holds.
@@ -331,32 +331,32 @@ pub(crate) enum CalledName {
 
 /// An argument of a call.
 #[derive(Debug)]
-pub(crate) struct ArgumentStep {
+pub struct ArgumentStep {
     /// The parameter's name.
-    pub(crate) name: Option<String>,
+    pub name: Option<String>,
     /// Its value; none is DEFAULT.
-    pub(crate) value: Option<Operand>,
+    pub value: Option<Operand>,
     /// The variable that takes the parameter's value back, and its type.
-    pub(crate) output: Option<(Slot, DataType)>,
+    pub output: Option<(Slot, DataType)>,
 }
 
 /// A TRY with its CATCH.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct TryRegion {
+pub struct TryRegion {
     /// The first step of the TRY.
-    pub(crate) start: Target,
+    pub start: Target,
     /// The step behind its last.
-    pub(crate) end: Target,
+    pub end: Target,
     /// The first step of the CATCH.
-    pub(crate) handler: Target,
+    pub handler: Target,
     /// How many CATCH blocks of the program are around the TRY.
-    pub(crate) catch_depth: u32,
+    pub catch_depth: u32,
 }
 
 impl Int {
     /// Its value; none if it is NULL.
     #[inline]
-    pub(crate) fn read(self, slots: &[Value]) -> Option<i32> {
+    pub fn read(self, slots: &[Value]) -> Option<i32> {
         match self {
             Self::Constant(value) => Some(value),
             Self::Slot(at) => read_int(slots, at),
@@ -366,10 +366,52 @@ impl Int {
 
 /// The int in a slot; none if it is NULL.
 #[inline]
-pub(crate) fn read_int(slots: &[Value], at: usize) -> Option<i32> {
+pub fn read_int(slots: &[Value], at: usize) -> Option<i32> {
     if let Some(Value::Int(value)) = slots.get(at) {
         Some(*value)
     } else {
         None
+    }
+}
+
+impl SetInt {
+    /// Whether the fast way did it.
+    #[inline]
+    pub fn run(&self, slots: &mut [Value]) -> bool {
+        let (Some(source), Some(addend)) = (read_int(slots, self.source), self.addend.read(slots)) else {
+            return false;
+        };
+        let sum = if self.is_subtraction {
+            source.checked_sub(addend)
+        } else {
+            source.checked_add(addend)
+        };
+        let (Some(sum), Some(slot)) = (sum, slots.get_mut(self.slot)) else {
+            return false;
+        };
+        if let Value::Int(value) = slot {
+            *value = sum;
+        } else {
+            *slot = Value::Int(sum);
+        }
+        true
+    }
+}
+
+impl BranchInt {
+    /// Whether the condition is true, if the fast way can tell.
+    #[inline]
+    #[must_use]
+    pub fn run(&self, slots: &[Value]) -> Option<bool> {
+        let left = read_int(slots, self.left)?;
+        let right = self.right.read(slots)?;
+        Some(match self.comparison {
+            Comparison::Equal => left == right,
+            Comparison::NotEqual => left != right,
+            Comparison::Less => left < right,
+            Comparison::LessOrEqual => left <= right,
+            Comparison::Greater => left > right,
+            Comparison::GreaterOrEqual => left >= right,
+        })
     }
 }

@@ -168,7 +168,7 @@ impl PlanError {
     }
 
     /// 1014: TOP or FETCH of NULL, or of a negative count.
-    pub(crate) fn invalid_row_count() -> Self {
+    pub fn invalid_row_count() -> Self {
         Self::new(
             1014,
             Ends::Statement,
@@ -194,7 +194,7 @@ impl PlanError {
     }
 
     /// 512: several rows where one value stands.
-    pub(crate) fn several_rows() -> Self {
+    pub fn several_rows() -> Self {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
         Self::new(512, Ends::Statement, text)
@@ -226,7 +226,7 @@ impl PlanError {
     /// 50823: a value in the file that is none of its declared type.
     ///
     /// `place` names its table and column; it may be empty, where a value is computed from several.
-    pub(crate) fn misfit(place: &str, what: &str) -> Self {
+    pub fn misfit(place: &str, what: &str) -> Self {
         let place = if place.is_empty() {
             String::new()
         } else {

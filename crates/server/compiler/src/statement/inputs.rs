@@ -1,24 +1,22 @@
 //! What values need of a row, so that they can be computed outside SQLite.
 
-use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Value};
 
-use crate::execution::read_at;
 use crate::query::tree::{Body, Parts, Query, QueryColumn};
-use crate::{Expr, ExprKind, NodeMut, PlanError, Predicate};
+use crate::{Expr, ExprKind, NodeMut, Predicate};
 
 /// A column of what SQLite gives for values that are computed outside of it.
 #[derive(Clone, Debug)]
-pub(crate) struct InputColumn {
+pub struct InputColumn {
     /// Its type.
     pub data_type: DataType,
     /// The table and column that it is, as errors name them; empty for what SQLite computes.
-    place: String,
+    pub place: String,
 }
 
 impl InputColumn {
     /// Those of a query.
-    pub fn all(parts: &Parts, query: &Query) -> Vec<Self> {
+    pub(crate) fn all(parts: &Parts, query: &Query) -> Vec<Self> {
         let items = match &query.body {
             Body::Select(select) => select.items.as_slice(),
             Body::Values(_) | Body::Combined(..) => &[],
@@ -34,16 +32,6 @@ impl InputColumn {
             }
         };
         query.columns.iter().enumerate().map(of).collect()
-    }
-
-    /// Reads a row.
-    ///
-    /// Errors: 50823 for a value that is none of its column's type.
-    pub fn read(columns: &[Self], row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
-        row.iter()
-            .zip(columns)
-            .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
-            .collect()
     }
 }
 

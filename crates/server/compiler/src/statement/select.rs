@@ -6,9 +6,9 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
 use super::inputs::{InputColumn, Inputs};
-use super::{Assign, Binding, OutputColumn, Rows, SlotValue, Statement};
+use super::{Assign, Binding, ResultColumn, Rows, SlotValue, Statement};
 use crate::catalog::{IdentityRule, SqliteName};
-use crate::execution::Compiled;
+use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
 use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
 use crate::writer::{SqlText, Writer, quoted};
@@ -316,7 +316,7 @@ fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanErr
 fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, PlanError> {
     let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
     for at in 0..query.columns.len() {
-        let Some(OutputColumn {
+        let Some(ResultColumn {
             name: column,
             data_type,
             nullable,
@@ -352,9 +352,9 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
     }))
 }
 
-fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<OutputColumn> {
+fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<ResultColumn> {
     let column = query.columns.get(at)?;
-    Some(OutputColumn {
+    Some(ResultColumn {
         name: column.name.clone(),
         data_type: column.data_type,
         nullable: column.nullable,

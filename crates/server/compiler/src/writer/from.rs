@@ -6,7 +6,7 @@ use super::Writer;
 use super::rows::quoted;
 use crate::PlanError;
 use crate::catalog::{SqliteName, SystemRows, SystemView};
-use crate::execution::ROWS_FUNCTION;
+use crate::compiled::ROWS_FUNCTION;
 use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
 
 impl Writer {

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_compiler::machine::{Affected, Failure, Message, TableStatement};
 use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 

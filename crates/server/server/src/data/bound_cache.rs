@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use selenite_compiler::machine::TableStatement;
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::statement::Statement;
+use selenite_runtime::machine::TableStatement;
 
 use super::catalog_rows::CatalogRow;
 use super::database::Version;

@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use selenite_compiler::PlanError;
-use selenite_compiler::machine::Failure;
+use selenite_runtime::machine::Failure;
 
 use super::database::OpenDatabase;
 use super::refusal::trouble;

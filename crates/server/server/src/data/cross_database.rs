@@ -4,8 +4,8 @@
 //!     for each of (sqlite.org/lang_attach.html). The client is warned before it depends on more.
 //! M2. Syncs come after the last commit, so that what lies between the first and the last is as short as can be.
 
-use selenite_compiler::machine::{Failure, Message};
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Failure, Message};
 
 use super::session_executor::SessionExecutor;
 use super::used_database::Used;

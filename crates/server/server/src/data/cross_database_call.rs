@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::machine::{Call, Callee, Failure, FrameKind};
 use selenite_compiler::program::{Body, Program};
 use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::machine::{Call, Callee, Failure, FrameKind};
 use selenite_tsql::ast::{Name, ObjectName, StatementKind};
 
 use super::catalog_rows::CatalogRow;

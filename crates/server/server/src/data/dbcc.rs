@@ -16,8 +16,8 @@ mod options;
 mod purity;
 mod user_options;
 
-use selenite_compiler::machine::{Affected, Failure, Message, TableStatement};
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tds::Column;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};

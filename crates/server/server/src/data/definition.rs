@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use selenite_compiler::machine::Failure;
 use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 pub use index::is_on;

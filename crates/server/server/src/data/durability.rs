@@ -1,8 +1,8 @@
 //! DELAYED_DURABILITY: whether a commit may be acknowledged before it is on the disk.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_compiler::machine::Failure;
 use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
 use super::refusal::trouble;

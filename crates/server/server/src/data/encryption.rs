@@ -19,9 +19,9 @@ mod scans;
 mod switch;
 mod x509;
 
-use selenite_compiler::machine::{Failure, Message, TableStatement};
 use selenite_compiler::{Ends, PlanError};
 use selenite_engine::EngineError;
+use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use super::database_registry::MASTER;

@@ -6,9 +6,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_compiler::machine::{Failure, FrameKind};
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::{NameKey, PlanError};
+use selenite_runtime::machine::{Failure, FrameKind};
 use selenite_tsql::ast::{StatementKind, TableElement, VariableType};
 
 use super::identity_insert::IdentityInsert;

@@ -1,7 +1,7 @@
 //! SET IDENTITY_INSERT.
 
-use selenite_compiler::machine::Failure;
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
 use super::permission::no_object;

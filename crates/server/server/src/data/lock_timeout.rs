@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use selenite_compiler::machine::{Failure, Stop};
+use selenite_runtime::machine::{Failure, Stop};
 
 use super::refusal::{is_busy, lock_timeout};
 

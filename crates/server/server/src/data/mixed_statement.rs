@@ -4,8 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_compiler::PlanError;
-use selenite_compiler::machine::{Affected, Failure, TableStatement};
 use selenite_compiler::statement::{Binding, Statement};
+use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_types::Value;
 
 use super::cross_database_table::{Borrowed, give_back, lend};

@@ -1,8 +1,8 @@
 //! What SQLite says, as a T-SQL error.
 
 use rusqlite::ErrorCode;
-use selenite_compiler::statement::StoreError;
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::statement::StoreError;
 
 use super::damaged_page::damaged_page;
 

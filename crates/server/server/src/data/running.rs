@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_compiler::execution::Compiled;
+use selenite_compiler::compiled::Compiled;
 use selenite_compiler::{Environment, PlanError};
 use selenite_types::storage::StoredRef;
 

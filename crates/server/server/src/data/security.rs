@@ -17,8 +17,8 @@ pub use principals::{Principals, User};
 pub(super) use procedure::argument;
 pub use role::FixedRole;
 
-use selenite_compiler::machine::{Affected, Failure, TableStatement};
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
 use super::session_executor::SessionExecutor;

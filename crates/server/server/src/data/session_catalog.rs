@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::statement::{Binding, OutputColumn};
+use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{NameKey, PlanError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
@@ -97,7 +97,7 @@ impl SessionCatalog {
     }
 
     /// The columns of a view; none if its query can't be bound now.
-    pub fn view_columns(&self, view: &SchemaView) -> Vec<OutputColumn> {
+    pub fn view_columns(&self, view: &SchemaView) -> Vec<ResultColumn> {
         let name = view.view.name.replace(']', "]]");
         let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
             return Vec::new();

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use selenite_compiler::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_engine::thread_memory;
+use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 

@@ -12,8 +12,8 @@ use std::sync::Arc;
 
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
-use selenite_compiler::machine::{Failure, Message, TableStatement};
 use selenite_compiler::statement::Binding;
+use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::ObjectName;
 
 use super::refusal::trouble;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
-use selenite_compiler::change::GivenRow;
-use selenite_compiler::machine::{Affected, Failure, Message, TableStatement};
-use selenite_compiler::statement::{Binding, OutputColumn, Run, Statement};
+use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_engine::thread_memory;
+use selenite_runtime::change::GivenRow;
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
+use selenite_runtime::statement::Run;
 use selenite_tds::Column;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{Decimal, Value};
@@ -445,12 +446,12 @@ fn on_rows(
     run: &mut Run<'_>,
 ) -> Result<u64, PlanError> {
     match bound {
-        Statement::Rows(rows) => rows.run(run),
-        Statement::Assign(assign) => assign.run(run),
-        Statement::Insert(insert) if insert.is_execute() => insert.run_given(run, given),
-        Statement::Insert(insert) => insert.run(run),
-        Statement::Update(update) => update.run(run),
-        Statement::Delete(delete) => delete.run(run),
+        Statement::Rows(rows) => run.rows(rows),
+        Statement::Assign(assign) => run.assign(assign),
+        Statement::Insert(insert) if insert.is_execute() => run.insert_given(insert, given),
+        Statement::Insert(insert) => run.insert(insert),
+        Statement::Update(update) => run.update(update),
+        Statement::Delete(delete) => run.delete(delete),
         Statement::Truncate(truncate) => store.truncate(truncate),
         Statement::Into(into) => work.fill_into(into, run),
     }
@@ -476,7 +477,7 @@ pub(super) fn words(statement: &TableStatement<'_>) -> String {
     format!("The statement '{} ..'", words.join(" "))
 }
 
-pub(super) fn told(column: &OutputColumn) -> Column {
+pub(super) fn told(column: &ResultColumn) -> Column {
     Column {
         name: column.name.clone(),
         data_type: column.data_type,

@@ -13,7 +13,7 @@
 use std::time::Duration;
 
 use selenite_compiler::PlanError;
-use selenite_compiler::machine::{Failure, Stop};
+use selenite_runtime::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
 use super::database_registry::{MASTER, TEMPDB};

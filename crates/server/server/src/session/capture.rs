@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use selenite_compiler::PlanError;
-use selenite_compiler::change::GivenRow;
 use selenite_compiler::statement::Statement;
+use selenite_runtime::change::GivenRow;
 use selenite_types::{DataType, Value};
 
 use crate::memory;

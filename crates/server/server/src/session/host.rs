@@ -4,14 +4,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_compiler::machine::{
-    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, ResultColumn, Stop,
-    TableStatement, TextCall, TextFailure, TransactionStep, Wait,
-};
 use selenite_compiler::program::Program;
+use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+};
+use selenite_runtime::machine::{
+    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall,
+    TextFailure, TransactionStep, Wait,
 };
 use selenite_tds::EnvChange;
 use selenite_tsql::ast;

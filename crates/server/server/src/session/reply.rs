@@ -1,8 +1,9 @@
 //! What a session answers: tokens, as they come.
 
-use selenite_compiler::change::GivenRow;
-use selenite_compiler::machine::{self, Failure, Message, Output, ResultColumn, Stop};
+use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::change::GivenRow;
+use selenite_runtime::machine::{self, Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_compiler::machine::{Done, DoneKind, Stop};
+use selenite_runtime::machine::{Done, DoneKind, Stop};
 
 use super::reply::Reply;
 

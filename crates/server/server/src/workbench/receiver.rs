@@ -1,7 +1,7 @@
 //! Where rows and messages of a statement go.
 
-use selenite_compiler::change::GivenRow;
-use selenite_compiler::machine::{Failure, Message, Stop};
+use selenite_runtime::change::GivenRow;
+use selenite_runtime::machine::{Failure, Message, Stop};
 use selenite_tds::Column;
 use selenite_types::Value;
 

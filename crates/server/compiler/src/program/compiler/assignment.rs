@@ -5,8 +5,8 @@ use selenite_types::{DataType, Operator, Place};
 
 use crate::{
     Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand,
-    machine::ResultColumn,
     program::step::{Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step},
+    statement::ResultColumn,
 };
 
 use super::Compiler;
@@ -148,6 +148,9 @@ impl Compiler<'_> {
                 name: alias.as_ref().map(|alias| alias.text.clone()).unwrap_or_default(),
                 data_type: operand.value.data_type,
                 nullable: operand.value.nullable,
+                collation: operand.value.collation,
+                identity: None,
+                place: String::new(),
             });
             select.asks = select.asks.max(operand.asks);
             select.values.push(operand.value);

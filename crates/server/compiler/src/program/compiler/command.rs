@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast::{self, DropKind, PermissionAction, StatementKind};
 
-use crate::{machine::Command, program::step::Access};
+use crate::program::{Command, step::Access};
 
 /// What is known of a statement before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

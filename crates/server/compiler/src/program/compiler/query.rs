@@ -5,7 +5,7 @@ use selenite_types::{Comparison, DataType};
 
 use crate::{
     Binder, Expr, PlanError, Predicate, QueryHook,
-    machine::Command,
+    program::Command,
     program::step::{Access, Asks, Operand, Role},
     written_column,
 };

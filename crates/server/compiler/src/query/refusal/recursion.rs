@@ -49,7 +49,7 @@ impl PlanError {
     }
 
     /// 530: a recursion too deep.
-    pub(crate) fn recursion_exhausted(level_max: i64) -> Self {
+    pub fn recursion_exhausted(level_max: i64) -> Self {
         let text = format!(
             "The statement terminated. The maximum recursion {level_max} has been exhausted before statement completion."
         );

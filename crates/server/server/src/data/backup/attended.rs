@@ -5,8 +5,8 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use selenite_compiler::machine::Stop;
 use selenite_engine::{EngineError, Observer, Progress, Watch};
+use selenite_runtime::machine::Stop;
 
 use super::{Ended, tell};
 use crate::workbench::ExecutionContext;
@@ -90,7 +90,7 @@ pub(super) fn attend<R: Send>(
     match (outcome, stopped) {
         // What is done is done, whoever wants to hear of it.
         (Ok(done), _) => Ok(Answer::Done(Ok(done))),
-        (Err(_), Some(Ended::Stopped(selenite_compiler::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
+        (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
         (Err(_), Some(other)) => Err(other),
         (Err(error), None) => Ok(Answer::Done(Err(error))),
     }

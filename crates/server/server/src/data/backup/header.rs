@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use selenite_backup::Entry;
-use selenite_compiler::machine::Affected;
 use selenite_engine::Watch;
 use selenite_engine::backups::{self, Known, Listed};
+use selenite_runtime::machine::Affected;
 use selenite_tds::Column;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Decimal, Guid, Moment, Value, Width};

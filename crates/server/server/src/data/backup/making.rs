@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use selenite_backup::{CompressionLevel, Entry, remove_archive};
-use selenite_compiler::machine::Affected;
 use selenite_compiler::{PlanError, same_name};
 use selenite_engine::backup::{self, Backup, Report};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError};
 use selenite_keyring::HeldAge;
+use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
 
 use super::attended::{Answer, Steps, attend};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_compiler::machine::{Affected, Failure};
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};

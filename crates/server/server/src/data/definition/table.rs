@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
-use selenite_compiler::statement::{Binding, Call, Into, IntoColumn, Run, StoreError};
+use selenite_compiler::statement::{Binding, Into, IntoColumn};
 use selenite_compiler::{Frame, PlanError, Variables, same_name};
+use selenite_runtime::statement::{Call, Run, StoreError};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::super::catalog_rows::ObjectKind;
