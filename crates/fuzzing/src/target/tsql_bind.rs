@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, LazyLock};
 
-use selenite_plan::catalog::{Catalog, Column, Relation, SqliteName, SystemFunction, Table, View};
-use selenite_plan::program::Program;
-use selenite_plan::statement::Binding;
-use selenite_plan::{Collation, PlanError, Variables, same_name};
+use selenite_compiler::catalog::{Catalog, Column, Relation, SqliteName, SystemFunction, Table, View};
+use selenite_compiler::program::Program;
+use selenite_compiler::statement::Binding;
+use selenite_compiler::{Collation, PlanError, Variables, same_name};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, Width};

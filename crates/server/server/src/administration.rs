@@ -11,8 +11,8 @@ mod set_durability;
 
 use std::path::Path;
 
-use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
-use selenite_plan::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
 

@@ -4,13 +4,13 @@ mod program_cache;
 pub(crate) mod set_option_check;
 mod unsupported;
 
-use selenite_plan::program::Program;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::program::Program;
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 
 pub(crate) use program_cache::{ProgramCache, ProgramKey};
-pub(crate) use unsupported::check_dbcc;
+pub(crate) use unsupported::UNSUPPORTED_DBCC;
 
 /// Compiles a text with its parameters, as long as `goes_on` says so.
 ///

@@ -6,9 +6,9 @@
 //! M3. What a session keeps from one request to the next is measured when it is made: prepared statements, programs and bound statements.
 //!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
 
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 use selenite_engine::{CountingAllocator, thread_memory};
-use selenite_plan::PlanError;
-use selenite_plan::program::Program;
 
 use crate::{ServerError, ServerLimits};
 

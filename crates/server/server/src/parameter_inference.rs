@@ -10,10 +10,10 @@ mod fault;
 mod places;
 mod search;
 
-use selenite_plan::catalog::Catalog;
-use selenite_plan::program::{Parameter, Program};
-use selenite_plan::statement::Binding;
-use selenite_plan::{PlanError, Variables};
+use selenite_compiler::catalog::Catalog;
+use selenite_compiler::program::{Parameter, Program};
+use selenite_compiler::statement::Binding;
+use selenite_compiler::{PlanError, Variables};
 use selenite_tsql::ast::{
     Expr, ExprKind, Name, ObjectName, Position, Query, QueryBody, Select, SelectItem, SelectStatement, Statement,
     StatementKind, Tree,

@@ -2,9 +2,10 @@
 
 pub(crate) mod capture;
 
-use selenite_plan::change::GivenRow;
-use selenite_plan::machine::{self, Failure, Message, Output, ResultColumn, Stop};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::statement::ResultColumn;
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::change::GivenRow;
+use selenite_runtime::machine::{self, Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 

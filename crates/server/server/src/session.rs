@@ -21,8 +21,8 @@ mod statistics;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use selenite_plan::PlanError;
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 
 use local_clock::LocalClock;
 use session_loop::SessionLoop;

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_plan::{CaughtError, Connection, RandomState, Server, Session};
+use selenite_compiler::{CaughtError, Connection, RandomState, Server, Session};
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::Moment;
 

@@ -3,9 +3,9 @@
 pub(crate) mod damaged_page;
 
 use rusqlite::ErrorCode;
-use selenite_plan::machine::TableStatement;
-use selenite_plan::statement::StoreError;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::TableStatement;
+use selenite_runtime::statement::StoreError;
 
 use crate::master::MasterError;
 use crate::sqlite_error::damaged_page::damaged_page;

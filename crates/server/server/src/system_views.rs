@@ -1,7 +1,7 @@
 //! What the server shows of itself as rows: sys and INFORMATION_SCHEMA.
 //!
 //! V1. A view's rows are made when a statement first needs them, of what is there at that moment, and are the same for the whole
-//!     statement. SQLite gets them as JSON (`selenite_plan::catalog::SystemRows`), so that no virtual table is needed.
+//!     statement. SQLite gets them as JSON (`selenite_compiler::catalog::SystemRows`), so that no virtual table is needed.
 //! V2. Columns have SQL Server's names, types and order. A column whose value we do not know is left out, never made up; what stands
 //!     behind the last column that we know is left out, too.
 
@@ -34,7 +34,7 @@ mod waits;
 
 use std::sync::LazyLock;
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 

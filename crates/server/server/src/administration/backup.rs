@@ -14,8 +14,8 @@ mod option;
 mod restoring;
 mod trouble;
 
-use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
-use selenite_plan::{Ends, PlanError, Variables};
+use selenite_compiler::{Ends, PlanError, Variables};
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, BackupKind, ExprKind, Literal, NameOrVariable, RestoreKind};
 use selenite_types::Value;
 
@@ -198,8 +198,8 @@ impl From<Failure> for Ended {
     }
 }
 
-impl From<selenite_plan::machine::Stop> for Ended {
-    fn from(stop: selenite_plan::machine::Stop) -> Self {
+impl From<selenite_runtime::machine::Stop> for Ended {
+    fn from(stop: selenite_runtime::machine::Stop) -> Self {
         Self::Stopped(stop.into())
     }
 }

@@ -1,8 +1,8 @@
 //! CHECKPOINT: what the log holds goes into the database.
 
 use rusqlite::Connection;
-use selenite_plan::PlanError;
-use selenite_plan::machine::Failure;
+use selenite_compiler::PlanError;
+use selenite_runtime::machine::Failure;
 
 use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;

@@ -16,8 +16,8 @@ mod options;
 mod purity;
 mod user_options;
 
-use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tds::Column;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
@@ -26,6 +26,7 @@ use argument::Argument;
 use options::Options;
 
 use crate::administration::Administration;
+use crate::compile::UNSUPPORTED_DBCC;
 use crate::execution_context::ExecutionContext;
 
 /// A command with its arguments.
@@ -74,7 +75,7 @@ impl Administration<'_, '_> {
             "INPUTBUFFER" => self.input_buffer(request, execution),
             // There are no trace flags: none is on, and turning one off changes nothing.
             "TRACEOFF" | "TRACESTATUS" => Ok(Affected::Nothing),
-            command if UNSUPPORTED.contains(&command) => Err(request.unsupported("")),
+            command if UNSUPPORTED_DBCC.contains(&command) => Err(request.unsupported("")),
             _ => Err(request.incorrect()),
         }
     }

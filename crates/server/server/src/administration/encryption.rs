@@ -16,9 +16,9 @@ mod private_part;
 mod switch;
 mod x509;
 
+use selenite_compiler::{Ends, PlanError};
 use selenite_engine::EngineError;
-use selenite_plan::machine::{Failure, Message, TableStatement};
-use selenite_plan::{Ends, PlanError};
+use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
 use crate::administration::Administration;

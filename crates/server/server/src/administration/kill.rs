@@ -1,6 +1,6 @@
 //! KILL: ends another session.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 
 use crate::administration::Administration;

@@ -11,8 +11,8 @@ mod user;
 
 pub(crate) use procedure::argument;
 
-use selenite_plan::machine::{Affected, Failure, TableStatement};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
 use crate::administration::Administration;

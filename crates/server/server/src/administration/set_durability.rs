@@ -1,7 +1,7 @@
 //! `ALTER DATABASE .. SET DELAYED_DURABILITY`.
 
-use selenite_plan::machine::Failure;
-use selenite_plan::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
 use crate::administration::Administration;

@@ -1,6 +1,6 @@
 //! Which statements and procedures are in the audit log, and what they are done to.
 
-use selenite_plan::machine::{Call, Failure};
+use selenite_runtime::machine::{Call, Failure};
 use selenite_tsql::ast::{DropKind, ExprKind, Literal, NameOrVariable, ObjectName, PermissionAction, StatementKind};
 use selenite_types::Value;
 

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use crate::sqlite_error::trouble;
 

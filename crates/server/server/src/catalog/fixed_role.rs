@@ -1,6 +1,6 @@
 //! Roles that every database has.
 
-use selenite_plan::same_name;
+use selenite_compiler::same_name;
 
 /// A role whose members may, or may not, do something; each is enforced.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

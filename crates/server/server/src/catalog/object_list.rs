@@ -5,9 +5,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::ObjectKind;
-use selenite_plan::catalog::KeyKind;
-use selenite_plan::definition::IndexDefinition;
+use selenite_compiler::ObjectKind;
+use selenite_compiler::catalog::KeyKind;
+use selenite_compiler::definition::IndexDefinition;
 
 use crate::catalog::schema::{Schema, SchemaTable};
 

@@ -19,7 +19,7 @@
 
 use std::sync::Arc;
 
-use selenite_plan::{Ends, ObjectKind, PlanError, same_name, written_object};
+use selenite_compiler::{Ends, ObjectKind, PlanError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use crate::catalog::directory::Directory;
@@ -362,7 +362,10 @@ fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     else {
         return false;
     };
-    options.is_empty() && !password.unlock && !password.must_change && selenite_plan::same_name(&alter.name.text, login)
+    options.is_empty()
+        && !password.unlock
+        && !password.must_change
+        && selenite_compiler::same_name(&alter.name.text, login)
 }
 
 fn denied_restore(restore: &ast::Restore) -> PlanError {

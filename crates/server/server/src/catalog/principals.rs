@@ -1,7 +1,7 @@
 //! The users of a database and the roles that they are in, in two tables of its file.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, PlanError, same_name};
 
 use crate::catalog::fixed_role::FixedRole;
 use crate::sqlite_error::trouble;

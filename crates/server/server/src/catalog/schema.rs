@@ -8,10 +8,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use rusqlite::Connection;
-use selenite_plan::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
-use selenite_plan::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
-use selenite_plan::statement::Binding;
-use selenite_plan::{NameKey, PlanError, Variables, same_name};
+use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
+use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
+use selenite_compiler::statement::Binding;
+use selenite_compiler::{NameKey, PlanError, Variables, same_name};
 use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
@@ -245,7 +245,7 @@ impl SchemaView {
         };
         let view = View {
             database: database.to_owned(),
-            schema: selenite_plan::definition::SCHEMA.to_owned(),
+            schema: selenite_compiler::definition::SCHEMA.to_owned(),
             name: row.name.clone(),
             columns: view.columns,
             select: Arc::new(view.select),

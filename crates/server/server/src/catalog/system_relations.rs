@@ -1,8 +1,8 @@
 //! What the server shows of itself, as names are bound to it: sys and INFORMATION_SCHEMA, without their rows.
 
-use selenite_plan::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::same_name;
+use selenite_compiler::catalog::{SystemColumn, SystemFunction, SystemRows, SystemView};
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::same_name;
 use selenite_types::DataType;
 
 /// All views and functions of rows.

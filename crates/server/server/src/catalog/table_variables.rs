@@ -10,9 +10,9 @@ use std::sync::Arc;
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_plan::catalog::{SqliteName, Table};
-use selenite_plan::definition::{Place, TableDefinition, quoted};
-use selenite_plan::{NameKey, PlanError};
+use selenite_compiler::catalog::{SqliteName, Table};
+use selenite_compiler::definition::{Place, TableDefinition, quoted};
+use selenite_compiler::{NameKey, PlanError};
 use selenite_tsql::ast::TableElement;
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};

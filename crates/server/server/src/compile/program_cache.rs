@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selenite_plan::program::Program;
+use selenite_compiler::program::Program;
 
 /// Keeps the programs that ran last. A program never changes, so that all sessions share them.
 #[derive(Default)]

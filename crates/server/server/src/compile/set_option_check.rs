@@ -1,6 +1,6 @@
 //! Which options SET knows, and which are supported: what can be told before it runs.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Name, SetOption};
 
 /// What can be told of a SET before it runs: whether there is such an option, and whether it is supported.

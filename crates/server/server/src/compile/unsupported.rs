@@ -3,8 +3,8 @@
 //! Z1. A statement or an option that is known and not supported refuses its whole batch, with nothing done: what stands before it may be
 //!     half of what was meant. What only the database can tell is found when the statement runs, as a name that is not there is.
 
-use selenite_plan::definition::{SCHEMA, TableDefinition, check_filter};
-use selenite_plan::{Function, PlanError, same_name};
+use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
+use selenite_compiler::{Function, PlanError, same_name};
 use selenite_tsql::ast::{
     AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, DropKind,
     PermissionAction, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
@@ -131,16 +131,16 @@ const UNSUPPORTED: i32 = 40510;
 ///
 /// # Errors
 /// 40510.
-pub(crate) fn check_dbcc(dbcc: &Dbcc) -> Result<(), PlanError> {
+fn check_dbcc(dbcc: &Dbcc) -> Result<(), PlanError> {
     let command = dbcc.command.text.to_ascii_uppercase();
-    match UNSUPPORTED.contains(&command.as_str()) {
+    match UNSUPPORTED_DBCC.contains(&command.as_str()) {
         true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
         false => Ok(()),
     }
 }
 
 /// Commands of DBCC that SQL Server has.
-const UNSUPPORTED: &[&str] = &[
+pub(crate) const UNSUPPORTED_DBCC: &[&str] = &[
     "CHECKALLOC",
     "CHECKCATALOG",
     "CHECKCONSTRAINTS",

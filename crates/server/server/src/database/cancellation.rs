@@ -1,7 +1,7 @@
 //! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
 //!
 //! W1. SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement when one of its
-//!     functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows asks [`GOING_FUNCTION`] for each, which
+//!     functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows asks [`CHECK_CANCELLED_FUNCTION`] for each, which
 //!     fails when a client has sent ATTENTION; one that writes a single row ends by itself.
 //! W2. A statement that does not come to ask within [`GRACE`], since a query within it takes long, is interrupted after all.
 //! W3. Of a session that is killed or gone nothing is kept: its transaction is undone anyway.
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
-use selenite_plan::PlanError;
-use selenite_plan::execution::GOING_FUNCTION;
+use selenite_compiler::PlanError;
+use selenite_compiler::compiled::CHECK_CANCELLED_FUNCTION;
 
 use crate::{Interrupt, Interrupts};
 
@@ -55,7 +55,9 @@ impl Cancellation {
         let looks = self.clone();
         connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;
         let asked = self.clone();
-        connection.create_scalar_function(GOING_FUNCTION, 0, FunctionFlags::SQLITE_UTF8, move |_| asked.goes_on())
+        connection.create_scalar_function(CHECK_CANCELLED_FUNCTION, 0, FunctionFlags::SQLITE_UTF8, move |_| {
+            asked.goes_on()
+        })
     }
 
     /// Runs a statement that writes (W1).

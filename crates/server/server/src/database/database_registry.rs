@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
 
 use crate::Instance;
 use crate::catalog::directory::Directory;
@@ -147,7 +147,7 @@ impl Drop for Closure<'_> {
 /// 927.
 fn in_restore(name: &str) -> PlanError {
     let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
-    PlanError::new(927, selenite_plan::Ends::Batch, text)
+    PlanError::new(927, selenite_compiler::Ends::Batch, text)
         .with_severity(14)
         .with_state(2)
 }

@@ -1,7 +1,7 @@
 //! DELAYED_DURABILITY: whether a commit may be acknowledged before it is on the disk.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use crate::sqlite_error::trouble;
 

@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::FrameKind;
+use selenite_compiler::PlanError;
+use selenite_runtime::machine::FrameKind;
 
 use crate::catalog::table_variables::{KeptRows, TableVariable, Variables};
 use crate::database::transaction::Transaction;

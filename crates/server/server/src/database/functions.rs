@@ -1,10 +1,11 @@
-//! The SQL functions and collations that bound statements call (`selenite_plan::execution`).
+//! The SQL functions and collations that bound statements call (`selenite_runtime::execution`).
 
 use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
-use selenite_plan::PlanError;
-use selenite_plan::execution::{AggregateRun, ROWS_FUNCTION, SingleValue, next_level};
+use selenite_compiler::PlanError;
+use selenite_compiler::compiled::ROWS_FUNCTION;
+use selenite_runtime::execution::{AggregateRun, SingleValue, next_level};
 use selenite_types::storage::{Stored, StoredRef};
 
 use crate::database::running::Running;
@@ -159,7 +160,7 @@ fn aggregate_run<'a>(
 ) -> Result<&'a mut AggregateRun> {
     if run.is_none() {
         let number = number(context)?;
-        *run = Some(running.evaluate(|compiled, _| compiled.aggregate(number))?);
+        *run = Some(running.evaluate(|compiled, _| AggregateRun::begin(compiled, number))?);
     }
     run.as_mut()
         .ok_or_else(|| running.refuse(PlanError::internal("an aggregate that did not begin")))

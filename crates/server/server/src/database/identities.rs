@@ -11,9 +11,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{IdentityRule, Table};
-use selenite_plan::definition::quoted;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{IdentityRule, Table};
+use selenite_compiler::definition::quoted;
 
 use crate::catalog::schema::Schema;
 use crate::sqlite_error::trouble;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use selenite_plan::machine::{Failure, Stop};
+use selenite_runtime::machine::{Failure, Stop};
 
 use crate::sqlite_error::{is_busy, lock_timeout};
 
@@ -61,7 +61,7 @@ impl LockTimeout {
 #[cfg(test)]
 mod tests {
     use rusqlite::ffi;
-    use selenite_plan::PlanError;
+    use selenite_compiler::PlanError;
 
     use super::*;
 

@@ -2,8 +2,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_plan::execution::Compiled;
-use selenite_plan::{Environment, PlanError};
+use selenite_compiler::compiled::Compiled;
+use selenite_compiler::{Environment, PlanError};
 use selenite_types::storage::StoredRef;
 
 use crate::names::session_environment::SessionEnvironment;

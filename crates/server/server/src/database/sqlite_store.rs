@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Table;
+use selenite_compiler::compiled::ROWS_FUNCTION;
+use selenite_compiler::statement::Truncate;
 use selenite_engine::thread_memory;
-use selenite_plan::PlanError;
-use selenite_plan::catalog::Table;
-use selenite_plan::execution::ROWS_FUNCTION;
-use selenite_plan::statement::{Call, RowSink, Store, StoreError, Truncate};
+use selenite_runtime::statement::{Call, RowSink, Store, StoreError};
 use selenite_types::storage::{Stored, StoredRef};
 
 use crate::database::cancellation::Cancellation;

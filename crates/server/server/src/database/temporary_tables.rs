@@ -2,8 +2,8 @@
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_plan::PlanError;
-use selenite_plan::definition::quoted;
+use selenite_compiler::PlanError;
+use selenite_compiler::definition::quoted;
 
 use crate::database::open_database::OpenDatabase;
 use crate::sqlite_error::trouble;

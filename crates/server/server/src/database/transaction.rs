@@ -12,8 +12,8 @@
 
 use std::time::Duration;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::{Failure, Stop};
+use selenite_compiler::PlanError;
+use selenite_runtime::machine::{Failure, Stop};
 
 use crate::database::lock_timeout::LockTimeout;
 use crate::database::log_sync::CommitNo;

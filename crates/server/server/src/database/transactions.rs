@@ -8,8 +8,8 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use selenite_plan::machine::{Failure, Message, TransactionStep};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Failure, Message, TransactionStep};
 use selenite_tsql::ast::IsolationLevel;
 
 use crate::database::database_registry::DatabaseRegistry;

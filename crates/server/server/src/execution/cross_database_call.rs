@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::machine::{Call, Callee, Failure, FrameKind};
-use selenite_plan::program::{Body, Program};
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::program::{Body, Program};
+use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::machine::{Call, Callee, Failure, FrameKind};
 use selenite_tsql::ast::{Name, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;

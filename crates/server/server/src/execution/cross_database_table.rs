@@ -12,9 +12,9 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use rusqlite::types::ToSqlOutput;
-use selenite_plan::PlanError;
-use selenite_plan::catalog::Table;
-use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Table;
+use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 
 use crate::database::open_database::OpenDatabase;
 use crate::database::sqlite_store::within_memory;

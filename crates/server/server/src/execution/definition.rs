@@ -5,8 +5,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::machine::Failure;
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
@@ -68,7 +68,7 @@ impl Work<'_> {
             StatementKind::Drop(drop) => return self.drop(drop),
             StatementKind::CreateSchema(create) => {
                 let name = create.name.as_ref().map_or("", |name| name.text.as_str());
-                if same_name(name, selenite_plan::definition::SCHEMA) {
+                if same_name(name, selenite_compiler::definition::SCHEMA) {
                     return Err(PlanError::name_taken(name));
                 }
                 return Err(PlanError::unsupported("CREATE SCHEMA"));

@@ -1,7 +1,7 @@
 //! SET IDENTITY_INSERT.
 
-use selenite_plan::machine::Failure;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
 use crate::catalog::permission::no_object;

@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::{Affected, Failure, TableStatement};
-use selenite_plan::statement::{Binding, Statement};
+use selenite_compiler::PlanError;
+use selenite_compiler::statement::{Binding, Statement};
+use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::ObjectName;
 
 use crate::database::database_registry::DatabaseRegistry;

@@ -9,9 +9,9 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use selenite_plan::catalog::{Catalog, Relation, SqliteName, SystemFunction, Table};
-use selenite_plan::statement::Statement;
-use selenite_plan::{PlanError, same_name, written_object};
+use selenite_compiler::catalog::{Catalog, Relation, SqliteName, SystemFunction, Table};
+use selenite_compiler::statement::Statement;
+use selenite_compiler::{PlanError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;

@@ -3,9 +3,9 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
-use selenite_plan::machine::TableStatement;
-use selenite_plan::program::{Program, StatementId};
-use selenite_plan::statement::Statement;
+use selenite_compiler::program::{Program, StatementId};
+use selenite_compiler::statement::Statement;
+use selenite_runtime::machine::TableStatement;
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::execution::name_scope::PlanVersion;

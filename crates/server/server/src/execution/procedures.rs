@@ -5,9 +5,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use selenite_plan::machine::{Call, CallArgument};
-use selenite_plan::program::Program;
-use selenite_plan::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, same_name};
+use selenite_compiler::program::Program;
+use selenite_compiler::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, same_name};
+use selenite_runtime::machine::{Call, CallArgument};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::Value;
 

@@ -1,6 +1,6 @@
 //! SET ROWCOUNT: how many rows a statement changes at most.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_tsql::ast::{
     Expr, ExprKind, Literal, Position, QueryBody, SelectStatement, Statement, StatementKind, Top,
 };

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use selenite_compiler::program::{Program, StatementId};
+use selenite_compiler::statement::Statement;
+use selenite_compiler::{Ends, NameKey, PlanError, same_name};
 use selenite_engine::thread_memory;
-use selenite_plan::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
-use selenite_plan::program::{Program, StatementId};
-use selenite_plan::statement::Statement;
-use selenite_plan::{Ends, NameKey, PlanError, same_name};
+use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
 use selenite_types::Value;
 

@@ -10,10 +10,10 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
-use selenite_plan::machine::{Failure, Message, TableStatement};
-use selenite_plan::statement::Binding;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::statement::Binding;
+use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::ObjectName;
 
 use crate::execution::session_executor::SessionExecutor;

@@ -5,12 +5,13 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Table;
+use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_engine::thread_memory;
-use selenite_plan::PlanError;
-use selenite_plan::catalog::Table;
-use selenite_plan::change::GivenRow;
-use selenite_plan::machine::{Affected, Failure, Message, TableStatement};
-use selenite_plan::statement::{Binding, OutputColumn, Run, Statement};
+use selenite_runtime::change::GivenRow;
+use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
+use selenite_runtime::statement::Run;
 use selenite_tds::Column;
 use selenite_types::{Decimal, Value};
 
@@ -332,18 +333,18 @@ fn on_rows(
     run: &mut Run<'_>,
 ) -> Result<u64, PlanError> {
     match bound {
-        Statement::Rows(rows) => rows.run(run),
-        Statement::Assign(assign) => assign.run(run),
-        Statement::Insert(insert) if insert.is_execute() => insert.run_given(run, given),
-        Statement::Insert(insert) => insert.run(run),
-        Statement::Update(update) => update.run(run),
-        Statement::Delete(delete) => delete.run(run),
+        Statement::Rows(rows) => run.rows(rows),
+        Statement::Assign(assign) => run.assign(assign),
+        Statement::Insert(insert) if insert.is_execute() => run.insert_given(insert, given),
+        Statement::Insert(insert) => run.insert(insert),
+        Statement::Update(update) => run.update(update),
+        Statement::Delete(delete) => run.delete(delete),
         Statement::Truncate(truncate) => store.truncate(truncate),
         Statement::Into(into) => work.fill_into(into, run),
     }
 }
 
-pub(crate) fn told(column: &OutputColumn) -> Column {
+pub(crate) fn told(column: &ResultColumn) -> Column {
     Column {
         name: column.name.clone(),
         data_type: column.data_type,

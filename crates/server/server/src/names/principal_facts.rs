@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_plan::{Key, PrincipalFacts, same_name};
+use selenite_compiler::{Key, PrincipalFacts, same_name};
 
 use crate::catalog::directory::Directory;
 use crate::catalog::fixed_role::FixedRole;

@@ -3,9 +3,9 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table, View};
-use selenite_plan::statement::Statement;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table, View};
+use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 
 use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};

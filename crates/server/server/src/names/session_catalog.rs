@@ -2,10 +2,10 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::statement::{Binding, OutputColumn};
-use selenite_plan::{NameKey, PlanError, same_name, written_object};
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::statement::{Binding, ResultColumn};
+use selenite_compiler::{NameKey, PlanError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
 use crate::catalog::directory::Directory;
@@ -99,12 +99,12 @@ impl SessionCatalog {
     }
 
     /// The columns of a view; none if its query can't be bound now.
-    pub fn view_columns(&self, view: &SchemaView) -> Vec<OutputColumn> {
+    pub fn view_columns(&self, view: &SchemaView) -> Vec<ResultColumn> {
         let name = view.view.name.replace(']', "]]");
         let Ok(tree) = parsed(&format!("SELECT * FROM [{name}]")) else {
             return Vec::new();
         };
-        let variables = selenite_plan::Variables::default();
+        let variables = selenite_compiler::Variables::default();
         let binding = Binding {
             catalog: self,
             variables: &variables,

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use selenite_plan::{
+use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
 };

@@ -4,10 +4,10 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::catalog::{Column, KeyKind};
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::statement::OutputColumn;
-use selenite_plan::{
+use selenite_compiler::catalog::{Column, KeyKind};
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::statement::ResultColumn;
+use selenite_compiler::{
     ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError,
     PrincipalFacts, SchemaFacts, TableOption, same_name,
 };
@@ -327,7 +327,7 @@ impl SessionObjects {
             .find(|view| view.row.object_id == id && self.permissions().sees_tables())
             .cloned();
         let columns = view.map(|view| self.catalog.view_columns(&view)).unwrap_or_default();
-        let facts = |(number, column): (i32, OutputColumn)| ColumnFacts {
+        let facts = |(number, column): (i32, ResultColumn)| ColumnFacts {
             number,
             name: Arc::from(column.name.as_str()),
             data_type: column.data_type,

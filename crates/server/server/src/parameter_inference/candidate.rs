@@ -1,6 +1,6 @@
 //! The types that are tried where nothing tells a parameter's own, and which of them is best.
 
-use selenite_plan::{
+use selenite_compiler::{
     Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, OutsideRef, PlanError, Predicate, QueryHook,
 };
 use selenite_tsql::ast::{
@@ -89,7 +89,7 @@ impl Inference<'_> {
 
     /// What an expression that holds the parameter converts.
     fn cost(&self, expr: &Expr, scope: &Scope, trial: Trial<'_>) -> Result<Cost, PlanError> {
-        if untyped(expr, &|name| selenite_plan::same_name(name, trial.0)).is_none() {
+        if untyped(expr, &|name| selenite_compiler::same_name(name, trial.0)).is_none() {
             return Ok(Cost::default());
         }
         let mut cost = Cost::default();

@@ -1,6 +1,6 @@
 //! What keeps a type from being inferred.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_types::DataType;
 
 /// 11502: a parameter in a place that tells nothing of its type.

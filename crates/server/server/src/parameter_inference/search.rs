@@ -5,10 +5,10 @@ mod expression;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use selenite_plan::catalog::{Relation, Table};
-use selenite_plan::program::Parameter;
-use selenite_plan::statement::{Binding, Statement as Bound};
-use selenite_plan::{NameKey, PlanError, Variables, same_name};
+use selenite_compiler::catalog::{Relation, Table};
+use selenite_compiler::program::Parameter;
+use selenite_compiler::statement::{Binding, Statement as Bound};
+use selenite_compiler::{NameKey, PlanError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, AssignmentTarget, Call, ChangeTarget, CommonTable, Execute, Expr, ExprKind, Insert,

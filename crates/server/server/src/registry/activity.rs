@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use selenite_plan::Session;
-use selenite_plan::program::Program;
+use selenite_compiler::Session;
+use selenite_compiler::program::Program;
 use selenite_tsql::ast::IsolationLevel;
 
 use super::wait_stats::WaitStats;

@@ -7,7 +7,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use selenite_plan::program::Program;
+use selenite_compiler::program::Program;
 
 use super::activity::{Activity, SessionSight, TransactionSight};
 use super::wait_type::WaitType;

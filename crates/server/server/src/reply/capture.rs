@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::change::GivenRow;
-use selenite_plan::statement::Statement;
+use selenite_compiler::PlanError;
+use selenite_compiler::statement::Statement;
+use selenite_runtime::change::GivenRow;
 use selenite_types::{DataType, Value};
 
 use crate::memory;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::machine::CallArgument;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::CallArgument;
 use selenite_tds::RpcCall;
 use selenite_types::Value;
 

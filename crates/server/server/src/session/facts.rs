@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use selenite_plan::{Connection, RandomState, Server, Session};
+use selenite_compiler::{Connection, RandomState, Server, Session};
 use selenite_tds::TdsVersion;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::Moment;

@@ -4,14 +4,15 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Duration;
 
-use selenite_plan::machine::{
-    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, ResultColumn, Stop,
-    TableStatement, TextCall, TextFailure, TransactionStep, Wait,
-};
-use selenite_plan::program::Program;
-use selenite_plan::{
+use selenite_compiler::program::Program;
+use selenite_compiler::statement::ResultColumn;
+use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Ends, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+};
+use selenite_runtime::machine::{
+    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall,
+    TextFailure, TransactionStep, Wait,
 };
 use selenite_tds::{EnvChange, ProcedureId};
 use selenite_tsql::ast::{self, Name};
@@ -329,7 +330,7 @@ impl SessionHost<'_> {
         let callee = executor.call(call, execution);
         self.reply.end_rows()?;
         callee?.ok_or_else(|| {
-            let name = selenite_plan::written_object(call.procedure);
+            let name = selenite_compiler::written_object(call.procedure);
             PlanError::unknown_procedure(&name).into()
         })
     }

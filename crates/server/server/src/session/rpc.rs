@@ -8,9 +8,9 @@ mod prepared;
 
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
+use selenite_runtime::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
 use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;

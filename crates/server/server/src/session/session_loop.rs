@@ -1,7 +1,7 @@
 //! One session from its login to its end.
 
-use selenite_plan::machine::{self, Entry, Machine, Request as Run, TransactionStep};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
     Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
     TransactionStep as Asked,

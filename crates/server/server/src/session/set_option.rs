@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::machine::Failure;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::Failure;
 use selenite_tds::EnvChange;
 use selenite_tsql::ast::{Name, SetOption, SetValue};
 use selenite_types::{DateFirst, DateFormat, Value};

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_plan::machine::{Done, DoneKind, Stop};
+use selenite_runtime::machine::{Done, DoneKind, Stop};
 
 use crate::reply::Reply;
 

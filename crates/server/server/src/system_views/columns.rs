@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::catalog::Column;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Column;
 use selenite_types::DataType;
 
 use super::view_column::{self, ViewColumn};
@@ -241,7 +241,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
 fn types(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
         let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
-        let collation = is_text.then_some(selenite_plan::DEFAULT_COLLATION);
+        let collation = is_text.then_some(selenite_compiler::DEFAULT_COLLATION);
         // sysname is nvarchar by another name.
         let system = if *id == SYSNAME { 231 } else { *id };
         row![

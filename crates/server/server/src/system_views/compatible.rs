@@ -1,6 +1,6 @@
 //! The old names: sysobjects and related ones, which are found without a schema, too.
 
-use selenite_plan::{ObjectKind, PlanError};
+use selenite_compiler::{ObjectKind, PlanError};
 use selenite_types::DataType;
 
 use super::columns::{SYSNAME, TYPES};

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_plan::catalog::{ForeignKey, ReferencedAction};
-use selenite_plan::{ObjectKind, PlanError, same_name};
+use selenite_compiler::catalog::{ForeignKey, ReferencedAction};
+use selenite_compiler::{ObjectKind, PlanError, same_name};
 
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, Sight, TINY, ViewSpec, row, text};

@@ -1,6 +1,6 @@
 //! The server's databases and settings.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::encryption;

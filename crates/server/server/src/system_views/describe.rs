@@ -3,8 +3,8 @@
 //! D1. Only a text whose first result is that of a SELECT or a change with OUTPUT is described; what runs by conditions or calls others is
 //!     refused by name.
 
-use selenite_plan::statement::{Binding, OutputColumn};
-use selenite_plan::{DEFAULT_COLLATION, PlanError};
+use selenite_compiler::statement::{Binding, ResultColumn};
+use selenite_compiler::{DEFAULT_COLLATION, PlanError};
 use selenite_tsql::ast::StatementKind;
 use selenite_tsql::{Options, parse};
 use selenite_types::storage::StoredRef;
@@ -96,7 +96,7 @@ pub(crate) fn text_at<'a>(arguments: &'a [StoredRef<'_>], at: usize) -> &'a str 
 }
 
 /// The columns of the first result of a text; none if it has no result.
-fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<OutputColumn>, PlanError> {
+fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<ResultColumn>, PlanError> {
     let key = ProgramKey {
         text: text.into(),
         parameters: parameters.into(),
@@ -138,7 +138,7 @@ fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<Out
     Ok(Vec::new())
 }
 
-fn described_row(number: i32, column: &OutputColumn) -> Row {
+fn described_row(number: i32, column: &ResultColumn) -> Row {
     let described = column.data_type.describe();
     let is_text = matches!(column.data_type.family(), Family::Text);
     let collation = if column.collation.is_binary {

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};

@@ -1,7 +1,7 @@
 //! Indexes of the database in use.
 
-use selenite_plan::PlanError;
-use selenite_plan::catalog::KeyKind;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::KeyKind;
 
 use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
 

@@ -1,8 +1,8 @@
 //! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
 
-use selenite_plan::PlanError;
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::program::Program;
 use selenite_types::{DataType, Family};
 
 use super::columns::type_name;
@@ -376,7 +376,7 @@ fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         };
         for (number, parameter) in (1..).zip(program.parameters()) {
             let facts = Facts::of(&parameter.data_type);
-            let collation = facts.characters.map(|_| selenite_plan::DEFAULT_COLLATION);
+            let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
             let mut row = row![
                 &*sight.objects.catalog.database,
                 SCHEMA,

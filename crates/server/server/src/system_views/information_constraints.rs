@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use selenite_plan::definition::SCHEMA;
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{ForeignKey, KeyKind, ReferencedAction};
+use selenite_compiler::definition::SCHEMA;
 
 use super::constraints::{all_foreign_keys, column_id, referenced_key};
 use super::information::limited;

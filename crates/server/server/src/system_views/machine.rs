@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::requests::elapsed;

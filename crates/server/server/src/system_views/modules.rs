@@ -1,7 +1,7 @@
 //! Texts of views and procedures, and the parameters of procedures.
 
-use selenite_plan::PlanError;
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 use selenite_tsql::ast::{Procedure, StatementKind};
 use selenite_types::DataType;
 

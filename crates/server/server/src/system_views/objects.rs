@@ -1,6 +1,6 @@
 //! Objects and schemas of the database in use.
 
-use selenite_plan::{ObjectKind, PlanError};
+use selenite_compiler::{ObjectKind, PlanError};
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};

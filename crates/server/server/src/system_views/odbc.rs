@@ -3,8 +3,8 @@
 //! O1. Every function's first arguments are `is_100`, whether the client knows the types that came with SQL Server 2008, and
 //!     the version of ODBC: 3 has other numbers for dates than 2.
 
-use selenite_plan::PlanError;
-use selenite_plan::program::Program;
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family, Width};
 

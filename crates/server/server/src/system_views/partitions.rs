@@ -2,7 +2,7 @@
 //!
 //! R1. Rows are counted when the view is read, of what is committed: a table that is not committed yet has no count.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use super::{BIG, ColumnSpec, INT, Row, SYS, Sight, TINY, ViewSpec, row, text};
 use crate::names::session_objects::SessionObjects;

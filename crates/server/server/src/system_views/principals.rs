@@ -1,6 +1,6 @@
 //! Logins of the server, users of a database, and the roles that they are in.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};

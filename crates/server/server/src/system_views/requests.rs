@@ -5,7 +5,7 @@
 
 use std::time::SystemTime;
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::DateFormat;
 

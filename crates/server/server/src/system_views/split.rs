@@ -1,6 +1,6 @@
 //! STRING_SPLIT.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_types::storage::StoredRef;
 
 use super::{BIG, BIT, Cell, ColumnSpec, FunctionSpec, LONG_TEXT, Row, Sight};

@@ -1,6 +1,6 @@
 //! sys.sysprocesses: sessions as SQL Server 2000 showed them.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::requests::wait_resource;

@@ -1,6 +1,6 @@
 //! Transactions, and who may write.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use super::sessions::spid;
 use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, Sight, TIME, ViewSpec, row, text};

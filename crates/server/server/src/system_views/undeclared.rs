@@ -1,7 +1,7 @@
 //! The parameters that a text uses without declaring them: rows of the function that sp_describe_undeclared_parameters selects from.
 
-use selenite_plan::PlanError;
-use selenite_plan::program::{Parameter, Program};
+use selenite_compiler::PlanError;
+use selenite_compiler::program::{Parameter, Program};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::storage::StoredRef;
 
@@ -88,7 +88,7 @@ fn formal_parameters(sight: &Sight<'_>, name: &ObjectName) -> Option<Vec<Paramet
     let catalog = &sight.objects.catalog;
     catalog.check_place(name).ok()?;
     let mut procedures = catalog.schema.procedures();
-    let procedure = procedures.find(|row| selenite_plan::same_name(&row.name, &name.name.text))?;
+    let procedure = procedures.find(|row| selenite_compiler::same_name(&row.name, &name.name.text))?;
     let tree = parsed(&procedure.definition).ok()?;
     let StatementKind::Procedure(tree) = tree.statements.into_iter().next()?.kind else {
         return None;

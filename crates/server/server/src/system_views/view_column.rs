@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::Collation;
-use selenite_plan::catalog::Column;
-use selenite_plan::definition::SCHEMA;
+use selenite_compiler::Collation;
+use selenite_compiler::catalog::Column;
+use selenite_compiler::definition::SCHEMA;
 use selenite_types::{DataType, Family};
 
 use super::{Cell, Row, Sight, listed, row};
@@ -83,7 +83,7 @@ impl ViewColumn {
         let name = if self.collation.is_binary {
             "Latin1_General_BIN2"
         } else {
-            selenite_plan::DEFAULT_COLLATION
+            selenite_compiler::DEFAULT_COLLATION
         };
         self.is_text().then_some(name)
     }

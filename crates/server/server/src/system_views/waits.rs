@@ -1,6 +1,6 @@
 //! What the server waits for, and what schedules it.
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 
 use super::sessions::millis;
 use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, Sight, ViewSpec, row, text};

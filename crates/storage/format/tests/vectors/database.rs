@@ -8,7 +8,7 @@ use selenite_cipher::{
 };
 use selenite_format::{Chosen, EpochRecord, FormatError, Geometry, Slot, SlotKind, State, Superblock, choose};
 
-use super::vector::{Sparse, Vector, from_hex};
+use crate::vector::{Sparse, Vector, from_hex};
 
 /// The name of an error, as in FORMAT 9.
 pub type Class = String;

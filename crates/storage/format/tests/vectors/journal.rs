@@ -8,17 +8,11 @@ use selenite_format::{
     trailer,
 };
 
-<<<<<<<< HEAD:crates/storage/format/tests/vectors/journal.rs
 use crate::{
     database::{Class, Database, class_of_page},
     overlay::Overlay,
     vector::Sparse,
 };
-========
-use super::database::{Class, Database, class_of_page};
-use super::overlay::Overlay;
-use super::vector::Sparse;
->>>>>>>> h-gate:crates/storage/page/tests/page/vectors/journal.rs
 
 /// How much of a journal was rolled back.
 #[derive(Default)]

@@ -8,17 +8,11 @@ use selenite_format::{
     wal::{FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE, Header, checksum, frame_count, frame_offset},
 };
 
-<<<<<<<< HEAD:crates/storage/format/tests/vectors/log.rs
 use crate::{
     database::{Class, Database},
     overlay::Overlay,
     vector::Sparse,
 };
-========
-use super::database::{Class, Database};
-use super::overlay::Overlay;
-use super::vector::Sparse;
->>>>>>>> h-gate:crates/storage/page/tests/page/vectors/log.rs
 
 /// A log, and how much of it was taken.
 pub struct Log<'a> {

@@ -3,6 +3,7 @@
 //!
 //! How a log is recovered and a journal rolled back is the VFS's to do; here it is done in a few lines, as FORMAT 6.4
 //! and 7.3 say, so that the vectors are known to be good before there is a VFS.
+#![cfg(test)]
 
 mod database;
 mod journal;

@@ -6,7 +6,7 @@ use std::thread::{self, Thread};
 use std::time::Duration;
 
 use selenite_engine::{EngineError, Observer, Progress, Watch};
-use selenite_plan::machine::Stop;
+use selenite_runtime::machine::Stop;
 
 use super::{Ended, tell};
 use crate::execution_context::ExecutionContext;
@@ -90,7 +90,7 @@ pub(crate) fn attend<R: Send>(
     match (outcome, stopped) {
         // What is done is done, whoever wants to hear of it.
         (Ok(done), _) => Ok(Answer::Done(Ok(done))),
-        (Err(_), Some(Ended::Stopped(selenite_plan::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
+        (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
         (Err(_), Some(other)) => Err(other),
         (Err(error), None) => Ok(Answer::Done(Err(error))),
     }

@@ -13,7 +13,7 @@ use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, Traffic, Trouble};
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_tsql::ast::{BackupDevice, DeviceKind};
 
 use super::{Refused, Words, trouble};

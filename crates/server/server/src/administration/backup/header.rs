@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selenite_backup::Entry;
 use selenite_engine::Watch;
 use selenite_engine::backups::{self, Known, Listed};
-use selenite_plan::machine::Affected;
+use selenite_runtime::machine::Affected;
 use selenite_tds::Column;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Decimal, Guid, Moment, Value, Width};

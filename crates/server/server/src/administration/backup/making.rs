@@ -4,12 +4,12 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use selenite_backup::{CompressionLevel, Entry, remove_archive};
+use selenite_compiler::{PlanError, same_name};
 use selenite_engine::backup::{self, Backup, Report};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError};
 use selenite_keyring::HeldAge;
-use selenite_plan::machine::Affected;
-use selenite_plan::{PlanError, same_name};
+use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
 
 use super::attended::{Answer, Steps, attend};
@@ -104,7 +104,7 @@ impl Administration<'_, '_> {
         let record = found.ok_or_else(|| Refused::because(trouble::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
-            return Err(Refused::because(PlanError::new(3147, selenite_plan::Ends::Statement, text)).into());
+            return Err(Refused::because(PlanError::new(3147, selenite_compiler::Ends::Statement, text)).into());
         }
         let shared = self.registry.database(instance, record).map_err(Refused::because)?;
         match &shared.path {

@@ -2,7 +2,7 @@
 //!
 //! O1. What is taken is done, or is so anyway: every backup has checksums, and no disk is rewound. All else is refused by its name.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Setting, SettingValue};
 
 use super::Words;

@@ -4,13 +4,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use selenite_backup::{BackupError, Entry};
+use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_engine::backups::{self, Verify};
 use selenite_engine::restore::{self, Restore, Which};
 use selenite_engine::storage::Disk;
 use selenite_engine::{EngineError, Present, Suite, inspect};
 use selenite_keyring::KeyError;
-use selenite_plan::machine::Affected;
-use selenite_plan::{Ends, PlanError, same_name};
+use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
 
 use super::attended::{Answer, attend};

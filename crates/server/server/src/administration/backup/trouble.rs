@@ -3,8 +3,8 @@
 use std::io;
 
 use selenite_backup::{BackupError, StoreError, Trouble};
+use selenite_compiler::{Ends, PlanError};
 use selenite_engine::EngineError;
-use selenite_plan::{Ends, PlanError};
 
 fn error(number: i32, text: String) -> PlanError {
     PlanError::new(number, Ends::Statement, text)

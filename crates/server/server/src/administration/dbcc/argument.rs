@@ -1,6 +1,6 @@
 //! What stands in the parentheses of a DBCC.
 
-use selenite_plan::{Ends, PlanError, Variables};
+use selenite_compiler::{Ends, PlanError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};
 use selenite_types::Value;
 

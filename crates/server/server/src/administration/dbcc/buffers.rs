@@ -4,7 +4,7 @@
 //! session at once, and of all others before their next statement on tables (`cleanups.rs`); and of the system's own cache
 //! of the files, what is on disk already, as far as the system follows advice. Pages that a transaction has changed stay.
 
-use selenite_plan::machine::{Affected, Failure};
+use selenite_runtime::machine::{Affected, Failure};
 
 use super::Request;
 use super::argument::Argument;

@@ -8,11 +8,11 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_engine::storage::Disk;
 use selenite_engine::verify::{self, ServedReport};
 use selenite_engine::{Class, Observer, Progress, Watch};
-use selenite_plan::machine::{Affected, Failure};
-use selenite_plan::{Ends, PlanError, same_name};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width};
 
 use super::argument::Argument;

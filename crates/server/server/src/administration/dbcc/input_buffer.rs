@@ -1,7 +1,7 @@
 //! INPUTBUFFER: what a session's client asked for last.
 
-use selenite_plan::machine::{Affected, Failure};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use super::argument::Argument;

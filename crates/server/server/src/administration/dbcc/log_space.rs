@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_plan::machine::{Affected, Failure};
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};

@@ -5,7 +5,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use selenite_plan::machine::{Affected, Failure};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 
 use super::{Request, tell_rows};

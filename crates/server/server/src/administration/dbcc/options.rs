@@ -1,6 +1,6 @@
 //! What stands behind WITH.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::Setting;
 
 /// How a command is carried out, and what it tells.

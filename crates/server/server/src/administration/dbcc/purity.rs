@@ -1,7 +1,7 @@
 //! Values in the file that are none of their column's type: SQLite takes any value in any column.
 
 use rusqlite::Connection;
-use selenite_plan::definition::quoted;
+use selenite_compiler::definition::quoted;
 use selenite_types::storage::from_stored;
 
 use super::finding::{Finding, Findings};

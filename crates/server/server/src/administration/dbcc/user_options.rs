@@ -1,6 +1,6 @@
 //! USEROPTIONS: the session's options that are on, or have a value.
 
-use selenite_plan::machine::{Affected, Failure};
+use selenite_runtime::machine::{Affected, Failure};
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{DataType, Value, Width};
 

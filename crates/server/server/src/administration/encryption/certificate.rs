@@ -1,8 +1,8 @@
 //! CREATE, BACKUP and DROP CERTIFICATE.
 
+use selenite_compiler::PlanError;
 use selenite_keyring::{HeldAge, PasswordFileError};
-use selenite_plan::PlanError;
-use selenite_plan::machine::Failure;
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{self, CertificateSource, ExprKind, Literal, PrivateKey, Setting};
 use selenite_types::{DataType, DateFormat, DateTime2, Value, Width, convert};
 

@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use selenite_compiler::PlanError;
 use selenite_engine::reencrypt::Goal;
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, EngineError, Suite, keys};
 use selenite_keyring::{HeldAge, KeyError};
-use selenite_plan::PlanError;
-use selenite_plan::machine::Failure;
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::{error, held_certificates, info, missing, of_engine, unsupported};

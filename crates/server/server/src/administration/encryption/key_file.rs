@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
+use selenite_compiler::PlanError;
 use selenite_keyring::write_key_file;
-use selenite_plan::PlanError;
 use zeroize::Zeroizing;
 
 use super::error;

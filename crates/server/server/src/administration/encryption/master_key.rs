@@ -6,8 +6,8 @@
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
+use selenite_compiler::PlanError;
 use selenite_keyring::{PasswordFileError, open_by_password, os_random, seal_by_password};
-use selenite_plan::PlanError;
 use zeroize::Zeroizing;
 
 use super::key_file::KeyFile;

@@ -1,10 +1,10 @@
 //! ALTER DATABASE SET ENCRYPTION ON, OFF, SUSPEND and RESUME.
 
+use selenite_compiler::PlanError;
 use selenite_engine::reencrypt::{Goal, pause, resume};
 use selenite_engine::storage::Disk;
 use selenite_engine::{Access, Expected};
-use selenite_plan::PlanError;
-use selenite_plan::machine::Failure;
+use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 
 use super::database_key::Subject;

@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP LOGIN, ALTER SERVER ROLE.
 
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 
 use super::policy::{LoginOptions, is_right, plain, stretch};

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use selenite_plan::PlanError;
+use selenite_compiler::PlanError;
 use selenite_tsql::ast::{ExprKind, Literal, Password, Setting};
 
 use super::error;

@@ -1,7 +1,7 @@
 //! sp_addrolemember and related ones.
 
-use selenite_plan::machine::{Call, CallArgument, Callee, Failure};
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::machine::{Call, CallArgument, Callee, Failure};
 use selenite_types::Value;
 
 use super::{error, refused};

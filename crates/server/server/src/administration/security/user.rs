@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP USER, ALTER ROLE.
 
 use rusqlite::Connection;
-use selenite_plan::definition::SCHEMA;
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::definition::SCHEMA;
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
 
 use super::{error, refused, special};

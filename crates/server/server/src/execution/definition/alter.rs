@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use selenite_plan::catalog::{KeyKind, Table};
-use selenite_plan::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::catalog::{KeyKind, Table};
+use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::inner::Few;

@@ -1,8 +1,8 @@
 //! Unique indexes over rows that are there.
 
 use rusqlite::ErrorCode;
-use selenite_plan::PlanError;
-use selenite_plan::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_compiler::PlanError;
+use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
@@ -26,7 +26,7 @@ impl Work<'_> {
                 return Err(trouble(&error));
             }
             let value = self.duplicate(table, columns)?;
-            let name = format!("{}.{}", selenite_plan::definition::SCHEMA, table.name);
+            let name = format!("{}.{}", selenite_compiler::definition::SCHEMA, table.name);
             return Err(refusal::duplicate_key(&name, index, &value));
         }
         Ok(())

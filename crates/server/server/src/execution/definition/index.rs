@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP INDEX.
 
-use selenite_plan::catalog::KeyKind;
-use selenite_plan::definition::{IndexDefinition, TableDefinition, index_name, null_index_name, quoted};
-use selenite_plan::{PlanError, same_name};
+use selenite_compiler::catalog::KeyKind;
+use selenite_compiler::definition::{IndexDefinition, TableDefinition, index_name, null_index_name, quoted};
+use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
 
 use super::{Work, Written, refusal};

@@ -4,9 +4,10 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_plan::catalog::{Catalog, Relation, SystemFunction, Table};
-use selenite_plan::statement::{Binding, Run, Statement};
-use selenite_plan::{PlanError, Variables, same_name};
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::statement::{Binding, Statement};
+use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_runtime::statement::Run;
 use selenite_tsql::ast::ObjectName;
 
 use super::Work;
@@ -72,9 +73,9 @@ impl Work<'_> {
             rows: &mut |_| Ok(ControlFlow::Break(())),
         };
         match &bound {
-            Statement::Rows(rows) => rows.run(&mut run),
-            Statement::Insert(insert) => insert.run(&mut run),
-            Statement::Update(update) => update.run(&mut run),
+            Statement::Rows(rows) => run.rows(rows),
+            Statement::Insert(insert) => run.insert(insert),
+            Statement::Update(update) => run.update(update),
             Statement::Assign(_) | Statement::Into(_) | Statement::Delete(_) | Statement::Truncate(_) => {
                 Err(PlanError::internal("an inner statement"))
             }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use selenite_plan::catalog::{self, Catalog, Relation, SystemFunction, Table};
-use selenite_plan::definition::{SCHEMA, is_scalar};
-use selenite_plan::program::Program;
-use selenite_plan::statement::Binding;
-use selenite_plan::{PlanError, Variables, same_name};
+use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table};
+use selenite_compiler::definition::{SCHEMA, is_scalar};
+use selenite_compiler::program::Program;
+use selenite_compiler::statement::Binding;
+use selenite_compiler::{PlanError, Variables, same_name};
 use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
 use super::{Work, Written, is_temporary, refusal};

@@ -7,9 +7,9 @@
 use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
-use selenite_plan::PlanError;
-use selenite_plan::catalog::{SqliteName, Table};
-use selenite_plan::definition::{
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{SqliteName, Table};
+use selenite_compiler::definition::{
     Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
 };
 use selenite_types::DataType;

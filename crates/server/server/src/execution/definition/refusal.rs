@@ -1,6 +1,6 @@
 //! What is wrong with a definition where it meets what is there.
 
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::{Ends, PlanError};
 
 fn refused(number: i32, text: String) -> PlanError {
     PlanError::new(number, Ends::Statement, text)

@@ -3,10 +3,11 @@
 use std::mem::discriminant;
 use std::sync::Arc;
 
-use selenite_plan::catalog::{SqliteName, Table};
-use selenite_plan::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
-use selenite_plan::statement::{Binding, Call, Into, IntoColumn, Run, StoreError};
-use selenite_plan::{Frame, PlanError, Variables, same_name};
+use selenite_compiler::catalog::{SqliteName, Table};
+use selenite_compiler::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
+use selenite_compiler::statement::{Binding, Into, IntoColumn};
+use selenite_compiler::{Frame, PlanError, Variables, same_name};
+use selenite_runtime::statement::{Call, Run, StoreError};
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use selenite_plan::program::Program;
-use selenite_plan::{Ends, PlanError};
+use selenite_compiler::program::Program;
+use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::ObjectName;
 
 /// A session's prepared statements.

@@ -9,7 +9,7 @@ use super::Page;
 pub fn write(page: &mut Page) {
     page.heading("Numbers of errors", &["number", "what it says of"]);
     let mut found: BTreeMap<u32, String> = BTreeMap::new();
-    for krate in ["tsql", "plan", "server"] {
+    for krate in ["tsql", "compiler", "runtime", "server"] {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src");
         for file in sources(&folder) {
             let text = fs::read_to_string(&file).unwrap();

@@ -1,6 +1,6 @@
 //! Functions, from the binder's own table.
 
-use selenite_plan::{AggregateKind, Function};
+use selenite_compiler::{AggregateKind, Function};
 
 use super::{Page, WORKS, code};
 

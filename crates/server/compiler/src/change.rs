@@ -1,0 +1,25 @@
+//! INSERT, UPDATE, DELETE and TRUNCATE, bound.
+//!
+//! one-or-row-by-row: a change that SQLite makes as T-SQL does is one statement of SQLite's. Any other is a query that reads what is to
+//! change, and a statement that writes one row by its rowid; the runtime computes the rows between them.
+
+mod delete;
+mod insert;
+mod output;
+mod reference;
+mod refusal;
+mod row;
+mod row_writer;
+mod shift;
+mod target;
+mod through;
+mod update;
+
+pub use delete::{Delete, DeleteWay};
+pub use insert::{GivenExpr, Insert, InsertLimit, InsertSource};
+pub use output::Outputs;
+pub use reference::{OwnReference, References, Referring};
+pub use row::RowRules;
+pub use row_writer::RowWriter;
+pub use shift::{Shift, is_bytes, is_whole};
+pub use update::{SetValue, Update, UpdateRows, UpdateWay};

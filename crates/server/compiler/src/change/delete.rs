@@ -1,0 +1,174 @@
+//! DELETE and TRUNCATE.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+
+use super::output::{Layout, Outputs, result_columns};
+use super::row::RowRules;
+use super::target::Target;
+use super::update::{others, row_query};
+use crate::catalog::{ChangeVerb, Relation, Table, View};
+use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
+use crate::query::tree::Limit;
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, InputColumn, ResultColumn, Truncate};
+use crate::writer::{SqlText, Writer, qualified};
+use crate::{PlanError, Predicate, written_object};
+
+/// DELETE.
+#[derive(Clone, Debug)]
+pub struct Delete {
+    /// What the table asks.
+    pub rules: RowRules,
+    /// How it is carried out.
+    pub way: DeleteWay,
+    /// What its SQL calls.
+    pub compiled: Arc<Compiled>,
+    /// Its OUTPUT clauses.
+    pub outputs: Vec<Outputs>,
+}
+
+/// How a DELETE is carried out.
+#[derive(Clone, Debug)]
+pub enum DeleteWay {
+    /// As one statement of SQLite's.
+    Whole(SqlText),
+    /// Row by row: the query gives the rowid, the table's columns, and what else is needed.
+    Rows(SqlText, Vec<InputColumn>, String),
+}
+
+impl Binding<'_> {
+    /// Binds a DELETE.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn delete(&self, delete: &ast::Delete) -> Result<Delete, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&delete.options)?;
+        binder.with_commons(&delete.with, |binder| {
+            let limit = binder.bind_limit(delete.top.as_ref(), None, false)?;
+            let target = binder.bind_target(&delete.target, &delete.from)?;
+            let filter = binder.scoped(target.bound.sources.clone(), |binder| match &delete.filter {
+                Some(filter) => binder.condition(Clause::Where, filter).map(Some),
+                None => Ok(None),
+            })?;
+            self.delete_of(binder, target, filter, limit, &delete.output)
+        })
+    }
+
+    fn delete_of(
+        &self,
+        binder: &mut QueryBinder<'_>,
+        target: Target,
+        filter: Option<Predicate>,
+        limit: Option<Limit>,
+        output: &[ast::Output],
+    ) -> Result<Delete, PlanError> {
+        let table = Arc::clone(&target.table);
+        let mut rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
+        rules.through(&target.views);
+        let name = qualified(&table.sqlite)?;
+        // Which key refuses is told by looking for the row that refers: where there is one only there is nothing to look for.
+        let tells = rules.references.referring_count() <= 1;
+        let computes = table.columns.iter().any(|column| column.computed.is_some());
+        if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
+            let mut writer = Writer::new(std::mem::take(&mut binder.parts));
+            let mut sql = format!("DELETE FROM {name} AS t{}", target.source);
+            match &filter {
+                Some(filter) => sql.push_str(&format!(
+                    " WHERE {CHECK_CANCELLED_FUNCTION}() AND ({})",
+                    writer.condition(filter)?
+                )),
+                // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
+                None if table.referenced_by.is_empty() => {}
+                None => sql.push_str(&format!(" WHERE {CHECK_CANCELLED_FUNCTION}()")),
+            }
+            let with = writer.commons()?;
+            let text = writer.finish(format!("{with}{sql}"))?;
+            let compiled = Arc::new(writer.compiled());
+            return Ok(Delete {
+                rules,
+                way: DeleteWay::Whole(text),
+                compiled,
+                outputs: Vec::new(),
+            });
+        }
+        let mut inputs = Inputs::from(1 + table.columns.len());
+        let layout = Layout {
+            deleted: Some(1),
+            inserted: None,
+        };
+        let changed = (&table, target.through.as_deref());
+        let outputs = Outputs::bind(self, binder, output, changed, layout, &others(&target), &mut inputs)?;
+        let query = row_query(&target, filter, limit, inputs.items);
+        let inputs = InputColumn::all(&binder.parts, &query);
+        let mut writer = Writer::new(std::mem::take(&mut binder.parts));
+        let text = writer.statement(&query)?;
+        let row_id = table
+            .row_id()
+            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        let sql = format!(
+            "DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {CHECK_CANCELLED_FUNCTION}()"
+        );
+        let compiled = Arc::new(writer.compiled());
+        Ok(Delete {
+            rules,
+            way: DeleteWay::Rows(text, inputs, sql),
+            compiled,
+            outputs,
+        })
+    }
+
+    /// Binds a TRUNCATE TABLE.
+    ///
+    /// Errors: 4701 for no such table, 4712 for one that others refer to.
+    pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, PlanError> {
+        let line = name.position.line;
+        let table = match self.catalog.relation(name)? {
+            Some(Relation::Table(table)) => table,
+            Some(Relation::System(_)) => return Err(PlanError::system_change().on_line(line)),
+            Some(Relation::View(_)) | None => {
+                return Err(PlanError::truncate_unknown(&written_object(name)).on_line(line));
+            }
+        };
+        if !table.referenced_by.is_empty() {
+            return Err(PlanError::truncate_referenced(&written_object(name)).on_line(line));
+        }
+        let sql = format!("DELETE FROM {}", qualified(&table.sqlite)?);
+        Ok(Truncate { table, sql })
+    }
+}
+
+impl Delete {
+    /// The table that is deleted from.
+    #[must_use]
+    pub fn table(&self) -> &Arc<Table> {
+        &self.rules.table
+    }
+
+    /// The view that was named as the target.
+    #[must_use]
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.rules.view()
+    }
+
+    /// All tables that it writes to.
+    #[must_use]
+    pub fn written(&self) -> Vec<&Arc<Table>> {
+        let outputs = self.outputs.iter().filter_map(Outputs::filled);
+        std::iter::once(self.table()).chain(outputs).collect()
+    }
+
+    /// The columns of OUTPUT's rows; none without.
+    #[must_use]
+    pub fn columns(&self) -> &[ResultColumn] {
+        result_columns(&self.outputs)
+    }
+
+    /// Whether it is one statement of SQLite's.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        matches!(self.way, DeleteWay::Whole(_))
+    }
+}

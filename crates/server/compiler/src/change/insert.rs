@@ -1,0 +1,409 @@
+//! INSERT.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+
+use super::output::{Layout, Outputs, result_columns};
+use super::row_writer::{RowWriter, targets};
+use super::through::{InsertTarget, ThroughColumn};
+use crate::catalog::{Table, View};
+use crate::compiled::Compiled;
+use crate::query::tree::{Limit, Query};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, InputColumn, ResultColumn};
+use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
+use crate::{Expr, PlanError, common_type, same_name};
+
+/// INSERT.
+#[derive(Clone, Debug)]
+pub struct Insert {
+    /// What writes its rows.
+    pub writer: RowWriter,
+    /// Its rows.
+    pub source: InsertSource,
+    /// TOP.
+    pub limit: Option<Box<InsertLimit>>,
+    /// Its OUTPUT clauses.
+    pub outputs: Vec<Outputs>,
+}
+
+/// How many rows of an INSERT are inserted, which is known before the first of them.
+#[derive(Clone, Debug)]
+pub enum InsertLimit {
+    /// So many.
+    Count(Parameter),
+    /// So many of a hundred, rounded up.
+    Percent(Parameter),
+    /// As many as a query tells.
+    Query(SqlText, Arc<Compiled>),
+}
+
+/// The rows of an INSERT.
+#[derive(Clone, Debug)]
+pub enum InsertSource {
+    /// Values that no table has.
+    Values(Vec<Vec<GivenExpr>>),
+    /// A query's rows.
+    Query {
+        /// The query.
+        text: SqlText,
+        /// What it calls.
+        compiled: Arc<Compiled>,
+        /// Its columns.
+        inputs: Vec<InputColumn>,
+        /// Whether all must be read before the first is written.
+        spool: bool,
+    },
+    /// Rows that a procedure gives: the server brings them.
+    Execute,
+}
+
+/// A value of VALUES.
+#[derive(Clone, Debug)]
+pub enum GivenExpr {
+    /// A value.
+    Value(Expr),
+    /// DEFAULT.
+    Default,
+}
+
+impl Insert {
+    /// The table that is inserted into.
+    #[must_use]
+    pub fn table(&self) -> &Arc<Table> {
+        &self.writer.rules.table
+    }
+
+    /// The view that was named as the target.
+    #[must_use]
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.writer.rules.view()
+    }
+
+    /// All tables that it writes to.
+    #[must_use]
+    pub fn written(&self) -> Vec<&Arc<Table>> {
+        let outputs = self.outputs.iter().filter_map(Outputs::filled);
+        std::iter::once(self.table()).chain(outputs).collect()
+    }
+
+    /// The columns of OUTPUT's rows; none without.
+    #[must_use]
+    pub fn columns(&self) -> &[ResultColumn] {
+        result_columns(&self.outputs)
+    }
+
+    /// The types of the columns that its rows fill, in order.
+    #[must_use]
+    pub fn filled_types(&self) -> Vec<DataType> {
+        let columns = self
+            .writer
+            .targets
+            .iter()
+            .filter_map(|at| self.table().columns.get(*at));
+        columns.map(|column| column.data_type).collect()
+    }
+
+    /// Whether its rows are those of a procedure, which the runtime is given.
+    #[must_use]
+    pub fn is_execute(&self) -> bool {
+        matches!(self.source, InsertSource::Execute)
+    }
+
+    /// Whether a hint of its query asks that what is read be held.
+    pub(crate) fn holds(&self) -> bool {
+        match &self.source {
+            InsertSource::Query { compiled, .. } => compiled.holds() || self.limit_holds(),
+            InsertSource::Values(_) | InsertSource::Execute => self.limit_holds(),
+        }
+    }
+
+    fn limit_holds(&self) -> bool {
+        match self.limit.as_deref() {
+            Some(InsertLimit::Query(_, compiled)) => compiled.holds(),
+            Some(InsertLimit::Count(_) | InsertLimit::Percent(_)) | None => false,
+        }
+    }
+
+    /// Whether it writes one row only.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        let one = match &self.source {
+            InsertSource::Values(rows) => rows.len() == 1,
+            InsertSource::Query { .. } | InsertSource::Execute => false,
+        };
+        one && self.outputs.iter().all(Outputs::is_result)
+    }
+
+    /// Whether rows of these types can be inserted.
+    ///
+    /// Errors: 206, 213, 257.
+    pub fn check_types(&self, types: &[DataType]) -> Result<(), PlanError> {
+        if types.len() != self.writer.targets.len() {
+            return Err(PlanError::table_count().with_state(7));
+        }
+        for (at, from) in self.writer.targets.iter().zip(types) {
+            if let Some(column) = self.table().columns.get(*at) {
+                selenite_types::Conversion::check_implicit(from, &column.data_type)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Binding<'_> {
+    /// Binds an INSERT.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&insert.options)?;
+        let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
+            .with_commons(&insert.with, |binder| binder.insert_target(&insert.target))?;
+        let targets = match &through {
+            None => targets(&table, &insert.columns)?,
+            Some((view, columns)) => view_targets(&table, (view, columns), &insert.columns)?,
+        };
+        let has_list = !insert.columns.is_empty();
+        let limit = self.insert_limit(insert)?;
+        let mut inputs = Inputs::from(table.columns.len());
+        let layout = Layout {
+            deleted: None,
+            inserted: Some(0),
+        };
+        let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
+        let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
+        if !inputs.items.is_empty() {
+            return Err(PlanError::unsupported("A subquery in OUTPUT"));
+        }
+        let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
+            ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
+            ast::InsertSource::Query(query) => {
+                let query = binder.bind_query(query)?;
+                check_select(&table, &targets, has_list, query.columns.len())?;
+                Ok(Source::Query(query))
+            }
+            ast::InsertSource::DefaultValues => Ok(Source::Values(vec![Vec::new()], Vec::new())),
+            ast::InsertSource::Execute(_) => Ok(Source::Execute),
+        })?;
+        let (source, targets, types) = self.insert_source(binder, &table, targets, bound)?;
+        let mut writer = RowWriter::of_targets(self, &table, targets, types)?;
+        writer.rules.add_views(self, &views)?;
+        Ok(Insert {
+            writer,
+            source,
+            limit,
+            outputs,
+        })
+    }
+
+    /// How many of the rows are inserted.
+    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, PlanError> {
+        let Some(top) = &insert.top else { return Ok(None) };
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        let bound = binder.with_commons(&insert.with, |binder| binder.bind_limit(Some(top), None, false))?;
+        let parameter = |value, data_type| Parameter { value, data_type };
+        let limit = match bound {
+            Some(Limit::Top { count, .. }) if count.holds_query() => {
+                let query = binder.values(vec![vec![count]])?;
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                InsertLimit::Query(text, Arc::new(writer.compiled()))
+            }
+            Some(Limit::Top { count, .. }) => {
+                InsertLimit::Count(parameter(ParameterValue::RowCount(count), DataType::BigInt))
+            }
+            Some(Limit::Percent { count, .. }) => {
+                InsertLimit::Percent(parameter(ParameterValue::Percent(count), DataType::Float))
+            }
+            Some(Limit::Offset { .. }) | None => return Ok(None),
+        };
+        Ok(Some(Box::new(limit)))
+    }
+
+    /// The rows as they are run, the columns that they are for, and the types of their values.
+    fn insert_source(
+        &self,
+        binder: QueryBinder<'_>,
+        table: &Arc<Table>,
+        targets: Vec<usize>,
+        bound: Source,
+    ) -> Result<(InsertSource, Vec<usize>, Vec<DataType>), PlanError> {
+        match bound {
+            Source::Values(rows, types) => {
+                let targets = if types.is_empty() { Vec::new() } else { targets };
+                Ok((InsertSource::Values(rows), targets, types))
+            }
+            Source::Query(query) => {
+                let types: Vec<DataType> = query.columns.iter().map(|column| column.data_type).collect();
+                let inputs = InputColumn::all(&binder.parts, &query);
+                let mut writer = Writer::new(binder.parts);
+                let text = writer.statement(&query)?;
+                // The text of a query names each table that it reads.
+                let spool = text.sql.contains(&qualified(&table.sqlite)?);
+                let compiled = Arc::new(writer.compiled());
+                let source = InsertSource::Query {
+                    text,
+                    compiled,
+                    inputs,
+                    spool,
+                };
+                Ok((source, targets, types))
+            }
+            Source::Execute => {
+                // What a procedure gives is known when it runs.
+                let columns = targets.iter().filter_map(|at| table.columns.get(*at));
+                let types = columns.map(|column| column.data_type).collect();
+                Ok((InsertSource::Execute, targets, types))
+            }
+        }
+    }
+}
+
+/// The table's columns that an INSERT through a view gives: those of a list of the view's, or all that can be given.
+///
+/// Errors: 207, 264, 271; 4406 for what the view computes.
+fn view_targets(
+    table: &Table,
+    (view, columns): (&str, &[ThroughColumn]),
+    given: &[ast::Name],
+) -> Result<Vec<usize>, PlanError> {
+    let derived = || PlanError::derived_column(view);
+    if given.is_empty() {
+        let mut all = Vec::with_capacity(columns.len());
+        for (_, at) in columns {
+            let at = at.ok_or_else(derived)?;
+            let column = table.columns.get(at);
+            if column.is_some_and(|column| column.identity.is_none() && column.computed.is_none()) {
+                all.push(at);
+            }
+        }
+        return Ok(all);
+    }
+    let mut own = Vec::with_capacity(given.len());
+    for name in given {
+        let line = name.position.line;
+        let found = columns.iter().find(|(column, _)| same_name(column, &name.text));
+        let (_, at) = found.ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let column = at
+            .and_then(|at| table.columns.get(at))
+            .ok_or_else(|| derived().on_line(line))?;
+        own.push(ast::Name {
+            text: column.name.clone(),
+            ..name.clone()
+        });
+    }
+    targets(table, &own)
+}
+
+/// What an INSERT's rows are, while it is bound.
+enum Source {
+    Values(Vec<Vec<GivenExpr>>, Vec<DataType>),
+    Query(Query),
+    Execute,
+}
+
+impl QueryBinder<'_> {
+    /// Rows of VALUES: each column is of one type, as if the rows were combined by UNION ALL.
+    fn insert_values(
+        &mut self,
+        table: &Arc<Table>,
+        targets: &[usize],
+        has_list: bool,
+        rows: &[Vec<ast::ValueOrDefault>],
+    ) -> Result<Source, PlanError> {
+        let mut bound: Vec<Vec<Option<Expr>>> = Vec::with_capacity(rows.len());
+        for row in rows {
+            check_values(table, targets, has_list, row.len())?;
+            let mut values = Vec::with_capacity(row.len());
+            for (value, at) in row.iter().zip(targets) {
+                values.push(match value {
+                    ast::ValueOrDefault::Value(value) => {
+                        Some(self.scoped(Vec::new(), |binder| binder.value(Clause::Values, value))?)
+                    }
+                    ast::ValueOrDefault::Default(position) => {
+                        if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {
+                            return Err(PlanError::default_identity().on_line(position.line));
+                        }
+                        None
+                    }
+                });
+            }
+            bound.push(values);
+        }
+        let types = self.shared_types(table, targets, &mut bound)?;
+        if self.parts.outsides.is_empty() {
+            let given = |value: Option<Expr>| value.map_or(GivenExpr::Default, GivenExpr::Value);
+            let rows = bound
+                .into_iter()
+                .map(|row| row.into_iter().map(given).collect())
+                .collect();
+            return Ok(Source::Values(rows, types));
+        }
+        // What holds a subquery is SQLite's to evaluate.
+        let mut values = Vec::with_capacity(bound.len());
+        for row in bound {
+            let row: Option<Vec<Expr>> = row.into_iter().collect();
+            values.push(row.ok_or_else(|| PlanError::unsupported("DEFAULT beside a subquery in VALUES"))?);
+        }
+        Ok(Source::Query(self.values(values)?))
+    }
+
+    fn shared_types(
+        &mut self,
+        table: &Table,
+        targets: &[usize],
+        rows: &mut [Vec<Option<Expr>>],
+    ) -> Result<Vec<DataType>, PlanError> {
+        let mut types = Vec::with_capacity(targets.len());
+        for (place, at) in targets.iter().enumerate() {
+            let samples: Vec<Expr> = rows
+                .iter()
+                .filter_map(|row| row.get(place).cloned().flatten())
+                .collect();
+            let all_null = samples.iter().all(Expr::is_null_word);
+            let data_type = match samples.as_slice() {
+                // NULL and DEFAULT are of the column's own type.
+                _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),
+                [only] => only.data_type,
+                [] | [_, ..] => common_type(&samples)?,
+            };
+            for value in rows.iter_mut().filter_map(|row| row.get_mut(place)).flatten() {
+                *value = value.clone().converted_to(&data_type)?;
+            }
+            types.push(data_type);
+        }
+        Ok(types)
+    }
+}
+
+fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
+    }
+    if has_list {
+        return Err(PlanError::values_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
+}
+
+fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+    if count == targets.len() {
+        return Ok(());
+    }
+    if has_list {
+        return Err(PlanError::select_count(targets.len(), count));
+    }
+    check_whole(table, targets, count)
+}
+
+/// Values for all columns, the identity's too, need a list.
+fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), PlanError> {
+    if table.identity().is_some() && count == targets.len() + 1 {
+        return Err(PlanError::identity_without_list(table));
+    }
+    Err(PlanError::table_count())
+}

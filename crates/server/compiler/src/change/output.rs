@@ -1,0 +1,190 @@
+//! OUTPUT: the rows that were changed, to the client or into a table.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+
+use super::row_writer::RowWriter;
+use super::through::ThroughColumn;
+use crate::catalog::Table;
+use crate::query::tree::Place;
+use crate::query::{Clause, QueryBinder};
+use crate::statement::inputs::Inputs;
+use crate::statement::{Binding, ResultColumn};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
+
+/// Where in a changed row's values the old and the new row stand.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    /// The place of the old row's first column, if there is an old row.
+    pub deleted: Option<usize>,
+    /// The place of the new row's first column, if there is a new row.
+    pub inserted: Option<usize>,
+}
+
+/// One OUTPUT clause.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    /// Its columns.
+    pub columns: Vec<ResultColumn>,
+    /// What they are, over a changed row's values and what else is needed.
+    pub values: Vec<Expr>,
+    /// The table that the rows go into; none is the client.
+    pub into: Option<Box<RowWriter>>,
+}
+
+impl Outputs {
+    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    ///
+    /// Errors: whatever is wrong with them.
+    pub(crate) fn bind(
+        binding: &Binding<'_>,
+        binder: &mut QueryBinder<'_>,
+        output: &[ast::Output],
+        (table, through): (&Arc<Table>, Option<&[ThroughColumn]>),
+        layout: Layout,
+        sources: &[Source],
+        inputs: &mut Inputs,
+    ) -> Result<Vec<Self>, PlanError> {
+        let mut bound = Vec::with_capacity(output.len());
+        for clause in output {
+            let deleted = layout
+                .deleted
+                .map(|first| Changed::of(binder, table, through, ("deleted", first)));
+            let inserted = layout
+                .inserted
+                .map(|first| Changed::of(binder, table, through, ("inserted", first)));
+            let mut names: Vec<Source> = [&deleted, &inserted]
+                .into_iter()
+                .flatten()
+                .map(|changed| changed.source.clone())
+                .collect();
+            names.extend_from_slice(sources);
+            let items = binder.scoped(names, |binder| binder.bind_items(&clause.items, Clause::Output))?;
+            let mut columns = Vec::with_capacity(items.len());
+            let mut values = Vec::with_capacity(items.len());
+            for mut item in items {
+                columns.push(ResultColumn {
+                    name: item.name,
+                    data_type: item.value.data_type,
+                    nullable: item.value.nullable,
+                    collation: item.value.collation,
+                    identity: None,
+                    place: String::new(),
+                });
+                for changed in [&deleted, &inserted].into_iter().flatten() {
+                    changed.place(&mut item.value)?;
+                }
+                inputs.take(&mut item.value);
+                values.push(item.value);
+            }
+            let into = match &clause.into {
+                Some(into) => {
+                    let target = binder.target_table(&into.target)?;
+                    let types = columns.iter().map(|column| column.data_type).collect();
+                    Some(Box::new(RowWriter::bind(binding, &target, &into.columns, types)?))
+                }
+                None => None,
+            };
+            bound.push(Self { columns, values, into });
+        }
+        Ok(bound)
+    }
+
+    /// The table that its rows go into.
+    pub fn filled(&self) -> Option<&Arc<Table>> {
+        self.into.as_ref().map(|writer| &writer.rules.table)
+    }
+
+    /// Whether its rows go to the client.
+    pub fn is_result(&self) -> bool {
+        self.into.is_none()
+    }
+}
+
+/// The columns of the clause whose rows go to the client.
+pub(crate) fn result_columns(outputs: &[Outputs]) -> &[ResultColumn] {
+    outputs
+        .iter()
+        .find(|output| output.is_result())
+        .map_or(&[], |output| &output.columns)
+}
+
+/// `inserted` or `deleted`: the columns by which an OUTPUT names the rows of a table, or of what it is changed through.
+struct Changed {
+    source: Source,
+    /// Of each column, where it stands in a row's values; nowhere if a query computes it.
+    places: Vec<Option<u32>>,
+}
+
+impl Changed {
+    fn of(
+        binder: &mut QueryBinder<'_>,
+        table: &Table,
+        through: Option<&[ThroughColumn]>,
+        (alias, first): (&str, usize),
+    ) -> Self {
+        let own = || table.columns.iter().enumerate();
+        let named: Vec<ThroughColumn> = match through {
+            Some(columns) => columns.to_vec(),
+            None => own().map(|(at, column)| (column.name.clone(), Some(at))).collect(),
+        };
+        let column = |(name, at): &ThroughColumn| {
+            let column = at.and_then(|at| table.columns.get(at));
+            SourceColumn {
+                name: name.clone(),
+                data_type: column.map_or(DataType::Int, |column| column.data_type),
+                nullable: column.is_none_or(|column| column.nullable),
+                collation: column.map(|column| column.collation.of_column()).unwrap_or_default(),
+            }
+        };
+        let places = named.iter().map(|(name, _)| Place::Named(name.clone())).collect();
+        Self {
+            source: Source {
+                alias: alias.to_owned(),
+                database_and_schema: None,
+                number: binder.parts.add_source(places),
+                columns: named.iter().map(column).collect(),
+            },
+            places: named
+                .iter()
+                .map(|(_, at)| at.and_then(|at| u32::try_from(first + at).ok()))
+                .collect(),
+        }
+    }
+
+    /// Lets an expression read its columns from a changed row's values.
+    ///
+    /// Errors: 40510 for a column that is no column of the table.
+    fn place(&self, value: &mut Expr) -> Result<(), PlanError> {
+        let mut is_known = true;
+        value.rewrite(&mut |node| {
+            if let NodeMut::Expr(expr) = node
+                && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+                && source == self.source.number
+            {
+                let at = usize::try_from(column).ok().and_then(|at| self.places.get(at));
+                match at.copied().flatten() {
+                    Some(place) => expr.kind = ExprKind::Input(place),
+                    None => is_known = false,
+                }
+            }
+        });
+        match is_known {
+            true => Ok(()),
+            false => Err(PlanError::unsupported("OUTPUT of a column that a query computes")),
+        }
+    }
+}
+
+/// Lets the columns of source `number` be read from `first` on.
+pub(crate) fn place_columns(node: NodeMut<'_>, number: u32, first: usize) {
+    if let NodeMut::Expr(expr) = node
+        && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+        && source == number
+    {
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
+        expr.kind = ExprKind::Input(first.saturating_add(column));
+    }
+}

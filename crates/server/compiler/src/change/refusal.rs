@@ -1,0 +1,168 @@
+//! What is wrong with a change, in SQL Server's words.
+
+use crate::catalog::Table;
+use crate::{Ends, PlanError};
+
+impl PlanError {
+    fn change(number: i32, severity: u8, state: u8, text: impl Into<String>) -> Self {
+        Self::new(number, Ends::Batch, text)
+            .with_severity(severity)
+            .with_state(state)
+    }
+
+    /// 109 and 110: a row of VALUES that has fewer or more values than there are columns.
+    pub fn values_count(columns: usize, values: usize) -> Self {
+        let tail = "The number of values in the VALUES clause must match the number of columns specified in the INSERT \
+                    statement.";
+        if columns > values {
+            let text = "There are more columns in the INSERT statement than values specified in the VALUES clause.";
+            return Self::change(109, 15, 1, format!("{text} {tail}"));
+        }
+        let text = "There are fewer columns in the INSERT statement than values specified in the VALUES clause.";
+        Self::change(110, 15, 1, format!("{text} {tail}"))
+    }
+
+    /// 120 and 121: a SELECT that has fewer or more columns than are inserted into.
+    pub fn select_count(columns: usize, items: usize) -> Self {
+        let tail = "The number of SELECT values must match the number of INSERT columns.";
+        if columns > items {
+            let text = "The select list for the INSERT statement contains fewer items than the insert list.";
+            return Self::change(120, 15, 1, format!("{text} {tail}"));
+        }
+        let text = "The select list for the INSERT statement contains more items than the insert list.";
+        Self::change(121, 15, 1, format!("{text} {tail}"))
+    }
+
+    /// 213: values that are not as many as the table's columns.
+    pub fn table_count() -> Self {
+        Self::change(
+            213,
+            16,
+            1,
+            "Column name or number of supplied values does not match table definition.",
+        )
+    }
+
+    /// 259: a change of what the server itself shows.
+    pub fn system_change() -> Self {
+        Self::change(259, 16, 1, "Ad hoc updates to system catalogs are not allowed.")
+    }
+
+    /// 264: a column that is given twice.
+    pub fn column_given_twice(column: &str) -> Self {
+        let text = format!(
+            "The column name '{column}' is specified more than once in the SET clause or column list of an INSERT. A column \
+             cannot be assigned more than one value in the same clause. Modify the clause to make sure that a column is \
+             updated only once. If this statement updates or inserts columns into a view, column aliasing can conceal the \
+             duplication in your code."
+        );
+        Self::change(264, 16, 1, text)
+    }
+
+    /// 271: a change of a computed column.
+    pub fn computed_change(column: &str) -> Self {
+        let text = format!(
+            "The column \"{column}\" cannot be modified because it is either a computed column or is the result of a UNION \
+             operator."
+        );
+        Self::change(271, 16, 1, text)
+    }
+
+    /// 339: DEFAULT for an identity.
+    pub fn default_identity() -> Self {
+        Self::change(
+            339,
+            16,
+            1,
+            "DEFAULT or NULL are not allowed as explicit identity values.",
+        )
+    }
+
+    /// 544: a number for an identity that numbers itself.
+    pub fn identity_given(table: &Table) -> Self {
+        let text = format!(
+            "Cannot insert explicit value for identity column in table '{}' when IDENTITY_INSERT is set to OFF.",
+            table.name
+        );
+        Self::new(544, Ends::Statement, text)
+    }
+
+    /// 545: no number for an identity that does not number itself.
+    pub fn identity_missing(table: &Table) -> Self {
+        let text = format!(
+            "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is set to ON or \
+             when a replication user is inserting into a NOT FOR REPLICATION identity column.",
+            table.name
+        );
+        Self::new(545, Ends::Statement, text)
+    }
+
+    /// 4104 for a prefix that is not the target's.
+    pub fn other_target(name: &str) -> Self {
+        Self::unbound_identifier(name)
+    }
+
+    /// 550: a row that is written through a view WITH CHECK OPTION and is none of it.
+    pub fn check_option() -> Self {
+        let text = "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
+                    view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
+                    the CHECK OPTION constraint.";
+        Self::new(550, Ends::Statement, text)
+    }
+
+    /// 4405: a change through a query of several tables, of groups or of distinct rows.
+    pub fn change_of_several(name: &str) -> Self {
+        let text = format!(
+            "View or function '{name}' is not updatable because the modification affects multiple base tables."
+        );
+        Self::change(4405, 16, 1, text)
+    }
+
+    /// 4406: a change of what a query computes.
+    pub fn derived_column(name: &str) -> Self {
+        let text = format!(
+            "Update or insert of view or function '{name}' failed because it contains a derived or constant field."
+        );
+        Self::change(4406, 16, 1, text)
+    }
+
+    /// 4712: TRUNCATE of a table that others refer to.
+    pub fn truncate_referenced(table: &str) -> Self {
+        let text =
+            format!("Cannot truncate table '{table}' because it is being referenced by a FOREIGN KEY constraint.");
+        Self::change(4712, 16, 1, text)
+    }
+
+    /// 4701: TRUNCATE of no table.
+    pub fn truncate_unknown(table: &str) -> Self {
+        let text =
+            format!("Cannot find the object \"{table}\" because it does not exist or you do not have permissions.");
+        Self::change(4701, 16, 1, text)
+    }
+
+    /// 8101: a number for an identity without a list of columns.
+    pub fn identity_without_list(table: &Table) -> Self {
+        let text = format!(
+            "An explicit value for the identity column in table '{}' can only be specified when a column list is used and \
+             IDENTITY_INSERT is ON.",
+            table.name
+        );
+        Self::change(8101, 16, 1, text)
+    }
+
+    /// 8102: UPDATE of an identity.
+    pub fn identity_change(column: &str) -> Self {
+        Self::change(8102, 16, 1, format!("Cannot update identity column '{column}'."))
+    }
+
+    /// 8115: an identity that has come to its type's end.
+    pub fn identity_overflow(type_name: &str) -> Self {
+        let text = format!("Arithmetic overflow error converting IDENTITY to data type {type_name}.");
+        Self::new(8115, Ends::Statement, text)
+    }
+
+    /// 8154: a target that FROM names more than once.
+    pub fn ambiguous_target(name: &str) -> Self {
+        Self::change(8154, 15, 1, format!("The table '{name}' is ambiguous."))
+    }
+}

@@ -1,0 +1,174 @@
+//! A row that is to be written: converted, and looked at by the table's rules.
+
+use std::sync::Arc;
+
+use super::reference::References;
+use crate::catalog::{ChangeVerb, Table, View};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::Binding;
+use crate::writer::{qualified, quoted};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
+
+/// What a table asks of its rows; expressions are over the row, column by column.
+#[derive(Clone, Debug)]
+pub struct RowRules {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Its computed columns.
+    pub computed: Vec<(usize, Expr)>,
+    /// The foreign keys that the change may break.
+    pub references: References,
+    /// What its rows must fulfil, each with its place in [`Table::checks`].
+    pub checks: Vec<(Predicate, usize)>,
+    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the same key.
+    pub null_keys: Box<[(usize, String)]>,
+    /// What rows must fulfil that are written through views WITH CHECK OPTION.
+    pub of_views: Box<[Predicate]>,
+    /// The view that was named as the target.
+    view: Option<Arc<View>>,
+}
+
+impl RowRules {
+    /// The rules of a table that matter when these columns change.
+    ///
+    /// Errors: whatever is wrong with its checks.
+    pub fn bind(
+        binding: &Binding<'_>,
+        table: &Arc<Table>,
+        verb: ChangeVerb,
+        changed: &dyn Fn(usize) -> bool,
+    ) -> Result<Self, PlanError> {
+        let mut binder = QueryBinder::new(binding.catalog, binding.variables);
+        let bound = binder.plain_table(table);
+        let number = bound.sources.first().map_or(0, |source| source.number);
+        let (mut computed, mut checks) = (Vec::new(), Vec::new());
+        binder.scoped(bound.sources, |binder| {
+            for (at, column) in table.columns.iter().enumerate() {
+                if let Some(rule) = &column.computed {
+                    let mut value = binder
+                        .value(Clause::Where, &rule.value)?
+                        .converted_to(&column.data_type)?;
+                    value.rewrite(&mut |node| over_row(node, number));
+                    computed.push((at, value));
+                }
+            }
+            for (at, check) in table.checks.iter().enumerate() {
+                let mut condition = binder.condition(Clause::Where, &check.condition)?;
+                let mut matters = false;
+                condition.visit(&mut |node| {
+                    let column = crate::query::walk::column_of(node);
+                    let column = column.and_then(|column| usize::try_from(column.column).ok());
+                    matters |= column.is_some_and(|column| changed(column) || is_computed(table, column));
+                });
+                condition.rewrite(&mut |node| over_row(node, number));
+                if matters {
+                    checks.push((condition, at));
+                }
+            }
+            Ok(())
+        })?;
+        let null_keys = null_keys(table, changed)?.into_boxed_slice();
+        Ok(Self {
+            table: Arc::clone(table),
+            computed,
+            references: References::bind(table, verb, changed)?,
+            checks,
+            null_keys,
+            of_views: Box::default(),
+            view: None,
+        })
+    }
+
+    /// The view that rows are changed through.
+    pub fn view(&self) -> Option<&Arc<View>> {
+        self.view.as_ref()
+    }
+
+    /// Lets rows be changed through views, the outermost last.
+    pub fn through(&mut self, views: &[Arc<View>]) {
+        self.view = views.last().cloned();
+    }
+
+    /// Adds what views ask of the rows that are written through them, the outermost last.
+    ///
+    /// Errors: whatever is wrong with a view's condition; 40510 for one that asks other tables.
+    pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
+        self.through(views);
+        let mut conditions = Vec::new();
+        for view in views.iter().filter(|view| view.check_option) {
+            let filter = view
+                .checked_filter()
+                .ok_or_else(|| PlanError::unsupported(CHECK_OPTION))?;
+            let Some((filter, alias)) = filter else { continue };
+            let mut binder = QueryBinder::new(binding.catalog, binding.variables);
+            let mut bound = binder.plain_table(&self.table);
+            let number = bound.sources.first().map_or(0, |source| source.number);
+            for source in &mut bound.sources {
+                source.alias = alias.to_owned();
+                source.database_and_schema = Some((self.table.database.clone(), self.table.schema.clone()));
+            }
+            let bound = binder.scoped(bound.sources, |binder| binder.condition(Clause::Where, filter));
+            let mut condition = bound?;
+            if !binder.parts.outsides.is_empty() {
+                return Err(PlanError::unsupported(CHECK_OPTION));
+            }
+            condition.rewrite(&mut |node| over_row(node, number));
+            conditions.push(condition);
+        }
+        self.of_views = conditions.into_boxed_slice();
+        Ok(())
+    }
+
+    /// Whether SQLite's own rules are all that there are.
+    pub fn is_plain(&self) -> bool {
+        self.checks.is_empty() && self.null_keys.is_empty() && self.of_views.is_empty()
+    }
+}
+
+/// What WITH CHECK OPTION is supported for is said where it is refused.
+const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
+
+/// Keys that may hold NULL, with the SQL that finds a row of the same key.
+fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, PlanError> {
+    let mut keys = Vec::new();
+    for (at, key) in table.keys.iter().enumerate() {
+        let columns = || {
+            key.columns
+                .iter()
+                .filter_map(|column| Some((*column, table.columns.get(*column)?)))
+        };
+        let nullable = columns().any(|(_, column)| column.nullable);
+        if key.is_filtered || !nullable || !columns().any(|(column, _)| changed(column)) {
+            continue;
+        }
+        let mut conditions = Vec::with_capacity(key.columns.len());
+        for (number, (_, column)) in columns().enumerate() {
+            conditions.push(format!("{} IS ?{}", quoted(&column.name)?, number + 1));
+        }
+        let number = conditions.len() + 1;
+        let name = qualified(&table.sqlite)?;
+        let conditions = conditions.join(" AND ");
+        keys.push((
+            at,
+            format!("SELECT 1 FROM {name} WHERE {conditions} LIMIT 1 OFFSET ?{number}"),
+        ));
+    }
+    Ok(keys)
+}
+
+fn is_computed(table: &Table, column: usize) -> bool {
+    table
+        .columns
+        .get(column)
+        .is_some_and(|column| column.computed.is_some())
+}
+
+/// Lets a column of source `number` be read from its place in the row.
+fn over_row(node: NodeMut<'_>, number: u32) {
+    if let NodeMut::Expr(expr) = node
+        && let ExprKind::Column(ColumnRef { source, column }) = expr.kind
+        && source == number
+    {
+        expr.kind = ExprKind::Input(column);
+    }
+}

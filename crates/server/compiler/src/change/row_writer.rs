@@ -1,0 +1,149 @@
+//! Rows put into a table, column by column.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+
+use super::row::RowRules;
+use crate::catalog::{ChangeVerb, Table};
+use crate::query::{Clause, QueryBinder};
+use crate::statement::Binding;
+use crate::writer::{qualified, quoted};
+use crate::{Expr, PlanError};
+
+/// What writes rows into a table.
+#[derive(Clone, Debug)]
+pub struct RowWriter {
+    /// What the table asks.
+    pub rules: RowRules,
+    /// The columns that are given, in the order in which they are.
+    pub targets: Vec<usize>,
+    /// The types of the values that are given.
+    pub types: Vec<DataType>,
+    /// What the columns are that are not given: by column.
+    pub defaults: Vec<Option<Expr>>,
+    /// The columns that SQLite stores: all that are not computed.
+    pub stored: Vec<usize>,
+    /// The INSERT of one row, with a parameter for each of these.
+    pub sql: String,
+}
+
+impl RowWriter {
+    /// What writes values of these types into columns of a table: the named ones, or all that can be given.
+    ///
+    /// Errors: 207, 213, 264, 271 and what is wrong with the table's rules.
+    pub fn bind(
+        binding: &Binding<'_>,
+        table: &Arc<Table>,
+        columns: &[ast::Name],
+        types: Vec<DataType>,
+    ) -> Result<Self, PlanError> {
+        let targets = targets(table, columns)?;
+        if targets.len() != types.len() {
+            return Err(PlanError::table_count());
+        }
+        Self::of_targets(binding, table, targets, types)
+    }
+
+    /// What writes values of these types into these columns.
+    ///
+    /// Errors: 206 and 257 for types that do not convert; what is wrong with the table's rules.
+    pub fn of_targets(
+        binding: &Binding<'_>,
+        table: &Arc<Table>,
+        targets: Vec<usize>,
+        types: Vec<DataType>,
+    ) -> Result<Self, PlanError> {
+        for (at, from) in targets.iter().zip(&types) {
+            if let Some(column) = table.columns.get(*at) {
+                selenite_types::Conversion::check_implicit(from, &column.data_type)?;
+            }
+        }
+        let rules = RowRules::bind(binding, table, ChangeVerb::Insert, &|_| true)?;
+        let mut defaults = Vec::with_capacity(table.columns.len());
+        let mut stored = Vec::with_capacity(table.columns.len());
+        let mut names = Vec::with_capacity(table.columns.len());
+        for (at, column) in table.columns.iter().enumerate() {
+            defaults.push(default_of(binding, table, at)?);
+            if column.computed.is_none() {
+                stored.push(at);
+                names.push(quoted(&column.name)?);
+            }
+        }
+        let places: Vec<String> = (1..=stored.len()).map(|number| format!("?{number}")).collect();
+        let name = qualified(&table.sqlite)?;
+        let sql = format!(
+            "INSERT INTO {name} ({}) VALUES ({})",
+            names.join(", "),
+            places.join(", ")
+        );
+        Ok(Self {
+            rules,
+            targets,
+            types,
+            defaults,
+            stored,
+            sql,
+        })
+    }
+}
+
+/// The columns of a list; without one, all that can be given.
+///
+/// Errors: 207, 264, 271.
+pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>, PlanError> {
+    if columns.is_empty() {
+        let open = |(at, column): (usize, &crate::catalog::Column)| {
+            (column.identity.is_none() && column.computed.is_none()).then_some(at)
+        };
+        return Ok(table.columns.iter().enumerate().filter_map(open).collect());
+    }
+    let mut targets = Vec::with_capacity(columns.len());
+    for name in columns {
+        let line = name.position.line;
+        let at = table
+            .column(&name.text)
+            .ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let column = table.columns.get(at).map_or("", |column| column.name.as_str());
+        if targets.contains(&at) {
+            return Err(PlanError::column_given_twice(column).on_line(line));
+        }
+        if table.columns.get(at).is_some_and(|column| column.computed.is_some()) {
+            return Err(PlanError::computed_change(column).on_line(line));
+        }
+        targets.push(at);
+    }
+    Ok(targets)
+}
+
+/// A column's default, of its own type; NULL's place is `None`.
+///
+/// Errors: whatever is wrong with its text.
+pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Result<Option<Expr>, PlanError> {
+    let Some(column) = table.columns.get(at) else {
+        return Ok(None);
+    };
+    let Some(default) = &column.default else {
+        return Ok(None);
+    };
+    let mut binder = QueryBinder::new(binding.catalog, binding.variables);
+    let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
+    let value = value.map_err(constant_alone)?;
+    if !binder.parts.outsides.is_empty() {
+        return Err(PlanError::subquery_not_allowed());
+    }
+    Ok(Some(value))
+}
+
+/// A default names no columns: 128 is told instead of 207.
+fn constant_alone(error: PlanError) -> PlanError {
+    let name = error.text().strip_prefix("Invalid column name '");
+    match name.and_then(|name| name.strip_suffix("'.")) {
+        Some(name) if error.number() == UNKNOWN_COLUMN => PlanError::name_not_permitted(name),
+        Some(_) | None => error,
+    }
+}
+
+/// The number of an error that tells of no such column.
+const UNKNOWN_COLUMN: i32 = 207;

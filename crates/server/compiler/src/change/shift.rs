@@ -1,0 +1,86 @@
+//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite looks at a key row by row.
+//!
+//! M1. Aside is where no row is: a value of a class that SQLite orders and compares apart from all of the column's own, a BLOB among
+//!     text and a TEXT among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row, are moved to
+//!     numbers that no row has.
+//! M2. Foreign keys pass the move on as they pass any other, so that rows that refer to the row go with it, there and back.
+
+use selenite_types::DataType;
+
+use crate::PlanError;
+use crate::catalog::{KeyKind, Table};
+use crate::writer::{Form, qualified, quoted};
+
+/// How rows of a table are moved aside.
+#[derive(Clone, Debug)]
+pub struct Shift {
+    /// The columns of keys that change.
+    pub columns: Vec<usize>,
+    /// What moves a row: the columns' values, and the rowid.
+    pub sql: String,
+    /// What writes the row, once it is aside: the values of all columns that change, and its address.
+    pub back: String,
+    /// Whether the address is the number that it was moved to; else it is the rowid.
+    pub is_by_number: bool,
+    /// What finds the least and the greatest number of each column of whole numbers.
+    pub bounds: Vec<String>,
+}
+
+impl Shift {
+    /// That of a table whose columns `changed` are written by `set`, an UPDATE up to its WHERE.
+    ///
+    /// Errors: a name that SQLite can't take.
+    pub fn bind(table: &Table, changed: &[usize], set: &str, row_id: &str) -> Result<Option<Self>, PlanError> {
+        let is_key = |at: &&usize| table.keys.iter().any(|key| key.columns.contains(*at));
+        let columns: Vec<usize> = changed.iter().filter(is_key).copied().collect();
+        if columns.is_empty() {
+            return Ok(None);
+        }
+        let name = qualified(&table.sqlite)?;
+        let (mut assignments, mut bounds) = (Vec::new(), Vec::new());
+        for (number, at) in columns.iter().enumerate() {
+            let Some(column) = table.columns.get(*at) else { continue };
+            let own = quoted(&column.name)?;
+            assignments.push(format!("{own} = ?{}", number + 1));
+            if is_whole(&column.data_type) {
+                bounds.push(format!("SELECT min({own}), max({own}) FROM {name}"));
+            }
+        }
+        // It may be SQLite's rowid, by which the row is not found once it is moved.
+        let number = table.keys.iter().find_map(|key| match key.columns.as_slice() {
+            [at] if key.kind == KeyKind::Primary && columns.contains(at) => table.columns.get(*at),
+            [] | [_, ..] => None,
+        });
+        let number = number.filter(|column| is_whole(&column.data_type));
+        let address = match number {
+            Some(column) => quoted(&column.name)?,
+            None => row_id.to_owned(),
+        };
+        let assignments = assignments.join(", ");
+        Ok(Some(Self {
+            sql: format!(
+                "UPDATE {name} SET {assignments} WHERE {row_id} = ?{}",
+                columns.len() + 1
+            ),
+            back: format!("{set} {address} = ?{}", changed.len() + 1),
+            is_by_number: number.is_some(),
+            columns,
+            bounds,
+        }))
+    }
+}
+
+/// Whether values of a type are whole numbers of SQLite's.
+#[must_use]
+pub fn is_whole(data_type: &DataType) -> bool {
+    matches!(
+        data_type,
+        DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt
+    )
+}
+
+/// Whether values of a type are BLOBs of SQLite's.
+#[must_use]
+pub fn is_bytes(data_type: &DataType) -> bool {
+    matches!(Form::of(data_type), Form::Wide(_) | Form::Bytes | Form::Guid)
+}

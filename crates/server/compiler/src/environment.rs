@@ -1,0 +1,115 @@
+//! What an expression asks of the world outside: the clock, the session, the server, and names of a database.
+//!
+//! N1. Nothing here is asked before an expression runs: binding needs types, which no answer changes.
+//! N2. `None` is no such thing, which functions turn into NULL; an error ends the statement.
+
+use std::cell::Cell;
+
+use selenite_types::{DataType, Guid, Moment};
+
+use crate::PlanError;
+
+mod facts;
+mod random;
+mod session;
+
+pub use facts::{
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
+    ObjectKind, PrincipalFacts, SchemaFacts, Server, TableOption,
+};
+pub use random::RandomState;
+pub use session::Session;
+
+/// What is outside an expression; one method for each group of functions. Unless a method is written there are no such names.
+pub trait Environment {
+    /// The moment at which the statement began: every GETDATE of a statement is the same.
+    fn now(&self) -> Moment;
+
+    /// The session's options and counters: `@@ROWCOUNT`, `@@SPID`, DATEFORMAT.
+    fn session(&self) -> &Session;
+
+    /// Who is connected, and how: SUSER_SNAME, HOST_NAME, CONNECTIONPROPERTY.
+    fn connection(&self) -> &Connection;
+
+    /// The server: `@@VERSION`, SERVERPROPERTY.
+    fn server(&self) -> &Server;
+
+    /// The error that the innermost CATCH around the statement handles: ERROR_NUMBER and related ones.
+    fn caught(&self) -> Option<&CaughtError>;
+
+    /// The session's random numbers: RAND.
+    fn random(&self) -> &Cell<RandomState>;
+
+    /// Asked before so many bytes are allocated for a value; 0 asks whether too many are in use.
+    ///
+    /// Errors: 701.
+    fn reserve(&self, _bytes: usize) -> Result<(), PlanError> {
+        Ok(())
+    }
+
+    /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
+    ///
+    /// Errors: [`PlanError::interrupted`], which nobody is told: the host stops the machine by its own poll.
+    fn poll(&self) -> Result<(), PlanError> {
+        Ok(())
+    }
+
+    /// A new random uniqueidentifier: NEWID.
+    fn new_guid(&self) -> Guid;
+
+    /// A database: DB_NAME, DB_ID, DATABASEPROPERTYEX, HAS_DBACCESS.
+    ///
+    /// Errors: whatever ends the statement; an unknown database is `None`.
+    fn database(&self, _key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// A schema of the current database, or of `database`: SCHEMA_NAME, SCHEMA_ID.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn schema(&self, _key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// An object of a database: OBJECT_ID, OBJECT_NAME, OBJECTPROPERTY.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// A column of a table or view of the current database: COL_NAME, COL_LENGTH, COLUMNPROPERTY.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// The identity of a table: IDENT_CURRENT, IDENT_SEED, IDENT_INCR.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// A user or role of the current database: USER_NAME, USER_ID, IS_MEMBER, IS_ROLEMEMBER.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn user(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// A login or role of the server: SUSER_NAME, SUSER_ID, IS_SRVROLEMEMBER.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn login(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+        Ok(None)
+    }
+
+    /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of what is no system type.
+    ///
+    /// Errors: as [`Environment::database`].
+    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+        Ok(None)
+    }
+}

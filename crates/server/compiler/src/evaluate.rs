@@ -1,0 +1,246 @@
+//! Values of bound expressions.
+//!
+//! V1. No allocation and no shared count for whole numbers.
+//! V2. Whatever fails is T-SQL's own error; nothing panics.
+//! V3. Between two operations on large values it is asked whether to go on; what is not linear in their size asks by itself, too.
+
+use std::sync::Arc;
+
+use selenite_types::{DataType, Operator, Value, convert};
+
+use crate::{
+    Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate,
+    functions::{Arguments, whole_in, within},
+};
+
+mod condition;
+mod whole;
+
+/// What an expression is evaluated over.
+#[derive(Clone, Copy)]
+pub struct Frame<'a> {
+    /// Values of variables, by [`crate::Slot`].
+    pub slots: &'a [Value],
+    /// Values of [`crate::ExprKind::Input`]s; empty outside an [`crate::Operations`].
+    pub row: &'a [Value],
+    /// The value of the innermost [`crate::Let`] around what is evaluated.
+    pub local: Option<&'a Value>,
+    /// What is outside.
+    pub environment: &'a dyn Environment,
+}
+
+impl<'a> Frame<'a> {
+    /// The same within a [`crate::Let`] of this value.
+    fn within<'b>(&self, local: &'b Value) -> Frame<'b>
+    where
+        'a: 'b,
+    {
+        Frame {
+            local: Some(local),
+            ..*self
+        }
+    }
+
+    /// A value of the row.
+    fn input(&self, at: u32) -> Result<&'a Value, PlanError> {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        self.row.get(at).ok_or_else(|| PlanError::internal("no such input"))
+    }
+}
+
+impl Expr {
+    /// The expression's value: NULL, or of its type.
+    ///
+    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which only an
+    /// [`crate::Operations`] can evaluate.
+    #[inline]
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
+        if let ExprKind::Whole(operation) = &self.kind {
+            return operation.evaluate(frame);
+        }
+        self.evaluate_others(frame)
+    }
+
+    fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
+        match &self.kind {
+            ExprKind::Null => Ok(Value::Null),
+            ExprKind::Literal(value) => Ok(value.clone()),
+            ExprKind::Variable(slot) => frame.slots.get(slot.index()).cloned().ok_or_else(no_slot),
+            ExprKind::Input(at) => {
+                let at = usize::try_from(*at).unwrap_or(usize::MAX);
+                frame
+                    .row
+                    .get(at)
+                    .cloned()
+                    .ok_or_else(|| PlanError::internal("no such input"))
+            }
+            ExprKind::Column(_) | ExprKind::Outside(_) => Err(PlanError::internal("a column without a row")),
+            ExprKind::Whole(operation) => operation.evaluate(frame),
+            ExprKind::Convert(convert) => converted(convert, &self.data_type, frame),
+            ExprKind::Unary { operator, operand } => Ok(operator.apply(&operand.evaluate(frame)?, &self.data_type)?),
+            ExprKind::Binary { operator, left, right } => {
+                let (left, right) = (left.evaluate(frame)?, right.evaluate(frame)?);
+                computed(*operator, left, right, &self.data_type, frame)
+            }
+            ExprKind::Case { branches, otherwise } => case(branches, otherwise.as_deref(), frame),
+            ExprKind::Coalesce(values) => {
+                for value in values {
+                    let value = value.evaluate(frame)?;
+                    if value != Value::Null {
+                        return Ok(value);
+                    }
+                }
+                Ok(Value::Null)
+            }
+            ExprKind::Choose { index, values } => {
+                let index = whole_in(&index.evaluate(frame)?).and_then(|index| usize::try_from(index).ok());
+                let index = index.and_then(|index| index.checked_sub(1));
+                let chosen = index.and_then(|index| values.get(index));
+                chosen.map_or(Ok(Value::Null), |chosen| chosen.evaluate(frame))
+            }
+            ExprKind::Call(call) => called(call, self, frame),
+            ExprKind::Let(bound) => over_local(bound, frame),
+            ExprKind::Local => frame
+                .local
+                .cloned()
+                .ok_or_else(|| PlanError::internal("no local value")),
+        }
+    }
+}
+
+fn case(branches: &[(Predicate, Expr)], otherwise: Option<&Expr>, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    for (condition, result) in branches {
+        if condition.evaluate(frame)? == Some(true) {
+            return result.evaluate(frame);
+        }
+    }
+    otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.evaluate(frame))
+}
+
+fn over_local(bound: &Let, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    let value = bound.value.evaluate(frame)?;
+    bound.body.evaluate(&frame.within(&value))
+}
+
+fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    let value = conversion.operand.evaluate(frame)?;
+    let style = match &conversion.style {
+        None => None,
+        Some(style) => {
+            // A style of NULL makes NULL.
+            let Value::Int(style) = style.evaluate(frame)? else {
+                return Ok(Value::Null);
+            };
+            Some(style)
+        }
+    };
+    let size = size_of(&value);
+    if size > HEAVY_SIZE {
+        frame.environment.poll()?;
+        // Bytes as text are two digits each, and made once more for the value.
+        frame.environment.reserve(size.saturating_mul(2 * COPIES))?;
+    }
+    let format = frame.environment.session().date_format;
+    match convert(&value, &conversion.operand.data_type, to, style, format) {
+        Ok(value) => Ok(value),
+        Err(_) if conversion.is_try => Ok(Value::Null),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn computed(
+    operator: Operator,
+    left: Value,
+    right: Value,
+    data_type: &DataType,
+    frame: &Frame<'_>,
+) -> Result<Value, PlanError> {
+    if operator == Operator::Add && data_type.width().is_some() {
+        return joined(left, right, data_type, frame);
+    }
+    Ok(operator.apply(&left, &right, data_type)?)
+}
+
+/// One string behind another: NULL if either is, unless the session takes NULL for an empty string.
+fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    let sum = size_of(&left).saturating_add(size_of(&right));
+    if sum > HEAVY_SIZE {
+        within(sum)?;
+        frame.environment.poll()?;
+        frame.environment.reserve(sum.saturating_mul(COPIES))?;
+    }
+    let is_null = left == Value::Null || right == Value::Null;
+    if is_null && !frame.environment.session().concat_null_yields_null {
+        let filled = |value: Value| {
+            if value == Value::Null {
+                Value::Text(Arc::from(""))
+            } else {
+                value
+            }
+        };
+        let is_text = data_type.family() == selenite_types::Family::Text;
+        if is_text {
+            return Ok(Operator::Add.apply(&filled(left), &filled(right), data_type)?);
+        }
+    }
+    Ok(Operator::Add.apply(&left, &right, data_type)?)
+}
+
+/// The bytes of a text or binary value; 0 of any other.
+#[must_use]
+pub fn size_of(value: &Value) -> usize {
+    if let Value::Text(text) = value {
+        return text.len();
+    }
+    if let Value::Binary(bytes) = value {
+        bytes.len()
+    } else {
+        0
+    }
+}
+
+fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    let mut few = [Value::Null, Value::Null, Value::Null, Value::Null];
+    let mut many = Vec::new();
+    let values = match few.get_mut(..call.arguments.len()) {
+        Some(few) => {
+            for (value, argument) in few.iter_mut().zip(&call.arguments) {
+                *value = argument.evaluate(frame)?;
+            }
+            &*few
+        }
+        None => {
+            for argument in &call.arguments {
+                many.push(argument.evaluate(frame)?);
+            }
+            many.as_slice()
+        }
+    };
+    let size = values.iter().map(size_of).fold(0, usize::saturating_add);
+    if size > HEAVY_SIZE {
+        frame.environment.poll()?;
+        frame.environment.reserve(size.saturating_mul(COPIES))?;
+    }
+    call.function.run(&Arguments {
+        values,
+        exprs: &call.arguments,
+        part: call.part,
+        data_type: expr.data_type,
+        collation: expr.collation,
+        environment: frame.environment,
+    })
+}
+
+/// 64 KiB: what is smaller costs less memory than asking for it is worth.
+pub(crate) const HEAVY_SIZE: usize = 64 << 10;
+
+/// A text is put together, and then copied to where it is shared.
+pub(crate) const COPIES: usize = 2;
+
+#[cold]
+fn no_slot() -> PlanError {
+    PlanError::internal("no such variable")
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,52 @@
+//! From T-SQL's syntax tree to typed programs and SQLite's SQL. `selenite-runtime` runs them.
+//!
+//! names-through-a-catalog: names are bound against a catalog that the caller provides. No I/O, no SQLite, no clock.
+//!
+//! one-type: an expression has one type, decided before it runs. Constants are folded here, so expressions are evaluated here.
+//!
+//! refused-by-name: what is not supported is an error that names it, never a wrong answer.
+#![forbid(unsafe_code)]
+
+mod aggregate;
+mod bind;
+mod budget;
+pub mod catalog;
+pub mod change;
+mod collation;
+pub mod compiled;
+pub mod definition;
+mod environment;
+mod error;
+mod evaluate;
+mod expr;
+mod functions;
+mod name;
+mod operation;
+pub mod program;
+mod query;
+mod scope;
+pub mod statement;
+#[cfg(test)]
+mod testing;
+mod writer;
+
+pub use aggregate::{Accumulator, Aggregate, AggregateKind};
+pub use bind::{Binder, NoQuery, QueryHook, common_type, declared_type};
+pub use collation::{Collation, CollationLabel, DEFAULT_NAME as DEFAULT_COLLATION};
+pub use environment::{
+    CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
+    ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption,
+};
+pub use error::{Ends, PlanError};
+pub use evaluate::{Frame, size_of};
+pub use expr::{
+    Compare, Convert, Expr, ExprKind, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef, Predicate,
+    Whole, WholeCompare, WholeOperand, WholeOperation,
+};
+pub use functions::{Function, FunctionState, Volatility};
+pub use name::{NameKey, same_name};
+pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
+pub use scope::{
+    ColumnRef, Columns, FoundColumn, Slot, Source, SourceColumn, Variable, Variables, written_column, written_object,
+};
+pub use writer::{Parameter, ParameterValue, SqlText, stored};

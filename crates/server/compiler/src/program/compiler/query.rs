@@ -1,0 +1,180 @@
+//! Subqueries in scalar statements: such a statement becomes one on tables.
+
+use selenite_tsql::ast::{self, ExprKind, Position, StatementKind};
+use selenite_types::{Comparison, DataType};
+
+use crate::{
+    Binder, Expr, PlanError, Predicate, QueryHook,
+    program::Command,
+    program::step::{Access, Asks, Operand, Role},
+    written_column,
+};
+
+use super::{Compiler, asked, command::Traits};
+
+impl Compiler<'_> {
+    /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.
+    ///
+    /// Errors: what is wrong with it.
+    pub(super) fn scalar(&self, value: &ast::Expr, data_type: Option<&DataType>) -> Result<Option<Operand>, PlanError> {
+        let mut finder = QueryFinder::default();
+        let mut binder = Binder::new(&self.variables, &mut finder);
+        let bound = match data_type {
+            Some(data_type) => binder.expr_as(value, data_type),
+            None => binder.expr(value),
+        };
+        if finder.found {
+            return Ok(None);
+        }
+        bound.map(|value| Some(Operand::new(value)))
+    }
+
+    /// Binds a condition, and tells what it asks for; `None` if only a query can have it.
+    ///
+    /// Errors: what is wrong with it.
+    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, PlanError> {
+        let mut finder = QueryFinder::default();
+        let bound = Binder::new(&self.variables, &mut finder).condition(condition);
+        if finder.found {
+            return Ok(None);
+        }
+        let condition = bound?;
+        let mut asks = Asks::Nothing;
+        condition.visit(&mut |node| asks = asks.max(asked(node)));
+        Ok(Some((condition, asks)))
+    }
+
+    /// `SELECT @name = value`, for the host.
+    pub(super) fn select_into(
+        &mut self,
+        name: &str,
+        operator: ast::AssignmentOperator,
+        value: ast::Expr,
+        position: Position,
+        role: Role,
+    ) -> Result<(), PlanError> {
+        self.check_variables(position)?;
+        let item = ast::SelectItem::Assign {
+            variable: name.to_owned(),
+            operator,
+            value,
+            position,
+        };
+        let command = if matches!(role, Role::Condition { .. }) {
+            Command::CONDITION
+        } else {
+            Command::SELECT
+        };
+        let traits = Traits {
+            command,
+            access: Access::Read,
+            rows: false,
+        };
+        self.push_statement(select_of(item, position), role, traits);
+        Ok(())
+    }
+
+    /// A test that asks tables: one step, whose target is to be filled in.
+    pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
+        let literal = |text: &str| ast::Expr {
+            kind: ExprKind::Literal(ast::Literal::Integer(text.to_owned())),
+            position: condition.position,
+        };
+        let value = ast::Expr {
+            kind: ExprKind::Iif(Box::new(ast::Iif {
+                condition: condition.clone(),
+                then: literal("1"),
+                otherwise: literal("0"),
+            })),
+            position: condition.position,
+        };
+        let (name, slot) = self.hidden(DataType::Int)?;
+        let role = Role::Condition {
+            slot,
+            otherwise: 0,
+            end: 0,
+        };
+        let position = Position {
+            line: position.line,
+            ..condition.position
+        };
+        self.select_into(&name, ast::AssignmentOperator::Set, value, position, role)
+    }
+}
+
+fn select_of(item: ast::SelectItem, position: Position) -> ast::Statement {
+    let select = ast::Select {
+        distinct: false,
+        top: None,
+        items: vec![item],
+        into: None,
+        from: Vec::new(),
+        filter: None,
+        group_by: Vec::new(),
+        having: None,
+        position,
+    };
+    let query = ast::Query {
+        body: ast::QueryBody::Select(Box::new(select)),
+        order_by: Vec::new(),
+        offset: None,
+        position,
+    };
+    let select = ast::SelectStatement {
+        with: Vec::new(),
+        query,
+        options: Vec::new(),
+    };
+    ast::Statement {
+        kind: StatementKind::Select(Box::new(select)),
+        position,
+    }
+}
+
+/// Sees whether an expression has what only a query can have: its errors are never told.
+#[derive(Default)]
+struct QueryFinder {
+    found: bool,
+}
+
+impl QueryFinder {
+    fn find<T>(&mut self) -> Result<T, PlanError> {
+        self.found = true;
+        Err(PlanError::subquery_not_allowed())
+    }
+}
+
+impl QueryHook for QueryFinder {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+        match name.table {
+            Some(_) => Err(PlanError::unbound_identifier(&written_column(name))),
+            None => Err(PlanError::unknown_column(&name.name.text)),
+        }
+    }
+
+    fn call(&mut self, _: &ast::FunctionCall, _: Position) -> Result<Expr, PlanError> {
+        self.find()
+    }
+
+    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, PlanError> {
+        self.find()
+    }
+
+    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, PlanError> {
+        self.find()
+    }
+
+    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, PlanError> {
+        self.find()
+    }
+
+    fn quantified(
+        &mut self,
+        _: Expr,
+        _: Comparison,
+        _: ast::Quantifier,
+        _: &ast::Query,
+    ) -> Result<Predicate, PlanError> {
+        self.find()
+    }
+}

@@ -1,0 +1,136 @@
+//! What is wrong with procedural code before it runs.
+
+use selenite_tsql::SyntaxError;
+
+use crate::{Ends, PlanError};
+
+/// An error of severity 15, state 1, which ends the batch before it begins.
+fn refused(number: i32, text: impl Into<String>) -> PlanError {
+    PlanError::new(number, Ends::Batch, text).with_severity(15)
+}
+
+impl PlanError {
+    /// 119: an argument without a name behind one with.
+    pub(crate) fn argument_after_named(number: usize) -> Self {
+        refused(
+            119,
+            format!(
+                "Must pass parameter number {number} and subsequent parameters as '@name = value'. After the form \
+                 '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'."
+            ),
+        )
+    }
+
+    /// 132: a label that is there twice.
+    pub(crate) fn label_declared_twice(name: &str) -> Self {
+        refused(
+            132,
+            format!(
+                "The label '{name}' has already been declared. Label names must be unique within a query batch or \
+                 stored procedure."
+            ),
+        )
+    }
+
+    /// 133: a GOTO to a label that is not there.
+    pub(crate) fn unknown_label(name: &str) -> Self {
+        refused(
+            133,
+            format!("A GOTO statement references the label '{name}' but the label has not been declared."),
+        )
+    }
+
+    /// 135: BREAK outside a WHILE.
+    pub(crate) fn break_outside_loop() -> Self {
+        refused(
+            135,
+            "Cannot use a BREAK statement outside the scope of a WHILE statement.",
+        )
+    }
+
+    /// 136: CONTINUE outside a WHILE.
+    pub(crate) fn continue_outside_loop() -> Self {
+        refused(
+            136,
+            "Cannot use a CONTINUE statement outside the scope of a WHILE statement.",
+        )
+    }
+
+    /// 141: assignments beside values in one SELECT.
+    pub(crate) fn assignment_beside_values() -> Self {
+        refused(
+            141,
+            "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval \
+             operations.",
+        )
+    }
+
+    /// 178: a value of RETURN in a batch.
+    pub(crate) fn return_value_not_allowed() -> Self {
+        refused(
+            178,
+            "A RETURN statement with a return value cannot be used in this context.",
+        )
+    }
+
+    /// 179: OUTPUT behind a constant.
+    pub(crate) fn output_of_constant() -> Self {
+        refused(
+            179,
+            "Cannot use the OUTPUT option when passing a constant to a stored procedure.",
+        )
+    }
+
+    /// 263: a star without a table.
+    pub(crate) fn star_without_table() -> Self {
+        PlanError::new(263, Ends::Batch, "Must specify table to select from.")
+    }
+
+    /// 1026: a GOTO into a TRY or CATCH block.
+    pub(crate) fn goto_into_try() -> Self {
+        refused(1026, "GOTO cannot be used to jump into a TRY or CATCH scope.")
+    }
+
+    /// 1087: a table variable that is not declared.
+    pub(crate) fn undeclared_table(name: &str) -> Self {
+        refused(1087, format!("Must declare the table variable \"{name}\".")).with_state(2)
+    }
+
+    /// 2747: too many arguments of RAISERROR.
+    pub(crate) fn too_many_substitutions(most: usize) -> Self {
+        PlanError::new(
+            2747,
+            Ends::Batch,
+            format!("Too many substitution parameters for RAISERROR. Cannot exceed {most} substitution parameters."),
+        )
+    }
+
+    /// 2748: an argument of RAISERROR of a type that no place takes.
+    pub(crate) fn substitution_type(type_name: &str, number: usize) -> Self {
+        PlanError::new(
+            2748,
+            Ends::Batch,
+            format!("Cannot specify {type_name} data type (parameter {number}) as a substitution parameter."),
+        )
+    }
+
+    /// 10704: THROW without arguments outside a CATCH.
+    pub fn rethrow_outside_catch() -> Self {
+        refused(
+            10704,
+            "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement \
+             inside a CATCH block, or add error parameters to the THROW statement.",
+        )
+    }
+}
+
+impl From<SyntaxError> for PlanError {
+    /// Nothing of a text runs that is no T-SQL.
+    fn from(error: SyntaxError) -> Self {
+        let number = i32::try_from(error.number).unwrap_or(i32::MAX);
+        Self::new(number, Ends::Batch, error.message)
+            .with_severity(error.severity)
+            .with_state(error.state)
+            .on_line(error.line)
+    }
+}

@@ -1,0 +1,191 @@
+//! Statements on tables, bound: what the runtime runs.
+//!
+//! bound-once: a statement is bound once and run often. It holds no values, and no rows.
+//!
+//! rows-are-computed-outside: rows are computed by the runtime, not in SQLite's change statements: values are converted, checked and
+//! numbered with T-SQL's errors, which name the row; SQLite stores them.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::DataType;
+use selenite_types::storage::Stored;
+
+use crate::catalog::{Catalog, IdentityRule, SqliteName, Table};
+use crate::change::{Delete, Insert, Update};
+use crate::writer::SqlText;
+use crate::{Collation, Expr, Frame, PlanError, Slot, Variables};
+
+mod assign;
+pub(crate) mod inputs;
+mod rows;
+pub(crate) mod select;
+
+pub use assign::Assign;
+pub use inputs::InputColumn;
+pub use rows::Rows;
+pub use select::{Into, IntoColumn};
+
+/// A statement on tables.
+#[derive(Clone, Debug)]
+pub enum Statement {
+    /// SELECT: rows to the client.
+    Rows(Rows),
+    /// `SELECT @a = ..`: the last row's values into variables.
+    Assign(Assign),
+    /// `SELECT .. INTO t`: a new table.
+    Into(Into),
+    /// INSERT.
+    Insert(Insert),
+    /// UPDATE.
+    Update(Update),
+    /// DELETE.
+    Delete(Delete),
+    /// `TRUNCATE TABLE`.
+    Truncate(Truncate),
+}
+
+/// `TRUNCATE TABLE`: all rows go, and numbering restarts.
+#[derive(Clone, Debug)]
+pub struct Truncate {
+    /// Which table; its identity, if it has one, begins at the seed again.
+    pub table: Arc<Table>,
+    /// What takes the rows away.
+    pub sql: String,
+}
+
+/// A column of a result.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ResultColumn {
+    /// Its name; empty if it has none.
+    pub name: String,
+    /// Its type: what its values' stored form is.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How its text is compared.
+    pub collation: Collation,
+    /// How it is numbered, if it is a table's own column of that kind.
+    pub identity: Option<IdentityRule>,
+    /// The table and column that it is, as errors name them; empty for what is computed.
+    pub place: String,
+}
+
+/// What a statement is bound against.
+#[derive(Clone, Copy)]
+pub struct Binding<'a> {
+    /// What knows the tables.
+    pub catalog: &'a dyn Catalog,
+    /// The batch's variables.
+    pub variables: &'a Variables,
+}
+
+impl Binding<'_> {
+    /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, TRUNCATE.
+    ///
+    /// Errors: whatever is wrong with it; 8624 for any other statement.
+    pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, PlanError> {
+        let kind = &statement.kind;
+        let bound = if let ast::StatementKind::Select(select) = kind {
+            self.select(select)
+        } else if let ast::StatementKind::Insert(insert) = kind {
+            self.insert(insert).map(Statement::Insert)
+        } else if let ast::StatementKind::Update(update) = kind {
+            self.update(update).map(Statement::Update)
+        } else if let ast::StatementKind::Delete(delete) = kind {
+            self.delete(delete).map(Statement::Delete)
+        } else if let ast::StatementKind::Truncate(name) = kind {
+            self.truncate(name).map(Statement::Truncate)
+        } else {
+            Err(PlanError::internal("not a statement on tables"))
+        };
+        bound.map_err(|error| error.on_line(statement.position.line))
+    }
+}
+
+impl Statement {
+    /// Whether a hint asks that what it reads be held until the transaction ends.
+    #[must_use]
+    pub fn holds(&self) -> bool {
+        match self {
+            Self::Rows(rows) => rows.compiled.holds(),
+            Self::Assign(assign) => assign.compiled.holds(),
+            Self::Into(into) => into.compiled.holds(),
+            Self::Insert(insert) => insert.holds(),
+            Self::Update(update) => update.compiled.holds(),
+            Self::Delete(delete) => delete.compiled.holds(),
+            Self::Truncate(_) => false,
+        }
+    }
+
+    /// The columns of its result; none if it has no result.
+    #[must_use]
+    pub fn columns(&self) -> &[ResultColumn] {
+        match self {
+            Self::Rows(rows) => &rows.columns,
+            Self::Insert(insert) => insert.columns(),
+            Self::Update(update) => update.columns(),
+            Self::Delete(delete) => delete.columns(),
+            Self::Assign(_) | Self::Into(_) | Self::Truncate(_) => &[],
+        }
+    }
+
+    /// Whether it changes rows.
+    #[must_use]
+    pub fn changes(&self) -> bool {
+        match self {
+            Self::Rows(_) | Self::Assign(_) => false,
+            Self::Into(_) | Self::Insert(_) | Self::Update(_) | Self::Delete(_) | Self::Truncate(_) => true,
+        }
+    }
+
+    /// The tables that it writes rows to; that of SELECT INTO is not made yet.
+    #[must_use]
+    pub fn written(&self) -> Vec<&Arc<Table>> {
+        match self {
+            Self::Rows(_) | Self::Assign(_) | Self::Into(_) => Vec::new(),
+            Self::Insert(insert) => insert.written(),
+            Self::Update(update) => update.written(),
+            Self::Delete(delete) => delete.written(),
+            Self::Truncate(truncate) => vec![&truncate.table],
+        }
+    }
+
+    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it fails.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        match self {
+            Self::Rows(_) | Self::Assign(_) | Self::Truncate(_) => true,
+            Self::Into(_) => false,
+            Self::Insert(insert) => insert.is_single(),
+            Self::Update(update) => update.is_single(),
+            Self::Delete(delete) => delete.is_single(),
+        }
+    }
+}
+
+impl SqlText {
+    /// The values of the parameters.
+    ///
+    /// Errors: whatever evaluating them gives.
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, PlanError> {
+        self.parameters
+            .iter()
+            .map(|parameter| parameter.evaluate(frame))
+            .collect()
+    }
+}
+
+/// What a variable is set to for each row.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SlotValue {
+    /// Which variable.
+    pub slot: Slot,
+    /// Its value, of the variable's type, over the row's inputs.
+    pub value: Expr,
+}
+
+/// A table's SQL to read its columns by name.
+pub(crate) fn table_sql(name: &SqliteName) -> Result<String, PlanError> {
+    crate::writer::qualified(name)
+}

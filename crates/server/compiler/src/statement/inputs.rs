@@ -1,0 +1,98 @@
+//! What values need of a row, so that they can be computed outside SQLite.
+
+use selenite_types::{DataType, Value};
+
+use crate::query::tree::{Body, Parts, Query, QueryColumn};
+use crate::{Expr, ExprKind, NodeMut, Predicate};
+
+/// A column of what SQLite gives for values that are computed outside of it.
+#[derive(Clone, Debug)]
+pub struct InputColumn {
+    /// Its type.
+    pub data_type: DataType,
+    /// The table and column that it is, as errors name them; empty for what SQLite computes.
+    pub place: String,
+}
+
+impl InputColumn {
+    /// Those of a query.
+    pub(crate) fn all(parts: &Parts, query: &Query) -> Vec<Self> {
+        let items = match &query.body {
+            Body::Select(select) => select.items.as_slice(),
+            Body::Values(_) | Body::Combined(..) => &[],
+        };
+        let of = |(at, column): (usize, &QueryColumn)| {
+            let origin = match items.get(at).map(|item| &item.kind) {
+                Some(ExprKind::Column(origin)) => Some(*origin),
+                Some(_) | None => column.origin,
+            };
+            Self {
+                data_type: column.data_type,
+                place: origin.and_then(|origin| parts.column_name(origin)).unwrap_or_default(),
+            }
+        };
+        query.columns.iter().enumerate().map(of).collect()
+    }
+}
+
+/// What SQLite must give for each row, and the places at which it is found.
+#[derive(Clone, Debug)]
+pub(crate) struct Inputs {
+    /// What SQLite gives, from place `first` on.
+    pub items: Vec<Expr>,
+    first: usize,
+}
+
+impl Inputs {
+    /// None yet; the first one's place is `first`.
+    pub fn from(first: usize) -> Self {
+        Self {
+            items: Vec::new(),
+            first,
+        }
+    }
+
+    /// Replaces what an expression takes from a query by places in the row.
+    pub fn take(&mut self, expr: &mut Expr) {
+        expr.rewrite(&mut |node| self.replace(node));
+    }
+
+    /// The place of a value that SQLite gives.
+    pub fn place(&mut self, item: Expr) -> u32 {
+        let at = self.items.iter().position(|other| *other == item).unwrap_or_else(|| {
+            self.items.push(item);
+            self.items.len() - 1
+        });
+        u32::try_from(self.first + at).unwrap_or(u32::MAX)
+    }
+
+    fn replace(&mut self, node: NodeMut<'_>) {
+        match node {
+            NodeMut::Expr(expr) => {
+                if matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outside(_)) {
+                    expr.kind = ExprKind::Input(self.place(expr.clone()));
+                }
+            }
+            // An expression in it comes by itself.
+            NodeMut::Operand(_) => {}
+            NodeMut::Predicate(predicate) => {
+                if let Predicate::Outside(_) = predicate {
+                    *predicate = Predicate::Input(self.place(truth(predicate.clone())));
+                }
+            }
+        }
+    }
+}
+
+/// A condition as a bit: NULL if it is unknown.
+pub(crate) fn truth(predicate: Predicate) -> Expr {
+    let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
+    let branches = vec![(predicate.clone(), bit(true)), (predicate.negate(), bit(false))];
+    Expr::new(
+        ExprKind::Case {
+            branches,
+            otherwise: None,
+        },
+        DataType::Bit,
+    )
+}

@@ -1,0 +1,393 @@
+//! SELECT, bound: rows, variables, or a new table.
+
+use std::sync::Arc;
+
+use selenite_tsql::ast;
+use selenite_types::{DataType, Value};
+
+use super::inputs::{InputColumn, Inputs};
+use super::{Assign, Binding, ResultColumn, Rows, SlotValue, Statement};
+use crate::catalog::{IdentityRule, SqliteName};
+use crate::compiled::Compiled;
+use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
+use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
+use crate::writer::{SqlText, Writer, quoted};
+use crate::{Collation, Expr, ExprKind, PlanError, Predicate, same_name};
+
+/// `SELECT .. INTO t`: the server makes the table, then runs the rows into it.
+#[derive(Clone, Debug)]
+pub struct Into {
+    /// The new table.
+    pub name: ast::ObjectName,
+    /// Its columns.
+    pub columns: Vec<IntoColumn>,
+    /// What SQLite runs behind `INSERT INTO table (columns)`: [`Into::insert`] puts it there.
+    pub text: SqlText,
+    /// What the SQL calls.
+    pub compiled: Arc<Compiled>,
+}
+
+/// A column of a table that SELECT INTO makes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IntoColumn {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How its text is compared.
+    pub collation: Collation,
+    /// How it is numbered: as the one column that it is taken from.
+    pub identity: Option<IdentityRule>,
+}
+
+impl Into {
+    /// The SQL that fills the table: its parameters are those of [`Into::text`].
+    ///
+    /// Errors: 40510 for a name that SQLite does not take.
+    pub fn insert(&self, table: &SqliteName) -> Result<String, PlanError> {
+        let names: Result<Vec<String>, PlanError> = self.columns.iter().map(|column| quoted(&column.name)).collect();
+        let table = super::table_sql(table)?;
+        Ok(format!("INSERT INTO {table} ({}) {}", names?.join(", "), self.text.sql))
+    }
+}
+
+impl Binding<'_> {
+    /// Binds a SELECT.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub(super) fn select(&self, select: &ast::SelectStatement) -> Result<Statement, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        binder.options(&select.options)?;
+        if let Some(first) = assigning(&select.query)? {
+            let (query, targets) =
+                binder.with_commons(&select.with, |binder| binder.bind_assignments(first, &select.query))?;
+            return self.assign(binder, query, targets);
+        }
+        let into = into_of(&select.query.body);
+        let query = binder.with_commons(&select.with, |binder| binder.bind_query(&select.query))?;
+        match into {
+            Some(name) => into_statement(binder, query, name.clone()),
+            None => rows_statement(binder, query).map(Statement::Rows),
+        }
+    }
+
+    /// Binds a value that may hold subqueries, where no table is: SET, PRINT, the argument of a procedure.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub fn value(&self, expr: &ast::Expr, data_type: Option<&DataType>) -> Result<Rows, PlanError> {
+        self.single(|binder| {
+            let value = binder.value(Clause::Where, expr)?;
+            match data_type {
+                Some(data_type) => value.converted_to(data_type),
+                None => Ok(value),
+            }
+        })
+    }
+
+    /// Binds a condition that may hold subqueries, where no table is: its one value is the bit 1 if it is true, else 0.
+    ///
+    /// Errors: whatever is wrong with it.
+    pub fn test(&self, condition: &ast::Condition) -> Result<Rows, PlanError> {
+        self.single(|binder| {
+            let condition: Predicate = binder.condition(Clause::Where, condition)?;
+            let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
+            let otherwise = Some(Box::new(bit(false)));
+            Ok(Expr::new(
+                ExprKind::Case {
+                    branches: vec![(condition, bit(true))],
+                    otherwise,
+                },
+                DataType::Bit,
+            ))
+        })
+    }
+
+    fn single(&self, bind: impl FnOnce(&mut QueryBinder<'_>) -> Result<Expr, PlanError>) -> Result<Rows, PlanError> {
+        let mut binder = QueryBinder::new(self.catalog, self.variables);
+        let value = binder.scoped(Vec::new(), bind)?;
+        let column = QueryColumn::of(String::new(), &value);
+        let query = Query::of_select(
+            Select {
+                items: vec![value],
+                ..Select::default()
+            },
+            vec![column],
+        );
+        rows_statement(binder, query)
+    }
+
+    fn assign(
+        &self,
+        binder: QueryBinder<'_>,
+        mut query: Query,
+        targets: Vec<crate::Variable>,
+    ) -> Result<Statement, PlanError> {
+        let mut values = Vec::with_capacity(targets.len());
+        let inputs = take_inputs(&mut query);
+        for (target, value) in targets.into_iter().zip(inputs) {
+            values.push(SlotValue {
+                slot: target.slot,
+                value,
+            });
+        }
+        let inputs = InputColumn::all(&binder.parts, &query);
+        let (text, compiled) = written(binder, &query)?;
+        Ok(Statement::Assign(Assign {
+            text,
+            inputs,
+            values,
+            compiled,
+        }))
+    }
+}
+
+impl QueryBinder<'_> {
+    /// Reads OPTION (..): MAXRECURSION counts, whatever else there is advises.
+    ///
+    /// Errors: 310 for MAXRECURSION out of range.
+    pub(crate) fn options(&mut self, options: &[ast::Setting]) -> Result<(), PlanError> {
+        for option in options.iter().filter(|option| option.name.is_word("MAXRECURSION")) {
+            let Some(ast::Expr {
+                kind: ast::ExprKind::Literal(ast::Literal::Integer(digits)),
+                ..
+            }) = option.expr()
+            else {
+                return Err(PlanError::unsupported("MAXRECURSION of what is no constant").on_line(option.position.line));
+            };
+            match digits.parse::<u32>() {
+                Ok(level_max) if level_max <= RECURSION_OPTION_MAX => self.limit_recursion(level_max),
+                Ok(_) | Err(_) => return Err(PlanError::recursion_option(digits).on_line(option.position.line)),
+            }
+        }
+        Ok(())
+    }
+
+    fn bind_assignments(
+        &mut self,
+        select: &ast::Select,
+        query: &ast::Query,
+    ) -> Result<(Query, Vec<crate::Variable>), PlanError> {
+        let mut targets = Vec::with_capacity(select.items.len());
+        let variables = self.variables;
+        let bound = self.bind_select_of(select, &query.order_by, query.offset.as_ref(), |binder| {
+            let mut items = Vec::with_capacity(select.items.len());
+            for item in &select.items {
+                let ast::SelectItem::Assign {
+                    variable,
+                    operator,
+                    value,
+                    position,
+                } = item
+                else {
+                    return Err(PlanError::assignment_and_rows());
+                };
+                let target = variables.find(variable).map_err(|error| error.on_line(position.line))?;
+                let value = compound(variable, *operator, value);
+                let value = binder.value(Clause::Items, &value)?;
+                let value = value
+                    .converted_to(&target.data_type)
+                    .map_err(|error| error.on_line(position.line))?;
+                items.push(Item {
+                    value,
+                    name: String::new(),
+                });
+                targets.push(target);
+            }
+            Ok(items)
+        })?;
+        Ok((bound, targets))
+    }
+}
+
+/// Lets a query give what its columns are computed from instead of them; what computes them comes back.
+fn take_inputs(query: &mut Query) -> Vec<Expr> {
+    let mut inputs = Inputs::from(0);
+    let columns = std::mem::take(&mut query.columns);
+    let Body::Select(select) = &mut query.body else {
+        return Vec::new();
+    };
+    if select.distinct {
+        // Distinct rows are SQLite's to find: it gives the values themselves.
+        let place = |(at, column): (usize, &QueryColumn)| {
+            let place = u32::try_from(at).unwrap_or(u32::MAX);
+            Expr::new(ExprKind::Input(place), column.data_type)
+        };
+        let values = columns.iter().enumerate().map(place).collect();
+        query.columns = columns;
+        return values;
+    }
+    let items = std::mem::take(&mut select.items);
+    for term in &mut query.order {
+        if let OrderKey::Output(at) = term.key
+            && let Some(item) = items.get(at)
+        {
+            term.key = OrderKey::Value(item.clone());
+        }
+    }
+    let mut values = items;
+    values.iter_mut().for_each(|value| inputs.take(value));
+    if inputs.items.is_empty() {
+        inputs.place(Expr::literal(Value::Int(1), DataType::Int));
+    }
+    select.items = inputs.items;
+    query.columns = select
+        .items
+        .iter()
+        .map(|item| QueryColumn::of(String::new(), item))
+        .collect();
+    values
+}
+
+/// The SELECT that assigns, if a query is one.
+///
+/// Errors: 141 for a mixture.
+fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
+    let ast::QueryBody::Select(select) = &query.body else {
+        return Ok(None);
+    };
+    let assigns = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Assign { .. });
+    if !select.items.iter().any(assigns) {
+        return Ok(None);
+    }
+    if select.items.iter().all(assigns) && select.into.is_none() {
+        return Ok(Some(select));
+    }
+    Err(PlanError::assignment_and_rows().on_line(select.position.line))
+}
+
+/// `@a += b` as `@a + b`.
+pub(crate) fn compound(variable: &str, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
+    let position = value.position;
+    compound_of(
+        ast::Expr {
+            kind: ast::ExprKind::Variable(variable.to_owned()),
+            position,
+        },
+        operator,
+        value,
+    )
+}
+
+/// `left += b` as `left + b`.
+pub(crate) fn compound_of(left: ast::Expr, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
+    let operator = match operator {
+        ast::AssignmentOperator::Set => return value.clone(),
+        ast::AssignmentOperator::Add => ast::BinaryOperator::Add,
+        ast::AssignmentOperator::Subtract => ast::BinaryOperator::Subtract,
+        ast::AssignmentOperator::Multiply => ast::BinaryOperator::Multiply,
+        ast::AssignmentOperator::Divide => ast::BinaryOperator::Divide,
+        ast::AssignmentOperator::Modulo => ast::BinaryOperator::Modulo,
+        ast::AssignmentOperator::BitAnd => ast::BinaryOperator::BitAnd,
+        ast::AssignmentOperator::BitXor => ast::BinaryOperator::BitXor,
+        ast::AssignmentOperator::BitOr => ast::BinaryOperator::BitOr,
+    };
+    let (left, right) = (Box::new(left), Box::new(value.clone()));
+    ast::Expr {
+        kind: ast::ExprKind::Binary { operator, left, right },
+        position: value.position,
+    }
+}
+
+fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
+    match body {
+        ast::QueryBody::Select(select) => select.into.as_ref(),
+        ast::QueryBody::Combined(combined) => into_of(&combined.first),
+        ast::QueryBody::Nested(_) => None,
+    }
+}
+
+fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanError> {
+    if query.columns.len() > SELECT_COUNT_MAX {
+        return Err(PlanError::too_many_columns());
+    }
+    let columns = (0..query.columns.len())
+        .filter_map(|at| output_column(&binder, &query, at))
+        .collect();
+    let (text, compiled) = written(binder, &query)?;
+    Ok(Rows {
+        text,
+        columns,
+        compiled,
+    })
+}
+
+fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, PlanError> {
+    let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
+    for at in 0..query.columns.len() {
+        let Some(ResultColumn {
+            name: column,
+            data_type,
+            nullable,
+            collation,
+            identity,
+            ..
+        }) = output_column(&binder, &query, at)
+        else {
+            continue;
+        };
+        if column.is_empty() {
+            return Err(PlanError::unnamed_into_column());
+        }
+        if columns.iter().any(|before| same_name(&before.name, &column)) {
+            return Err(PlanError::into_column_twice(&column, &name.name.text));
+        }
+        // Only the first column numbers: a second copy is a plain one.
+        let identity = identity.filter(|_| columns.iter().all(|before| before.identity.is_none()));
+        columns.push(IntoColumn {
+            name: column,
+            data_type,
+            nullable,
+            collation,
+            identity,
+        });
+    }
+    let (text, compiled) = written(binder, &query)?;
+    Ok(Statement::Into(Into {
+        name,
+        columns,
+        text,
+        compiled,
+    }))
+}
+
+fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<ResultColumn> {
+    let column = query.columns.get(at)?;
+    Some(ResultColumn {
+        name: column.name.clone(),
+        data_type: column.data_type,
+        nullable: column.nullable,
+        collation: column.collation,
+        identity: identity_of(query, column),
+        place: column
+            .origin
+            .and_then(|origin| binder.parts.column_name(origin))
+            .unwrap_or_default(),
+    })
+}
+
+/// The identity of the one table that a column is taken from as it is.
+fn identity_of(query: &Query, column: &QueryColumn) -> Option<IdentityRule> {
+    let origin = column.origin?;
+    let Body::Select(select) = &query.body else { return None };
+    let Some(From::Leaf(leaf)) = &select.from else {
+        return None;
+    };
+    let SourceRows::Table(table) = &leaf.rows else {
+        return None;
+    };
+    if select.grouped || select.distinct || leaf.source != origin.source {
+        return None;
+    }
+    table.columns.get(usize::try_from(origin.column).ok()?)?.identity
+}
+
+fn written(binder: QueryBinder<'_>, query: &Query) -> Result<(SqlText, Arc<Compiled>), PlanError> {
+    let mut writer = Writer::new(binder.parts);
+    let text = writer.statement(query)?;
+    Ok((text, Arc::new(writer.compiled())))
+}
+
+/// The greatest MAXRECURSION.
+const RECURSION_OPTION_MAX: u32 = 32_767;

@@ -1,0 +1,162 @@
+//! FROM as SQL.
+
+use selenite_types::storage::StorageClass;
+
+use super::Writer;
+use super::rows::quoted;
+use crate::PlanError;
+use crate::catalog::{SqliteName, SystemRows, SystemView};
+use crate::compiled::ROWS_FUNCTION;
+use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
+
+impl Writer {
+    /// The sources and joins behind FROM.
+    ///
+    /// Errors: as [`Writer::value`].
+    pub fn from(&mut self, from: &From) -> Result<String, PlanError> {
+        match from {
+            From::Leaf(leaf) => self.leaf(leaf),
+            From::Join(join) => self.join(join),
+        }
+    }
+
+    fn join(&mut self, join: &Join) -> Result<String, PlanError> {
+        // A chain of joins is deep to the left: it is written from its beginning.
+        let mut chain = vec![join];
+        let mut first = &join.left;
+        while let From::Join(inner) = first {
+            chain.push(inner);
+            first = &inner.left;
+        }
+        let mut sql = self.from(first)?;
+        for link in chain.into_iter().rev() {
+            let right = self.from(&link.right)?;
+            let right = match &link.right {
+                // An ON behind another is not SQLite's.
+                From::Join(_) if link.on.is_some() => format!("({right})"),
+                From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
+                From::Join(_) | From::Leaf(_) => right,
+            };
+            let word = match link.kind {
+                JoinKind::Inner => "JOIN",
+                JoinKind::Left => "LEFT JOIN",
+                JoinKind::Right => "RIGHT JOIN",
+                JoinKind::Full => "FULL JOIN",
+            };
+            sql = format!("{sql} {word} {right}");
+            match &link.on {
+                Some(on) => sql = format!("{sql} ON {}", self.condition(on)?),
+                None if link.kind == JoinKind::Inner => {}
+                None => sql.push_str(" ON 1"),
+            }
+        }
+        Ok(sql)
+    }
+
+    fn leaf(&mut self, leaf: &Leaf) -> Result<String, PlanError> {
+        let source = leaf.source;
+        self.note_source(match &leaf.rows {
+            Rows::Common(index) => Some(*index),
+            Rows::Table(_) | Rows::System(_) | Rows::Function(..) | Rows::Query(_) | Rows::Lateral(_) => None,
+        });
+        Ok(match &leaf.rows {
+            Rows::Table(table) => format!("{} AS t{source}", qualified(&table.sqlite)?),
+            Rows::System(view) => format!("{} AS t{source}", system(view)?),
+            Rows::Function(rows, arguments) => {
+                let mut written = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    written.push(self.value(argument)?);
+                }
+                match rows {
+                    SystemRows::Table(name) => format!("{}({}) AS t{source}", qualified(name)?, written.join(", ")),
+                    SystemRows::Json(name) => format!("{} AS t{source}", json_rows(name, &written)),
+                }
+            }
+            Rows::Query(query) => {
+                // SQLite may evaluate a column where it is used: twice, if it is used twice. Not behind an OFFSET.
+                let is_fenced = query.is_volatile() || self.is_fenced(source);
+                let fence = match (is_fenced, &query.limit) {
+                    (true, None) => " LIMIT -1 OFFSET 0",
+                    // What is cut, SQLite leaves where it is.
+                    (true, Some(_)) | (false, _) => "",
+                };
+                format!("({}{fence}) AS t{source}", self.query(query)?)
+            }
+            Rows::Common(index) => format!("q{index} AS t{source}"),
+            Rows::Lateral(query) => {
+                let columns = query.columns.iter().enumerate();
+                let elements = columns.map(|(at, column)| as_element(at, column.data_type.storage_class()));
+                let elements: Vec<String> = elements.collect();
+                let elements = elements.join(", ");
+                let rows = self.query(query)?;
+                format!("json_each((SELECT json_group_array(json_array({elements})) FROM ({rows}))) AS t{source}")
+            }
+        })
+    }
+}
+
+/// Whether joins can be written behind an inner join without parentheses: they add nothing to what stands before.
+fn keeps_left(join: &Join) -> bool {
+    let mut keeps = true;
+    let whole = |join: &Join| matches!(join.kind, JoinKind::Inner | JoinKind::Left);
+    keeps &= whole(join);
+    for side in [&join.left, &join.right] {
+        side.visit_joins(&mut |inner| keeps &= whole(inner));
+    }
+    keeps
+}
+
+/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps SQLite from taking
+/// the query apart (sqlite.org/optoverview.html#flattening).
+fn system(view: &SystemView) -> Result<String, PlanError> {
+    let name = match &view.rows {
+        SystemRows::Table(name) => return qualified(name),
+        SystemRows::Json(name) => name,
+    };
+    let mut columns = Vec::with_capacity(view.columns.len());
+    for (at, column) in view.columns.iter().enumerate() {
+        columns.push(format!(
+            "{} AS {}",
+            element("value", at, column.data_type.storage_class()),
+            quoted(&column.name)?
+        ));
+    }
+    Ok(format!(
+        "(SELECT {} FROM {} LIMIT -1)",
+        columns.join(", "),
+        json_rows(name, &[])
+    ))
+}
+
+/// A call of the function that answers rows.
+fn json_rows(name: &str, arguments: &[String]) -> String {
+    let name = name.replace('\'', "''");
+    let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
+    format!("json_each({ROWS_FUNCTION}('{name}'{arguments}))")
+}
+
+/// An element of a row that is a JSON array.
+pub(super) fn element(row: &str, at: usize, class: StorageClass) -> String {
+    let element = format!("({row} ->> '$[{at}]')");
+    match class {
+        StorageClass::Blob => format!("unhex{element}"),
+        StorageClass::Real => format!("CAST({element} AS REAL)"),
+        StorageClass::Null | StorageClass::Integer | StorageClass::Text => element,
+    }
+}
+
+/// A column of a query as [`element`] reads it back: JSON has no bytes, and SQLite writes 15 digits of a float there.
+fn as_element(at: usize, class: StorageClass) -> String {
+    match class {
+        StorageClass::Blob => format!("iif(c{at} IS NULL, NULL, hex(c{at}))"),
+        StorageClass::Real => format!("iif(c{at} IS NULL, NULL, printf('%!.17g', c{at}))"),
+        StorageClass::Null | StorageClass::Integer | StorageClass::Text => format!("c{at}"),
+    }
+}
+
+/// A name in SQLite with its schema.
+///
+/// Errors: as [`quoted`].
+pub(crate) fn qualified(name: &SqliteName) -> Result<String, PlanError> {
+    Ok(format!("{}.{}", quoted(&name.schema)?, quoted(&name.name)?))
+}

@@ -1,0 +1,194 @@
+//! Parameters of SQLite's statements: values that are evaluated once before.
+
+use selenite_types::storage::{Stored, to_stored};
+use selenite_types::{DataType, Decimal, LikePattern, Value};
+
+use super::form::exact_scale;
+use crate::{Expr, Frame, Like, PlanError, Predicate, Slot};
+
+/// A parameter of SQLite's statement.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Parameter {
+    /// What it is.
+    pub value: ParameterValue,
+    /// The type whose stored form it is given in.
+    pub data_type: DataType,
+}
+
+/// What a parameter is.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ParameterValue {
+    /// A value of the parameter's type.
+    Value(Expr),
+    /// A whole number's variable, of any width.
+    Whole(Slot),
+    /// An exact number times this power of ten: as another number's form has it.
+    Scaled(Expr, u8),
+    /// The same, as a decimal of more digits has it.
+    Wide(Expr, u8),
+    /// A condition: 0, 1 or NULL.
+    Truth(Predicate),
+    /// What a text that matches is not less than.
+    LikeStart(Box<Like>),
+    /// What a text that matches is less than.
+    LikeEnd(Box<Like>),
+    /// The count of TOP.
+    RowCount(Expr),
+    /// The count of TOP .. PERCENT.
+    Percent(Expr),
+    /// OFFSET's count.
+    Skip(Expr),
+    /// FETCH's count.
+    Fetch(Expr),
+    /// NTILE's count.
+    Tiles(Expr),
+    /// How far LAG and LEAD look.
+    Shift(Expr),
+}
+
+impl Parameter {
+    /// The value to bind.
+    ///
+    /// Errors: whatever evaluating it gives; 1014 and related ones for counts out of range.
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
+        match &self.value {
+            ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),
+            ParameterValue::Whole(slot) => Ok(frame
+                .slots
+                .get(slot.index())
+                .and_then(whole)
+                .map_or(Stored::Null, Stored::Integer)),
+            ParameterValue::Scaled(expr, scale) => Ok(scaled(&expr.evaluate(frame)?, &self.data_type, *scale)),
+            ParameterValue::Wide(expr, scale) => Ok(wide(&expr.evaluate(frame)?, &self.data_type, *scale)),
+            ParameterValue::Truth(predicate) => Ok(match predicate.evaluate(frame)? {
+                Some(truth) => Stored::Integer(i64::from(truth)),
+                None => Stored::Null,
+            }),
+            ParameterValue::LikeStart(like) => like_bound(like, frame, false),
+            ParameterValue::LikeEnd(like) => like_bound(like, frame, true),
+            ParameterValue::RowCount(expr) => count(expr, frame, 0, PlanError::invalid_row_count),
+            ParameterValue::Skip(expr) => count(expr, frame, 0, PlanError::negative_offset),
+            ParameterValue::Fetch(expr) => count(expr, frame, 1, PlanError::fetch_of_none),
+            ParameterValue::Tiles(expr) => count(expr, frame, 1, PlanError::invalid_tiles),
+            ParameterValue::Shift(expr) => count(expr, frame, 0, PlanError::negative_shift),
+            ParameterValue::Percent(expr) => {
+                if let Value::Float(percent) = expr.evaluate(frame)?
+                    && (0.0..=100.0).contains(&percent)
+                {
+                    return Ok(Stored::Real(percent));
+                }
+                Err(PlanError::percent_range())
+            }
+        }
+    }
+}
+
+/// A value in its type's stored form.
+///
+/// Errors: 8624 for a value that is none of the type, which binding rules out.
+pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, PlanError> {
+    match to_stored(value, data_type) {
+        Ok(stored) => Ok(stored.into_owned()),
+        Err(misfit) => Err(PlanError::internal(&misfit.to_string())),
+    }
+}
+
+fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> PlanError) -> Result<Stored<'static>, PlanError> {
+    match whole(&expr.evaluate(frame)?) {
+        Some(count) if count >= least => Ok(Stored::Integer(count)),
+        Some(_) | None => Err(error()),
+    }
+}
+
+/// A whole number of any width.
+fn whole(value: &Value) -> Option<i64> {
+    match value {
+        Value::Bit(value) => Some(i64::from(*value)),
+        Value::TinyInt(value) => Some(i64::from(*value)),
+        Value::SmallInt(value) => Some(i64::from(*value)),
+        Value::Int(value) => Some(i64::from(*value)),
+        Value::BigInt(value) => Some(*value),
+        Value::Null
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
+}
+
+/// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so is the
+/// REAL that it becomes.
+fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
+    };
+    match product.and_then(|product| i64::try_from(product).ok()) {
+        Some(integer) => Stored::Integer(integer),
+        None if unscaled < 0 => Stored::Real(f64::MIN),
+        None => Stored::Real(f64::MAX),
+    }
+}
+
+/// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it becomes.
+fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
+    let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
+        return Stored::Null;
+    };
+    let decimal = product.map(|unscaled| Value::Decimal(Decimal { unscaled, scale }));
+    let declared = DataType::Decimal { precision: 38, scale };
+    let stored = decimal.and_then(|decimal| to_stored(&decimal, &declared).ok().map(Stored::into_owned));
+    match stored {
+        Some(stored) => stored,
+        None if unscaled < 0 => Stored::Blob(Vec::new().into()),
+        None => Stored::Blob(vec![u8::MAX; 17].into()),
+    }
+}
+
+/// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is NULL.
+fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, Option<i128>)> {
+    let (unscaled, own) = if let Value::Decimal(decimal) = value {
+        (decimal.unscaled, decimal.scale)
+    } else if let Value::Money(money) = value {
+        (i128::from(*money), exact_scale(data_type).unwrap_or(0))
+    } else {
+        (i128::from(whole(value)?), 0)
+    };
+    let power = 10_i128.checked_pow(u32::from(scale.saturating_sub(own)));
+    Some((unscaled, power.and_then(|power| unscaled.checked_mul(power))))
+}
+
+/// A bound of what a pattern matches: all that begins with its plain characters.
+///
+/// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand for no text.
+fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, PlanError> {
+    let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
+        return Ok(Stored::Null);
+    };
+    let escape = match &like.escape {
+        Some(escape) => {
+            let Value::Text(escape) = escape.evaluate(frame)? else {
+                return Ok(Stored::Null);
+            };
+            Some(LikePattern::escape_character(&escape)?)
+        }
+        None => None,
+    };
+    let prefix = LikePattern::prefix(&pattern, escape);
+    let prefix = prefix.trim_end_matches(' ');
+    if end && prefix.is_empty() {
+        // A BLOB is more than any TEXT.
+        return Ok(Stored::Blob(Vec::new().into()));
+    }
+    let behind = if end { LAST_CHARACTERS } else { FIRST_CHARACTERS };
+    Ok(Stored::Text(format!("{prefix}{behind}").into()))
+}
+
+const FIRST_CHARACTERS: &str = "\0\0\0\0";
+const LAST_CHARACTERS: &str = "\u{10ffff}\u{10ffff}\u{10ffff}\u{10ffff}";

@@ -1,0 +1,84 @@
+//! DELETE, run.
+
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+
+use selenite_compiler::catalog::ChangeVerb;
+use selenite_compiler::change::{Delete, DeleteWay};
+use selenite_compiler::statement::InputColumn;
+use selenite_compiler::{PlanError, SqlText};
+use selenite_types::Value;
+use selenite_types::storage::Stored;
+
+use super::{output, row};
+use crate::statement::{Call, Run, read_inputs};
+
+pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, PlanError> {
+    match &delete.way {
+        DeleteWay::Whole(text) => {
+            let parameters = text.evaluate(&run.frame(&[]))?;
+            let call = Call {
+                sql: &text.sql,
+                parameters: &parameters,
+                compiled: &delete.compiled,
+            };
+            let deleted = run.store.change(&call);
+            deleted.map_err(|error| row::refusal(&delete.rules, run, error, &[], None, ChangeVerb::Delete))
+        }
+        DeleteWay::Rows(text, inputs, sql) => run_rows(delete, run, text, inputs, sql),
+    }
+}
+
+fn run_rows(
+    delete: &Delete,
+    run: &mut Run<'_>,
+    text: &SqlText,
+    inputs: &[InputColumn],
+    sql: &str,
+) -> Result<u64, PlanError> {
+    let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
+    let mut seen = HashSet::new();
+    run.select(text, &delete.compiled, &mut |_, row| {
+        let values = read_inputs(inputs, row)?;
+        let row_id = match values.first() {
+            Some(Value::BigInt(row_id)) => row_id,
+            // An outer join has no row of the table here.
+            Some(Value::Null) => return Ok(ControlFlow::Continue(())),
+            _ => return Err(PlanError::internal("a row without its rowid")),
+        };
+        if seen.insert(*row_id) {
+            rows.push((*row_id, values));
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    delete_all(delete, run, sql, &rows)?;
+    for (_, values) in &rows {
+        for output in &delete.outputs {
+            let _: ControlFlow<()> = output::send(output, run, values)?;
+        }
+    }
+    Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
+}
+
+/// Deletes rows at once, for rows of one table may refer to one another.
+fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
+    let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
+    let list = Stored::Text(format!("[{}]", ids.join(",")).into());
+    let Err(error) = run.change(sql, &[list]) else {
+        return Ok(());
+    };
+    let mut refusal = None;
+    for (_, values) in rows {
+        let old = values.get(1..).unwrap_or(&[]);
+        let told = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
+        // A row that nobody refers to is not the one.
+        if told.number() != UNTOLD {
+            return Err(told);
+        }
+        refusal = Some(told);
+    }
+    refusal.map_or(Ok(()), Err)
+}
+
+/// The number of an error that tells of no constraint.
+const UNTOLD: i32 = 8624;

@@ -1,0 +1,219 @@
+//! INSERT, run.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use selenite_compiler::catalog::ChangeVerb;
+use selenite_compiler::change::{GivenExpr, Insert, InsertLimit, InsertSource};
+use selenite_compiler::compiled::Compiled;
+use selenite_compiler::statement::InputColumn;
+use selenite_compiler::{PlanError, SqlText};
+use selenite_types::storage::{Stored, StoredRef};
+use selenite_types::{DataType, Value};
+
+use super::row_writer::{self, Given, Prepared};
+use super::{output, row};
+use crate::statement::{Run, StoreError, read_inputs};
+
+/// A row that a procedure has given.
+#[derive(Clone, Debug)]
+pub struct GivenRow {
+    /// Its values.
+    pub values: Vec<Value>,
+    /// Their types.
+    pub types: Arc<[DataType]>,
+}
+
+pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, PlanError> {
+    let most = most(insert, run)?;
+    match &insert.source {
+        InsertSource::Values(rows) => {
+            let mut count = 0;
+            let mut waiting = Vec::new();
+            for row in rows.iter().take(most.of(rows.len())) {
+                let given = evaluate(run, row)?;
+                put(insert, run, given, &mut waiting)?;
+                count += 1;
+            }
+            put_waiting(insert, run, &waiting)?;
+            Ok(count)
+        }
+        InsertSource::Query {
+            text,
+            compiled,
+            inputs,
+            spool,
+        } => run_query(insert, run, text, compiled, inputs, *spool, most),
+        InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
+    }
+}
+
+pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
+    let most = most(insert, run)?.of(rows.len());
+    let mut count = 0;
+    let mut waiting = Vec::new();
+    let mut checked: Option<Arc<[DataType]>> = None;
+    for row in rows.into_iter().take(most) {
+        if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, &row.types)) {
+            insert.check_types(&row.types)?;
+            checked = Some(Arc::clone(&row.types));
+        }
+        let given = row.values.into_iter().zip(row.types.iter());
+        let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
+        put(insert, run, given.collect(), &mut waiting)?;
+        count += 1;
+    }
+    put_waiting(insert, run, &waiting)?;
+    Ok(count)
+}
+
+fn run_query(
+    insert: &Insert,
+    run: &mut Run<'_>,
+    text: &SqlText,
+    compiled: &Arc<Compiled>,
+    inputs: &[InputColumn],
+    spool: bool,
+    most: Most,
+) -> Result<u64, PlanError> {
+    let mut count = 0;
+    let (spool, first) = match most {
+        Most::Rows(rows) => (spool, rows),
+        Most::Percent(_) => (true, u64::MAX),
+    };
+    let mut rows = Vec::new();
+    let mut waiting = Vec::new();
+    run.select(text, compiled, &mut |run, row| {
+        if count >= first {
+            return Ok(ControlFlow::Break(()));
+        }
+        count += 1;
+        let values = read_inputs(inputs, row)?;
+        let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
+        let given: Vec<Given> = values.into_iter().zip(inputs).map(given).collect();
+        if spool {
+            rows.push(given);
+        } else {
+            put(insert, run, given, &mut waiting)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    })?;
+    if spool {
+        let cut = most.of(rows.len());
+        rows.truncate(cut);
+        count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
+    }
+    for given in rows {
+        put(insert, run, given, &mut waiting)?;
+    }
+    put_waiting(insert, run, &waiting)?;
+    Ok(count)
+}
+
+fn most(insert: &Insert, run: &mut Run<'_>) -> Result<Most, PlanError> {
+    let stored = match insert.limit.as_deref() {
+        None => return Ok(Most::Rows(u64::MAX)),
+        Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
+        Some(InsertLimit::Query(text, compiled)) => {
+            let mut told = None;
+            run.select(text, compiled, &mut |_, row| {
+                if let Some(StoredRef::Integer(count)) = row.first() {
+                    told = Some(*count);
+                }
+                Ok(ControlFlow::Continue(()))
+            })?;
+            told.map_or(Stored::Null, Stored::Integer)
+        }
+    };
+    match stored {
+        Stored::Integer(count) => Ok(Most::Rows(u64::try_from(count).unwrap_or(0))),
+        Stored::Real(percent) => Ok(Most::Percent(percent)),
+        Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(PlanError::invalid_row_count()),
+    }
+}
+
+fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
+    let given = row.iter().map(|given| match given {
+        GivenExpr::Value(expr) => Ok(Given::Value(expr.evaluate(&run.frame(&[]))?, expr.data_type)),
+        GivenExpr::Default => Ok(Given::Default),
+    });
+    given.collect()
+}
+
+/// Writes a row; one that refers to a row of its own table that is not there yet waits.
+fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), PlanError> {
+    let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
+    match row_writer::store(&insert.writer, run, &prepared) {
+        Ok(()) => tell(insert, run, &prepared),
+        Err(error) if !insert.is_single() && row::may_wait(&insert.writer.rules, &error) => {
+            waiting.push(prepared);
+            Ok(())
+        }
+        Err(error) => Err(refusal(insert, run, error, &prepared)),
+    }
+}
+
+/// Writes rows that waited, for they may refer to one another.
+fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+    if waiting.is_empty() {
+        return Ok(());
+    }
+    run.store.defer_references()?;
+    let done = put_open(insert, run, waiting);
+    let is_open = run.store.settle_references();
+    done?;
+    if is_open? {
+        let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
+        return Err(row::left_open(&insert.writer.rules, run, rows, ChangeVerb::Insert));
+    }
+    Ok(())
+}
+
+fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+    for prepared in waiting {
+        let stored = row_writer::store(&insert.writer, run, prepared);
+        stored.map_err(|error| refusal(insert, run, error, prepared))?;
+        tell(insert, run, prepared)?;
+    }
+    Ok(())
+}
+
+fn refusal(insert: &Insert, run: &Run<'_>, error: StoreError, prepared: &Prepared) -> PlanError {
+    row::refusal(
+        &insert.writer.rules,
+        run,
+        error,
+        &prepared.row,
+        None,
+        ChangeVerb::Insert,
+    )
+}
+
+fn tell(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
+    for output in &insert.outputs {
+        // Who takes no more rows ends none of the change.
+        let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;
+    }
+    Ok(())
+}
+
+/// How many rows TOP leaves.
+#[derive(Clone, Copy)]
+enum Most {
+    Rows(u64),
+    Percent(f64),
+}
+
+impl Most {
+    /// Of so many.
+    fn of(self, count: usize) -> usize {
+        match self {
+            Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),
+            Self::Percent(percent) => {
+                let number = |count| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+                let is_in = |at: &usize| number(*at) * 100.0 < number(count) * percent;
+                (0..count).take_while(is_in).count()
+            }
+        }
+    }
+}

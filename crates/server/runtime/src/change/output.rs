@@ -1,0 +1,29 @@
+//! OUTPUT: the rows that were changed, to the client or into a table.
+
+use std::ops::ControlFlow;
+
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::ChangeVerb;
+use selenite_compiler::change::Outputs;
+use selenite_types::Value;
+
+use super::row_writer;
+use crate::statement::Run;
+
+/// Tells of one changed row.
+///
+/// Errors: whatever evaluating its columns gives, or writing them.
+pub(super) fn send(output: &Outputs, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, PlanError> {
+    let values: Result<Vec<Value>, PlanError> = output
+        .values
+        .iter()
+        .map(|value| value.evaluate(&run.frame(row)))
+        .collect();
+    match &output.into {
+        Some(into) => {
+            row_writer::write(into, run, values?, ChangeVerb::Insert)?;
+            Ok(ControlFlow::Continue(()))
+        }
+        None => (run.rows)(&values?),
+    }
+}

@@ -1,0 +1,84 @@
+//! Which foreign key a change has broken. SQLite tells that one is broken, but not which.
+//!
+//! checked-at-the-end: T-SQL checks foreign keys when all rows of a statement are written. A row that SQLite refuses waits for the
+//! others, and is then written with the keys deferred: [`Store::defer_references`](crate::statement::Store::defer_references).
+
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::{ChangeVerb, Table};
+use selenite_compiler::change::References;
+use selenite_types::Value;
+
+use super::row::{exists, stored_columns};
+use crate::statement::Run;
+
+/// The key that keeps one row from being written, which is not: `old` is the row before an UPDATE or DELETE.
+///
+/// Errors: whatever keeps it from being looked for.
+pub(super) fn broken(
+    references: &References,
+    run: &Run<'_>,
+    table: &Table,
+    (row, old): (&[Value], Option<&[Value]>),
+    verb: ChangeVerb,
+) -> Result<Option<PlanError>, PlanError> {
+    if let Some(error) = missing(references, run, table, row, verb)? {
+        return Ok(Some(error));
+    }
+    for referring in &references.referring {
+        let found = match old {
+            Some(old) => {
+                let before = stored_columns(table, &referring.columns, old)?;
+                let is_kept = verb == ChangeVerb::Update && stored_columns(table, &referring.columns, row)? == before;
+                !is_kept && exists(run, &referring.sql, &before)?
+            }
+            None => references.referring.len() == 1,
+        };
+        if found {
+            return Ok(Some(referring.error(table, verb)));
+        }
+    }
+    Ok(None)
+}
+
+/// The key that is broken now that all rows are written.
+///
+/// Errors: whatever keeps it from being looked for.
+pub(super) fn left_open<'r>(
+    references: &References,
+    run: &Run<'_>,
+    table: &Table,
+    rows: impl Iterator<Item = &'r [Value]>,
+    verb: ChangeVerb,
+) -> Result<Option<PlanError>, PlanError> {
+    for row in rows {
+        if let Some(error) = missing(references, run, table, row, verb)? {
+            return Ok(Some(error));
+        }
+    }
+    for referring in &references.referring {
+        if exists(run, &referring.dangling, &[])? {
+            return Ok(Some(referring.error(table, verb)));
+        }
+    }
+    Ok(None)
+}
+
+/// The key of a row that refers to nothing.
+fn missing(
+    references: &References,
+    run: &Run<'_>,
+    table: &Table,
+    row: &[Value],
+    verb: ChangeVerb,
+) -> Result<Option<PlanError>, PlanError> {
+    for own in &references.own {
+        let is_null = own.columns.iter().any(|at| row.get(*at) == Some(&Value::Null));
+        if is_null || exists(run, &own.sql, &stored_columns(table, &own.columns, row)?)? {
+            continue;
+        }
+        if let Some(key) = table.foreign_keys.get(own.at) {
+            return Ok(Some(table.foreign_key_failed(key, verb)));
+        }
+    }
+    Ok(None)
+}

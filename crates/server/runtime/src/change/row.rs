@@ -1,0 +1,197 @@
+//! A row that is to be written: converted, and checked by the table's rules.
+
+use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
+use selenite_compiler::change::RowRules;
+use selenite_compiler::{PlanError, stored as stored_value};
+use selenite_types::storage::Stored;
+use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
+
+use super::reference;
+use crate::statement::{Call, NOTHING, Run, StoreError};
+
+/// Computes the computed columns of a row, and sees that it keeps the table's rules.
+///
+/// Errors: 515, 547.
+pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), PlanError> {
+    for (at, column) in rules.table.columns.iter().enumerate() {
+        if !column.nullable && column.computed.is_none() && row.get(at) == Some(&Value::Null) {
+            return Err(rules.table.null_in(at, verb));
+        }
+    }
+    for (at, value) in &rules.computed {
+        let value = value.evaluate(&run.frame(row))?;
+        if let Some(place) = row.get_mut(*at) {
+            *place = value;
+        }
+    }
+    for (condition, at) in &rules.checks {
+        if condition.evaluate(&run.frame(row))? == Some(false)
+            && let Some(check) = rules.table.checks.get(*at)
+        {
+            return Err(rules.table.check_failed(check, verb));
+        }
+    }
+    for condition in &rules.of_views {
+        if condition.evaluate(&run.frame(row))? != Some(true) {
+            return Err(PlanError::check_option());
+        }
+    }
+    Ok(())
+}
+
+/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's keys hold NULL
+/// once, SQLite's any number of times.
+///
+/// Errors: 2601, 2627.
+pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {
+    for (at, sql) in &rules.null_keys {
+        let Some(key) = rules.table.keys.get(*at) else { continue };
+        if !key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null)) {
+            continue;
+        }
+        let mut parameters = stored(rules, &key.columns, row)?;
+        parameters.push(Stored::Integer(count.into()));
+        if exists(run, sql, &parameters)? {
+            return Err(rules.table.duplicate(key, row));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
+pub(super) fn may_wait(rules: &RowRules, error: &StoreError) -> bool {
+    let StoreError::Constraint(message) = error else {
+        return false;
+    };
+    rules.references.may_wait && rules.table.violation(message) == Violation::ForeignKey
+}
+
+/// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
+pub(super) fn refusal(
+    rules: &RowRules,
+    run: &Run<'_>,
+    error: StoreError,
+    row: &[Value],
+    old: Option<&[Value]>,
+    verb: ChangeVerb,
+) -> PlanError {
+    let message = match error {
+        StoreError::Failed(error) => return error,
+        StoreError::Constraint(message) => message,
+    };
+    match rules.table.violation(&message) {
+        Violation::NotNull(column) => rules.table.null_in(column, verb),
+        Violation::Unique(key) => rules.table.duplicate(key, row),
+        Violation::ForeignKey => match reference::broken(&rules.references, run, &rules.table, (row, old), verb) {
+            Ok(error) => error.unwrap_or_else(unbroken),
+            Err(error) => error,
+        },
+        Violation::Unknown => PlanError::internal(&message),
+    }
+}
+
+/// What is broken now that all rows are written.
+pub(super) fn left_open<'r>(
+    rules: &RowRules,
+    run: &Run<'_>,
+    rows: impl Iterator<Item = &'r [Value]>,
+    verb: ChangeVerb,
+) -> PlanError {
+    match reference::left_open(&rules.references, run, &rules.table, rows, verb) {
+        Ok(error) => error.unwrap_or_else(unbroken),
+        Err(error) => error,
+    }
+}
+
+/// Columns of a row in their stored forms.
+///
+/// Errors: 8624 for a value that is none of its column's type.
+pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
+    stored_columns(&rules.table, columns, row)
+}
+
+fn unbroken() -> PlanError {
+    PlanError::internal("a foreign key that nobody breaks")
+}
+
+/// Columns of a row in their stored forms.
+///
+/// Errors: 8624 for a value that is none of its column's type.
+pub(super) fn stored_columns(
+    table: &Table,
+    columns: &[usize],
+    row: &[Value],
+) -> Result<Vec<Stored<'static>>, PlanError> {
+    let value = |at: &usize| {
+        let column = table.columns.get(*at).zip(row.get(*at));
+        column.map_or(Ok(Stored::Null), |(column, value)| {
+            stored_value(value, &column.data_type)
+        })
+    };
+    columns.iter().map(value).collect()
+}
+
+/// A value as its column takes it.
+///
+/// Errors: 2628 for text or bytes that are too long, and what is wrong with the value otherwise.
+pub(super) fn fit(
+    table: &Table,
+    at: usize,
+    value: Value,
+    from: &DataType,
+    format: DateFormat,
+) -> Result<Value, PlanError> {
+    let Some(column) = table.columns.get(at) else {
+        return Err(PlanError::internal("a column beyond the last"));
+    };
+    let to = &column.data_type;
+    if from == to || value == Value::Null {
+        return Ok(value);
+    }
+    if let Some(kept) = cut(&value, from, to) {
+        return Err(table.truncated(at, &kept));
+    }
+    Ok(convert(&value, from, to, None, format)?)
+}
+
+/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
+fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
+    let Some(Width::Limited(width)) = to.width() else {
+        return None;
+    };
+    let width = usize::from(width);
+    match (from.family(), to.family(), value) {
+        (Family::Text, Family::Text, Value::Text(text)) => {
+            let long = to.text_length(text.trim_end_matches(' ')) > width;
+            long.then(|| utf16_prefix(text, width).to_owned())
+        }
+        (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
+            // What messages show of bytes is their hexadecimal digits.
+            let kept = bytes.get(..width).filter(|_| bytes.len() > width)?;
+            Some(
+                kept.iter()
+                    .fold("0x".to_owned(), |text, byte| format!("{text}{byte:02X}")),
+            )
+        }
+        _ => None,
+    }
+}
+
+/// Whether a query has a row.
+pub(super) fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
+    let mut found = false;
+    let call = Call {
+        sql,
+        parameters,
+        compiled: &NOTHING,
+    };
+    let read = run.store.select(&call, &mut |_| {
+        found = true;
+        Ok(std::ops::ControlFlow::Break(()))
+    });
+    match read {
+        Ok(()) => Ok(found),
+        Err(StoreError::Failed(error)) => Err(error),
+        Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
+    }
+}

@@ -1,0 +1,177 @@
+//! Rows put into a table, column by column.
+
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::ChangeVerb;
+use selenite_compiler::change::RowWriter;
+use selenite_types::{DataType, Decimal, Value, convert};
+
+use super::row::{self, fit};
+use crate::statement::{Run, StoreError};
+
+/// A row that is to be stored.
+#[derive(Clone, Debug)]
+pub(crate) struct Prepared {
+    /// Its values, column by column.
+    pub row: Vec<Value>,
+    number: Option<i128>,
+}
+
+/// A value that is given for a column.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Given {
+    /// A value of this type.
+    Value(Value, DataType),
+    /// DEFAULT.
+    Default,
+}
+
+/// Writes a row of values of the types that were bound.
+///
+/// Errors: as [`RowWriter::write_given`].
+pub(super) fn write(
+    writer: &RowWriter,
+    run: &mut Run<'_>,
+    values: Vec<Value>,
+    verb: ChangeVerb,
+) -> Result<Vec<Value>, PlanError> {
+    let given = values
+        .into_iter()
+        .zip(&writer.types)
+        .map(|(value, data_type)| Given::Value(value, *data_type));
+    write_given(writer, run, given.collect(), verb)
+}
+
+/// Writes a row, and gives it back as it is in the table.
+///
+/// Errors: as [`RowWriter::prepare`] and [`RowWriter::store`].
+pub(super) fn write_given(
+    writer: &RowWriter,
+    run: &mut Run<'_>,
+    given: Vec<Given>,
+    verb: ChangeVerb,
+) -> Result<Vec<Value>, PlanError> {
+    let prepared = prepare(writer, run, given, verb)?;
+    store(writer, run, &prepared)
+        .map_err(|error| row::refusal(&writer.rules, run, error, &prepared.row, None, verb))?;
+    Ok(prepared.row)
+}
+
+/// Computes a row: values converted, defaults filled in, its number taken, the table's own rules kept.
+///
+/// Errors: 515, 544, 545, 547, 2628 and whatever is wrong with a value.
+pub(super) fn prepare(
+    writer: &RowWriter,
+    run: &mut Run<'_>,
+    given: Vec<Given>,
+    verb: ChangeVerb,
+) -> Result<Prepared, PlanError> {
+    let table = &writer.rules.table;
+    let format = run.environment.session().date_format;
+    let mut row = vec![Value::Null; table.columns.len()];
+    let mut is_given = vec![false; table.columns.len()];
+    for (at, given) in writer.targets.iter().zip(given) {
+        let value = match given {
+            Given::Value(value, from) => fit(table, *at, value, &from, format)?,
+            Given::Default => default(writer, run, *at)?,
+        };
+        if let (Some(place), Some(is_given)) = (row.get_mut(*at), is_given.get_mut(*at)) {
+            *place = value;
+            *is_given = true;
+        }
+    }
+    for at in 0..table.columns.len() {
+        if is_given.get(at) == Some(&false) {
+            let value = default(writer, run, at)?;
+            if let Some(place) = row.get_mut(at) {
+                *place = value;
+            }
+        }
+    }
+    let number = number(writer, run, &mut row, &is_given)?;
+    row::check(&writer.rules, run, &mut row, verb)?;
+    row::check_null_keys(&writer.rules, run, &row, 0)?;
+    Ok(Prepared { row, number })
+}
+
+/// Stores a row.
+///
+/// Errors: what SQLite refuses: keys, foreign keys.
+pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), StoreError> {
+    let parameters = row::stored(&writer.rules, &writer.stored, &prepared.row)?;
+    run.change(&writer.sql, &parameters)?;
+    if let Some(number) = prepared.number {
+        run.store.identity_used(&writer.rules.table, number)?;
+    }
+    Ok(())
+}
+
+fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, PlanError> {
+    match writer.defaults.get(at) {
+        Some(Some(default)) => {
+            let value = default.evaluate(&run.frame(&[]))?;
+            fit(
+                &writer.rules.table,
+                at,
+                value,
+                &default.data_type,
+                run.environment.session().date_format,
+            )
+        }
+        Some(None) | None => Ok(Value::Null),
+    }
+}
+
+/// The number of a row in its identity, taken or given.
+fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool]) -> Result<Option<i128>, PlanError> {
+    let table = &writer.rules.table;
+    let Some(at) = table.identity() else { return Ok(None) };
+    let given = is_given.get(at) == Some(&true);
+    match (given, run.store.identity_insert(table)) {
+        (true, false) => return Err(PlanError::identity_given(table)),
+        (false, true) => return Err(PlanError::identity_missing(table)),
+        (true, true) => return Ok(row.get(at).and_then(whole)),
+        (false, false) => {}
+    }
+    let number = run.store.next_identity(table)?;
+    let data_type = table
+        .columns
+        .get(at)
+        .map_or(DataType::BigInt, |column| column.data_type);
+    let value = Value::Decimal(Decimal {
+        unscaled: number,
+        scale: 0,
+    });
+    let from = DataType::Decimal {
+        precision: 38,
+        scale: 0,
+    };
+    let format = run.environment.session().date_format;
+    let value = convert(&value, &from, &data_type, None, format)
+        .map_err(|_| PlanError::identity_overflow(data_type.overflow_name()))?;
+    if let Some(place) = row.get_mut(at) {
+        *place = value;
+    }
+    Ok(Some(number))
+}
+
+fn whole(value: &Value) -> Option<i128> {
+    match value {
+        Value::TinyInt(value) => Some(i128::from(*value)),
+        Value::SmallInt(value) => Some(i128::from(*value)),
+        Value::Int(value) => Some(i128::from(*value)),
+        Value::BigInt(value) => Some(i128::from(*value)),
+        Value::Decimal(decimal) => Some(decimal.unscaled),
+        Value::Null
+        | Value::Bit(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Text(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => None,
+    }
+}

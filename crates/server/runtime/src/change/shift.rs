@@ -1,0 +1,88 @@
+//! Rows of an UPDATE moved aside: where to, and back.
+
+use std::ops::ControlFlow;
+
+use selenite_compiler::PlanError;
+use selenite_compiler::catalog::Table;
+use selenite_compiler::change::{Shift, is_bytes, is_whole};
+use selenite_types::Value;
+use selenite_types::storage::{Stored, StoredRef};
+
+use crate::statement::{Call, NOTHING, Run, StoreError};
+
+/// Where rows are moved to.
+pub(super) struct Room {
+    next: i64,
+    step: i64,
+}
+
+/// Whether a row's key changes.
+pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
+    shift.columns.iter().any(|at| old.get(*at) != new.get(*at))
+}
+
+/// Room for that many rows.
+///
+/// Errors: what SQLite says; 40510 where numbers reach from one end to the other.
+pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
+    let (mut least, mut greatest) = (0, 0);
+    for sql in &shift.bounds {
+        let call = Call {
+            sql,
+            parameters: &[],
+            compiled: &NOTHING,
+        };
+        let mut take = |row: &[StoredRef<'_>]| {
+            if let [StoredRef::Integer(min), StoredRef::Integer(max)] = row {
+                (least, greatest) = (least.min(*min), greatest.max(*max));
+            }
+            Ok(ControlFlow::Continue(()))
+        };
+        run.store.select(&call, &mut take).map_err(|error| match error {
+            StoreError::Failed(error) => error,
+            StoreError::Constraint(message) => PlanError::internal(&message),
+        })?;
+    }
+    let count = i64::try_from(count).unwrap_or(i64::MAX);
+    if least.checked_sub(count).is_some() {
+        return Ok(Room {
+            next: least - 1,
+            step: -1,
+        });
+    }
+    match greatest.checked_add(count) {
+        Some(_) => Ok(Room {
+            next: greatest + 1,
+            step: 1,
+        }),
+        None => Err(PlanError::unsupported(
+            "An exchange of keys among all numbers of a bigint",
+        )),
+    }
+}
+
+/// What [`Shift::sql`] takes.
+pub(super) fn parameters(shift: &Shift, table: &Table, place: i64, row_id: i64) -> Vec<Stored<'static>> {
+    let aside = |at: &usize| match table.columns.get(*at).map(|column| column.data_type) {
+        Some(data_type) if is_whole(&data_type) => Stored::Integer(place),
+        Some(data_type) if is_bytes(&data_type) => Stored::Text(format!("aside {place}").into()),
+        Some(_) | None => Stored::Blob(place.to_be_bytes().to_vec().into()),
+    };
+    let mut parameters: Vec<Stored<'static>> = shift.columns.iter().map(aside).collect();
+    parameters.push(Stored::Integer(row_id));
+    parameters
+}
+
+/// Where the row is that was moved to `place`.
+pub(super) fn address(shift: &Shift, place: i64, row_id: i64) -> i64 {
+    if shift.is_by_number { place } else { row_id }
+}
+
+impl Room {
+    /// The next place; no more of them than room was asked for.
+    pub fn next(&mut self) -> i64 {
+        let place = self.next;
+        self.next = place.saturating_add(self.step);
+        place
+    }
+}

@@ -1,0 +1,105 @@
+//! Changes through common table expressions, views and derived tables.
+
+use crate::testing::Session;
+
+fn doubled() -> Session {
+    let mut session = Session::new(
+        "CREATE TABLE t (id int IDENTITY PRIMARY KEY, a int, b varchar(5))
+         INSERT t (a, b) VALUES (1, 'x'), (1, 'y'), (2, 'z'), (1, 'w')",
+    );
+    session.define("CREATE VIEW v AS SELECT b AS name, a + 1 AS more, a FROM t WHERE a < 2");
+    session
+}
+
+#[test]
+fn doubles_are_deleted_through_their_numbers() {
+    let session = doubled();
+    let batch =
+        "WITH d AS (SELECT id, ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n FROM t) DELETE FROM d WHERE n > 1";
+    assert_eq!(session.answer(batch).counts, [2]);
+    assert_eq!(session.rows("SELECT id FROM t ORDER BY id"), "1\n3");
+}
+
+#[test]
+fn the_first_rows_of_an_order_are_changed() {
+    let session = doubled();
+    let update = "WITH first AS (SELECT TOP 2 a, b FROM t ORDER BY id DESC) UPDATE first SET b = 'new', a += 10";
+    assert_eq!(session.answer(update).counts, [2]);
+    assert_eq!(
+        session.rows("SELECT a, b FROM t ORDER BY id"),
+        "1|x\n1|y\n12|new\n11|new"
+    );
+    let delete = "DELETE d FROM (SELECT TOP 1 * FROM t ORDER BY id) AS d";
+    assert_eq!(session.answer(delete).counts, [1]);
+    assert_eq!(session.rows("SELECT MIN(id) FROM t"), "2");
+}
+
+#[test]
+fn rows_are_numbered_anew() {
+    let session = doubled();
+    let update = "WITH n AS (SELECT a, ROW_NUMBER() OVER (ORDER BY b) AS r FROM t) UPDATE n SET a = r OUTPUT deleted.a, inserted.a";
+    assert_eq!(session.answer(update).rows.len(), 4);
+    assert_eq!(session.rows("SELECT b, a FROM t ORDER BY a"), "w|1\nx|2\ny|3\nz|4");
+}
+
+#[test]
+fn a_view_of_one_table_is_changed() {
+    let session = doubled();
+    assert_eq!(session.answer("UPDATE v SET name = 'q' WHERE more = 2").counts, [3]);
+    assert_eq!(session.answer("DELETE v WHERE name = 'Q'").counts, [3]);
+    assert_eq!(session.rows("SELECT id FROM t"), "3");
+    assert_eq!(
+        session.fault("UPDATE v SET more = 1"),
+        (
+            4406,
+            "Update or insert of view or function 'v' failed because it contains a derived or constant field."
+                .to_owned()
+        )
+    );
+    assert_eq!(session.number("UPDATE v SET b = 'x'"), 207);
+}
+
+#[test]
+fn what_is_not_one_table_s_rows_is_not_changed() {
+    let session = doubled();
+    for query in [
+        "SELECT DISTINCT a FROM t",
+        "SELECT a FROM t GROUP BY a",
+        "SELECT x.a FROM t x JOIN t y ON x.id = y.id",
+        "SELECT 1 AS a",
+    ] {
+        assert_eq!(
+            session.number(&format!("WITH q AS ({query}) DELETE FROM q")),
+            4405,
+            "{query}"
+        );
+    }
+    assert_eq!(session.number("INSERT v (more) VALUES (1)"), 4406);
+}
+
+#[test]
+fn a_view_of_a_view_is_changed_beside_other_tables() {
+    let mut session = doubled();
+    session.define(
+        "CREATE VIEW w AS SELECT name AS other, a AS number FROM v
+GO
+CREATE VIEW plain (x, y) AS SELECT b, a FROM t AS q",
+    );
+    let join = "JOIN t ON t.a = w.number WHERE t.id = 1";
+    assert_eq!(
+        session
+            .answer(&format!("UPDATE w SET other = 'q' FROM w {join}"))
+            .counts,
+        [3]
+    );
+    assert_eq!(
+        session
+            .answer("UPDATE k SET x = 'r' FROM plain AS k JOIN t ON t.a = k.y WHERE t.id = 3")
+            .counts,
+        [1]
+    );
+    assert_eq!(session.rows("SELECT b FROM t ORDER BY id"), "q\nq\nr\nq");
+    assert_eq!(session.answer(&format!("DELETE w FROM w {join}")).counts, [3]);
+    assert_eq!(session.answer("INSERT w (number, other) VALUES (7, 's')").counts, [1]);
+    assert_eq!(session.rows("SELECT a, b FROM t"), "2|r\n7|s");
+}

@@ -1,0 +1,221 @@
+//! What SQLite calls while a statement runs.
+//!
+//! The server registers these functions with SQLite, each for its connection:
+//!
+//! | function | kind | does |
+//! |---|---|---|
+//! | `tsql_op(N, a, ..)` | scalar, deterministic | [`Compiled::operation`] |
+//! | `tsql_row(N, a, ..)` | scalar, not deterministic | [`Compiled::operation`] |
+//! | `tsql_level(level, max)` | scalar, deterministic | [`next_level`] |
+//! | `tsql_aggregate(N, a [, separator])` | aggregate | [`AggregateRun::step`]; NULL of no rows |
+//! | `tsql_count(N, a)` | aggregate | the same; 0 of no rows |
+//! | `tsql_window(N, a)` | window | [`AggregateRun::enter`], [`AggregateRun::leave`]; NULL of no rows |
+//! | `tsql_window_count(N, a)` | window | the same; 0 of no rows |
+//! | `tsql_single(a)` | aggregate | [`SingleValue`] |
+//! | `tsql_rows(name, a, ..)` | scalar, deterministic | the rows of [`selenite_compiler::catalog::SystemRows::Json`] |
+//! | `tsql_check_cancelled()` | scalar, not deterministic | true, or an error when the statement is to stop: asked for each row that is written |
+//!
+//! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
+//!
+//! An error of one of them ends SQLite's statement; whoever runs it tells the client that error and not SQLite's own.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+use selenite_compiler::compiled::{AggregateSpec, Compiled};
+use selenite_compiler::{Accumulator, PlanError, stored};
+use selenite_types::storage::{Stored, StoredRef, from_stored};
+use selenite_types::{DataType, Family, Value};
+
+/// An aggregate over one group, or over a window that moves.
+#[derive(Clone, Debug)]
+pub struct AggregateRun {
+    spec: Arc<AggregateSpec>,
+    separator: Value,
+    accumulator: Accumulator,
+    seen: HashSet<Vec<u8>>,
+    /// The values of the window, in order.
+    frame: VecDeque<Value>,
+    /// Whether a value has left the window, so that the accumulator no longer holds what is in it.
+    moved: bool,
+    left_out_null: bool,
+}
+
+impl AggregateRun {
+    /// Begins aggregate `number` of a statement for one group.
+    ///
+    /// Errors: 8624 for a number that the statement does not have.
+    pub fn begin(compiled: &Compiled, number: u32) -> Result<Self, PlanError> {
+        let spec = compiled.aggregate(number);
+        let spec = spec.ok_or_else(|| PlanError::internal("an aggregate of no number"))?;
+        Ok(Self::new(Arc::clone(spec)))
+    }
+
+    fn new(spec: Arc<AggregateSpec>) -> Self {
+        let accumulator = Accumulator::new(&spec.aggregate, &Value::Null);
+        Self {
+            spec,
+            separator: Value::Null,
+            accumulator,
+            seen: HashSet::new(),
+            frame: VecDeque::new(),
+            moved: false,
+            left_out_null: false,
+        }
+    }
+
+    /// Takes STRING_AGG's separator, before its first value.
+    ///
+    /// Errors: 50823 for what is no value of its type.
+    pub fn separate(&mut self, separator: StoredRef<'_>) -> Result<(), PlanError> {
+        if self.separator == Value::Null
+            && let Some(expr) = &self.spec.aggregate.separator
+        {
+            self.separator = read(separator, &expr.data_type)?;
+            self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
+        }
+        Ok(())
+    }
+
+    /// Takes a value of a group.
+    ///
+    /// Errors: 8115; 50823 for what is no value of the operand's type.
+    pub fn step(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+        let value = self.decode(argument)?;
+        if value == Value::Null {
+            self.left_out_null = true;
+            return Ok(());
+        }
+        if self.spec.distinct && !self.seen.insert(self.distinct_key(argument)) {
+            return Ok(());
+        }
+        self.accumulator.step(&value)
+    }
+
+    /// Takes a value that comes into a window: as [`AggregateRun::step`], but it may leave again.
+    ///
+    /// Errors: as [`AggregateRun::step`].
+    pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+        let value = self.decode(argument)?;
+        self.left_out_null |= value == Value::Null;
+        if !self.moved && value != Value::Null {
+            self.accumulator.step(&value)?;
+        }
+        self.frame.push_back(value);
+        Ok(())
+    }
+
+    /// Lets the window's first value go.
+    pub fn leave(&mut self) {
+        if self.frame.pop_front().is_some_and(|value| value != Value::Null) {
+            self.moved = true;
+        }
+    }
+
+    /// The aggregate of what is there now.
+    ///
+    /// Errors: 8115.
+    pub fn value(&mut self) -> Result<Stored<'static>, PlanError> {
+        if self.moved {
+            self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
+            for value in self.frame.iter().filter(|value| **value != Value::Null) {
+                self.accumulator.step(value)?;
+            }
+            self.moved = false;
+        }
+        stored(&self.accumulator.finish()?, &self.spec.aggregate.data_type)
+    }
+
+    /// Whether NULLs were left out: warning 8153, once for a statement.
+    #[must_use]
+    pub fn left_out_null(&self) -> bool {
+        self.left_out_null
+    }
+
+    fn decode(&self, argument: StoredRef<'_>) -> Result<Value, PlanError> {
+        let operand = self.spec.aggregate.operand.as_ref();
+        let data_type = operand.map_or(DataType::Int, |operand| operand.data_type);
+        read(argument, &data_type)
+    }
+
+    /// Bytes that are the same for equal values.
+    fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
+        let data_type = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type);
+        let family = data_type.map(|data_type| data_type.family());
+        let has_offset = matches!(data_type, Some(DataType::DateTimeOffset(_)));
+        match argument {
+            StoredRef::Null => Vec::new(),
+            StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
+            // Both zeros are one.
+            StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
+            StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
+            // Two offsets may tell one instant. It was decoded, so it has one.
+            StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),
+            StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
+        }
+    }
+}
+
+/// ` +HH:MM` behind a datetimeoffset's instant.
+const OFFSET_SIZE: usize = 7;
+
+/// The one value of a subquery that stands for a value.
+#[derive(Clone, Default, Debug)]
+pub struct SingleValue {
+    value: Option<Stored<'static>>,
+}
+
+impl SingleValue {
+    /// Takes a row's value.
+    ///
+    /// Errors: 512 for a second one.
+    pub fn step(&mut self, argument: &StoredRef<'_>) -> Result<(), PlanError> {
+        if self.value.is_some() {
+            return Err(PlanError::several_rows());
+        }
+        self.value = Some(owned(*argument));
+        Ok(())
+    }
+
+    /// The value; NULL if there was no row.
+    #[must_use]
+    pub fn finish(self) -> Stored<'static> {
+        self.value.unwrap_or(Stored::Null)
+    }
+}
+
+/// The level below `level` of a recursive common table expression; `level_max` 0 is none.
+///
+/// Errors: 530 beyond `level_max`.
+pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
+    let next = level.saturating_add(1);
+    if level_max > 0 && next > level_max {
+        Err(PlanError::recursion_exhausted(level_max))
+    } else {
+        Ok(next)
+    }
+}
+
+/// A value as SQLite gives it, of a declared type.
+///
+/// Errors: 50823 if it is none of the type.
+pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, PlanError> {
+    read_at(argument, data_type, "")
+}
+
+/// The same, of a place that the error names: table and column.
+///
+/// Errors: 50823 if it is none of the type.
+pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, PlanError> {
+    from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(place, &misfit.to_string()))
+}
+
+fn owned(argument: StoredRef<'_>) -> Stored<'static> {
+    match argument {
+        StoredRef::Null => Stored::Null,
+        StoredRef::Integer(value) => Stored::Integer(value),
+        StoredRef::Real(value) => Stored::Real(value),
+        StoredRef::Text(text) => Stored::Text(String::from_utf8_lossy(text).into_owned().into()),
+        StoredRef::Blob(bytes) => Stored::Blob(bytes.to_vec().into()),
+    }
+}

@@ -1,0 +1,9 @@
+//! What runs the compiler's programs and statements.
+#![forbid(unsafe_code)]
+
+pub mod change;
+pub mod execution;
+pub mod machine;
+pub mod statement;
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,382 @@
+//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between batches.
+//!
+//! R1. One DONE for each statement but DECLARE without a value, BEGIN and END, labels, GOTO, BREAK, CONTINUE and RETURN
+//!     (MS-TDS 2.2.7.6); the tests of IF and WHILE count each time they are asked. BEGIN TRY and its END have one each.
+//! R2. In a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends the call. NOCOUNT takes away the counts, and
+//!     each DONEINPROC that ends neither rows nor an error.
+//! R3. A DONE is told when the next thing is known, so that the last one of an answer is without MORE.
+//! R4. An error goes to the innermost TRY around it, in whichever frame; else it is told, and what it [`selenite_compiler::Ends`] ends.
+//! R5. Whatever a program does, a frame that was entered is left.
+
+use std::sync::Arc;
+
+use selenite_types::Value;
+
+use selenite_compiler::{
+    PlanError, Slot,
+    program::{
+        Program,
+        step::{Asks, Step},
+    },
+};
+
+mod answer;
+mod arguments;
+mod call;
+mod called_name;
+mod capture;
+mod done;
+mod event;
+mod execute;
+mod frame;
+mod host;
+mod message;
+mod notice;
+mod options;
+mod raise;
+mod scalar;
+mod statement;
+mod substitution;
+mod transaction;
+mod wait_text;
+
+pub use call::{Call, CallArgument, Callee, TextCall};
+pub use done::{Done, DoneKind};
+pub use frame::FrameKind;
+pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
+pub use message::Message;
+pub use options::Options;
+pub use selenite_compiler::program::Command;
+pub use statement::TableStatement;
+
+use answer::{Answer, DoneReport, Manner};
+use capture::Capture;
+use frame::{Frame, Reach, Returns};
+use raise::{Failed, Halt};
+use scalar::{Pause, STEPS_BETWEEN_POLLS, announce};
+use transaction::Transaction;
+
+/// What runs a session's programs: one for each session, from its login to its end.
+#[derive(Debug)]
+pub struct Machine {
+    options: Options,
+    transaction: Transaction,
+    frames: Vec<Frame>,
+    answer: Answer,
+    entry: Entry,
+    /// `@@ROWCOUNT`.
+    row_count: i64,
+    /// `@@ERROR`.
+    error: i32,
+    steps_to_poll: u32,
+    /// Whether a variable was given so much that a step with it may take milliseconds: then each step is polled for.
+    is_heavy: bool,
+    /// The INSERT .. EXECUTE that runs.
+    capture: Option<Capture>,
+}
+
+/// What a client asks for.
+#[derive(Clone, Debug)]
+pub struct Request {
+    /// What is to run.
+    pub program: Arc<Program>,
+    /// Values for its parameters.
+    pub arguments: Vec<CallArgument>,
+    /// How it is answered.
+    pub entry: Entry,
+}
+
+/// How a request is answered.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Entry {
+    /// As a batch: DONE for each statement, the last without MORE.
+    Batch,
+    /// As a call: DONEINPROC for each statement, then status, outputs and DONEPROC.
+    Call {
+        /// The place of the first argument in the client's call: 2 for sp_executesql.
+        first_ordinal: usize,
+        /// Whether the same message has another call behind it: the last DONEPROC then has MORE.
+        more: bool,
+    },
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// The answer is complete.
+    Finished,
+    /// It was broken off by ATTENTION: DONE with the bit for it is still to be written.
+    Attention,
+    /// There is nobody to answer.
+    Gone,
+    /// By an error of severity 20 or more: the answer is complete, and the connection is to be closed.
+    Connection,
+}
+
+impl Default for Machine {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Machine {
+    /// A session's machine, right after the login.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            options: Options::default(),
+            transaction: Transaction::default(),
+            frames: Vec::new(),
+            answer: Answer::default(),
+            entry: Entry::Batch,
+            row_count: 0,
+            error: 0,
+            steps_to_poll: STEPS_BETWEEN_POLLS,
+            is_heavy: false,
+            capture: None,
+        }
+    }
+
+    /// Runs a request to its end.
+    pub fn run<H: Host + ?Sized>(&mut self, request: Request, host: &mut H) -> Ended {
+        self.entry = request.entry;
+        self.is_heavy = false;
+        let result = self.start(request, host).and_then(|()| self.go(host));
+        self.conclude(result, host)
+    }
+
+    /// Tells what is wrong with a request that could not be compiled or found.
+    pub fn refuse<H: Host + ?Sized>(&mut self, errors: &[PlanError], entry: Entry, host: &mut H) -> Ended {
+        self.entry = entry;
+        let mut result = Err(Halt::Batch);
+        for error in errors {
+            let raised = self.raised(error.clone());
+            if let Err(stop) = self.tell_raised(&raised, host) {
+                result = Err(Halt::Stop(stop));
+                break;
+            }
+            if raised.reach == Reach::Connection {
+                result = Err(Halt::Connection);
+                break;
+            }
+        }
+        self.show_counters(host);
+        self.conclude(result, host)
+    }
+
+    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one DONE.
+    pub fn transact<H: Host + ?Sized>(&mut self, step: TransactionStep<'_>, host: &mut H) -> Ended {
+        self.entry = Entry::Batch;
+        let (command, done) = match step {
+            TransactionStep::Begin { name } => (Command::BEGIN, self.begin(name, host)),
+            TransactionStep::Commit { delayed_durability } => (Command::COMMIT, self.commit(delayed_durability, host)),
+            TransactionStep::Rollback => (Command::ROLLBACK, self.rollback(None, host)),
+            TransactionStep::RollbackTo { name } => (Command::ROLLBACK, self.rollback(Some(name), host)),
+            TransactionStep::Save { name } => (Command::NONE, self.save(name, host)),
+        };
+        let result = match done {
+            Ok(()) => self.complete(command, DoneReport::Plain, 0, host),
+            Err(failure) => match self.failure(failure, Failed::of(command), host) {
+                Ok(()) => Ok(()),
+                Err(halt) => Err(halt),
+            },
+        };
+        let result = result.and_then(|()| Ok(self.answer.finish(EMPTY, host)?));
+        self.show_counters(host);
+        self.conclude(result, host)
+    }
+
+    /// The session restarts, as RESETCONNECTION asks: a transaction is rolled back, and options are as after a login.
+    ///
+    /// Errors: why not to go on.
+    pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
+        let done = match self.transaction.count {
+            0 => Ok(()),
+            _ => self.end_transaction(TransactionStep::Rollback, host),
+        };
+        *self = Self::new();
+        self.show_options(host);
+        self.show_counters(host);
+        self.show_transaction(host);
+        done
+    }
+
+    /// The options that the machine keeps.
+    #[must_use]
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    fn start<H: Host + ?Sized>(&mut self, request: Request, host: &mut H) -> Result<(), Halt> {
+        self.show_options(host);
+        let Request {
+            program,
+            arguments,
+            entry,
+        } = request;
+        let bound = match arguments::bind(&program, &arguments, host.environment()) {
+            Ok(bound) => bound,
+            Err(error) => {
+                let mut raised = self.raised(error);
+                raised.procedure = program.procedure_name().cloned();
+                self.tell_raised(&raised, host)?;
+                return Err(Halt::Batch);
+            }
+        };
+        let returns = Returns {
+            status: None,
+            outputs: bound.outputs,
+        };
+        let kind = match entry {
+            Entry::Batch => FrameKind::Batch,
+            Entry::Call { .. } => FrameKind::Procedure,
+        };
+        self.begin_frame(program, kind, bound.slots, returns, host)?;
+        if self.frames.is_empty() {
+            return Err(Halt::Batch);
+        }
+        Ok(())
+    }
+
+    /// Runs until the last frame has ended.
+    fn go<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Halt> {
+        while !self.frames.is_empty() {
+            match self.scalar(host)? {
+                Pause::Event => self.event(host)?,
+                Pause::Failed(error) => {
+                    let command = self.scalar_command();
+                    self.fail(error, Failed::of(command), host)?;
+                }
+            }
+        }
+        self.show_counters(host);
+        Ok(())
+    }
+
+    fn conclude<H: Host + ?Sized>(&mut self, result: Result<(), Halt>, host: &mut H) -> Ended {
+        let ended = match result {
+            Ok(()) => return Ended::Finished,
+            Err(Halt::Batch) => self.break_off(host).map(|()| Ended::Finished),
+            Err(Halt::Connection) => self.break_off(host).map(|()| Ended::Connection),
+            Err(Halt::Stop(stop)) => Err(stop),
+        };
+        let ended = ended.unwrap_or_else(|stop| {
+            self.abandon(host);
+            match stop {
+                Stop::Attention => Ended::Attention,
+                Stop::Gone => Ended::Gone,
+            }
+        });
+        self.show_counters(host);
+        ended
+    }
+
+    /// A statement of the running frame is done: its counters, its DONE, and on to the next.
+    fn complete<H: Host + ?Sized>(
+        &mut self,
+        command: u16,
+        told: DoneReport,
+        row_count: i64,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        self.row_count = row_count;
+        self.error = 0;
+        self.step_on();
+        Ok(self.tell(command, told, host)?)
+    }
+
+    fn tell<H: Host + ?Sized>(&mut self, command: u16, told: DoneReport, host: &mut H) -> Result<(), Stop> {
+        let manner = self.manner();
+        self.answer.tell(manner, command, told, host)
+    }
+
+    /// How statements of the running frame are told.
+    fn manner(&self) -> Manner {
+        let is_batch = self.entry == Entry::Batch && self.frames.len() <= 1;
+        Manner {
+            kind: if is_batch {
+                DoneKind::Statement
+            } else {
+                DoneKind::InProcedure
+            },
+            no_count: self.options.no_count,
+        }
+    }
+
+    fn step_on(&mut self) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.at += 1;
+        }
+    }
+
+    fn jump(&mut self, to: usize) {
+        if let Some(frame) = self.frames.last_mut() {
+            frame.at = to;
+        }
+    }
+
+    /// The line of the step that runs.
+    fn line(&self) -> u32 {
+        self.frames.last().map_or(0, |frame| frame.program.line(frame.at))
+    }
+
+    /// The number in DONE of the scalar step that runs.
+    fn scalar_command(&self) -> u16 {
+        let step = self.frames.last().and_then(|frame| frame.program.steps().get(frame.at));
+        if matches!(step, Some(Step::Branch(_) | Step::BranchInt(_))) {
+            return Command::CONDITION;
+        }
+        Command::SELECT
+    }
+
+    fn slot(&self, at: usize) -> Value {
+        self.frames
+            .last()
+            .and_then(|frame| frame.slots.get(at))
+            .cloned()
+            .unwrap_or(Value::Null)
+    }
+
+    /// A variable's text; empty if it is NULL.
+    fn slot_text(&self, slot: Slot) -> String {
+        if let Value::Text(text) = self.slot(slot.index()) {
+            return text.trim_end_matches(' ').to_owned();
+        }
+        String::new()
+    }
+
+    fn announce<H: Host + ?Sized>(&self, host: &mut H) {
+        announce(self.row_count, self.error, host);
+    }
+
+    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), PlanError> {
+        scalar::announce_for(asks, self.row_count, self.error, host)
+    }
+
+    fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {
+        let session = host.session_mut();
+        session.row_count = self.row_count;
+        session.error = self.error;
+    }
+
+    fn show_options<H: Host + ?Sized>(&self, host: &mut H) {
+        let session = host.session_mut();
+        session.options = session.options & !Options::MASK | self.options.bits();
+    }
+
+    /// Whether a CATCH takes an error of this reach.
+    fn is_caught(&self, reach: Reach) -> bool {
+        self.handler(reach).is_some()
+    }
+}
+
+/// The DONE of a request that had nothing to tell.
+const EMPTY: Done = Done {
+    kind: DoneKind::Statement,
+    status: 0,
+    command: Command::NONE,
+    row_count: 0,
+};
+
+#[cfg(test)]
+mod tests;

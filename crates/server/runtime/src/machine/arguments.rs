@@ -1,0 +1,111 @@
+//! Arguments of a call become parameters.
+
+use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
+
+use selenite_compiler::{
+    Ends, Environment, Frame as Values, PlanError,
+    program::{Body, Parameter, Program},
+    same_name,
+};
+
+use super::{CallArgument, frame::OutputSlot};
+
+/// The variables of a program that begins, and which of its parameters go back.
+pub(super) struct Bound {
+    pub(super) slots: Vec<Value>,
+    /// `to` is the caller's to fill in.
+    pub(super) outputs: Vec<OutputSlot>,
+}
+
+/// Gives each parameter its argument, or its default.
+///
+/// Errors: 201 or 8178 for a parameter that is missing, 8114 and 206 for a value that its type does not take, 8143 for a
+/// parameter given twice, 8144 for too many arguments, 8145 for an unknown one, 8162 for OUTPUT of one that is none.
+pub(super) fn bind(
+    program: &Program,
+    arguments: &[CallArgument],
+    environment: &dyn Environment,
+) -> Result<Bound, PlanError> {
+    let parameters = program.parameters();
+    let chosen = choose(program, arguments)?;
+    let mut bound = Bound {
+        slots: vec![Value::Null; program.variables().slot_count()],
+        outputs: Vec::new(),
+    };
+    let format = environment.session().date_format;
+    for ((number, parameter), argument) in parameters.iter().enumerate().zip(chosen) {
+        let given = argument
+            .and_then(|at| arguments.get(at))
+            .and_then(|argument| argument.value.as_ref());
+        let value = match (given, &parameter.default) {
+            (Some((value, data_type)), _) => converted(value, data_type, &parameter.data_type, format)?,
+            (None, Some(default)) => default.evaluate(&Values {
+                slots: &[],
+                row: &[],
+                local: None,
+                environment,
+            })?,
+            (None, None) => return Err(missing(program, parameter)),
+        };
+        if let Some(slot) = bound.slots.get_mut(parameter.slot.index()) {
+            *slot = value;
+        }
+        let Some(argument) = argument.filter(|at| arguments.get(*at).is_some_and(|argument| argument.is_output)) else {
+            continue;
+        };
+        if !parameter.is_output {
+            return Err(PlanError::parameter_not_output(&parameter.name));
+        }
+        bound.outputs.push(OutputSlot {
+            parameter: number,
+            argument,
+            to: None,
+            given: given.map(|(_, data_type)| *data_type),
+        });
+    }
+    Ok(bound)
+}
+
+/// Which argument each parameter takes.
+fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<usize>>, PlanError> {
+    let parameters = program.parameters();
+    let mut chosen: Vec<Option<usize>> = vec![None; parameters.len()];
+    for (at, argument) in arguments.iter().enumerate() {
+        let number = match &argument.name {
+            None => at,
+            Some(name) => parameters
+                .iter()
+                .position(|parameter| same_name(&parameter.name, name))
+                .ok_or_else(|| PlanError::unknown_parameter(name, called(program)))?,
+        };
+        let Some(place) = chosen.get_mut(number) else {
+            return Err(PlanError::too_many_arguments(called(program)));
+        };
+        if place.replace(at).is_some() {
+            return Err(PlanError::parameter_twice(&parameters[number].name));
+        }
+    }
+    Ok(chosen)
+}
+
+/// A value as one of another type, as a call or an assignment of its results converts it.
+///
+/// Errors: 8114, or 206 and 257 if no value of the type converts.
+pub(super) fn converted(value: &Value, from: &DataType, to: &DataType, format: DateFormat) -> Result<Value, PlanError> {
+    if *value == Value::Null || from == to {
+        return Ok(value.clone());
+    }
+    Conversion::check_implicit(from, to).map_err(|error| PlanError::from(error).with_ends(Ends::Statement))?;
+    convert(value, from, to, None, format).map_err(|_| PlanError::argument_conversion(from.bare_name(), to.bare_name()))
+}
+
+fn missing(program: &Program, parameter: &Parameter) -> PlanError {
+    match program.body() {
+        Body::Procedure { name, .. } => PlanError::parameter_missing(name, &parameter.name),
+        Body::Batch => PlanError::text_parameter_missing(program.source(), &parameter.name),
+    }
+}
+
+fn called(program: &Program) -> &str {
+    program.procedure_name().map_or("", |name| name)
+}

@@ -1,0 +1,189 @@
+//! INSERT .. EXECUTE: the rows that a call gives go into a table.
+//!
+//! P1. The host keeps the rows of the call; one statement writes them when it has ended.
+//! P2. All of it is one statement: in a transaction that begins with it, of which the client is not told, or behind a savepoint. What
+//!     ends the statement undoes what the call has done.
+//! P3. An error that ends the call's caller, or the INSERT, ends the capture: the step behind the call then does nothing.
+
+use std::sync::Arc;
+
+use selenite_compiler::{
+    PlanError,
+    program::{Program, StatementId, step::Access},
+};
+
+use super::{
+    Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep,
+    answer::DoneReport,
+    raise::{Failed, Halt},
+    transaction::Transaction,
+};
+
+/// An INSERT .. EXECUTE that runs.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Capture {
+    /// How many frames there were when it began.
+    depth: usize,
+    /// Whether the transaction is its own.
+    is_own: bool,
+    /// `@@TRANCOUNT` when the call began.
+    transaction_count: i32,
+    /// How many savepoints the client had then.
+    savepoint_count: usize,
+}
+
+impl Machine {
+    /// INSERT .. EXECUTE begins.
+    pub(super) fn begin_capture<H: Host + ?Sized>(
+        &mut self,
+        program: &Arc<Program>,
+        id: StatementId,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        if self.capture.is_some() {
+            return self.fail(PlanError::nested_capture(), INSERT, host);
+        }
+        let Some(statement) = program.statement(id) else {
+            return self.fail(PlanError::internal("a statement that is not there"), INSERT, host);
+        };
+        self.answer.flush(host)?;
+        match self.prepare_access(Access::Change, host) {
+            Ok(()) => {}
+            Err(Failure::Stop(stop)) => return Err(stop.into()),
+            Err(Failure::Error(error)) => return self.transaction_failed(error, Command::INSERT, host),
+        }
+        self.announce(host);
+        let statement = TableStatement { program, id, statement };
+        let is_own = self.transaction.count == 0;
+        if let Err(failure) = host.begin_capture(&statement, is_own) {
+            return self.failure(failure, INSERT, host);
+        }
+        let begun = host.transaction(match is_own {
+            true => TransactionStep::Begin { name: "" },
+            false => TransactionStep::Save { name: SAVEPOINT },
+        });
+        if let Err(failure) = begun {
+            host.end_capture();
+            return self.failure(failure, INSERT, host);
+        }
+        if is_own {
+            self.transaction = Transaction::default();
+            self.transaction.count = 1;
+            self.show_transaction(host);
+        }
+        self.capture = Some(Capture {
+            depth: self.frames.len(),
+            is_own,
+            transaction_count: self.transaction.count,
+            savepoint_count: self.transaction.savepoint_count(),
+        });
+        self.step_on();
+        Ok(())
+    }
+
+    /// The call has ended: its rows are inserted.
+    pub(super) fn end_capture<H: Host + ?Sized>(
+        &mut self,
+        program: &Arc<Program>,
+        id: StatementId,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        let Some(capture) = self.capture else {
+            self.step_on();
+            return Ok(());
+        };
+        let Some(statement) = program.statement(id) else {
+            return self.fail(PlanError::internal("a statement that is not there"), INSERT, host);
+        };
+        self.answer.flush(host)?;
+        if self.transaction.is_doomed {
+            return self.transaction_failed(PlanError::uncommittable(), Command::INSERT, host);
+        }
+        self.announce(host);
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        let statement = TableStatement { program, id, statement };
+        let affected = match host.statement(&statement, &mut frame.slots) {
+            Ok(affected) => affected,
+            Err(failure) => return self.failure(failure, INSERT, host),
+        };
+        self.capture = None;
+        let committed = match capture.is_own && self.transaction.count > 0 {
+            true => {
+                self.transaction = Transaction::default();
+                let commit = TransactionStep::Commit {
+                    delayed_durability: None,
+                };
+                host.transaction(commit)
+            }
+            false => Ok(()),
+        };
+        self.show_transaction(host);
+        host.end_capture();
+        if let Err(failure) = committed {
+            return self.failure(failure, INSERT, host);
+        }
+        match affected {
+            Affected::Rows(count) => {
+                let row_count = i64::try_from(count).unwrap_or(i64::MAX);
+                self.complete(Command::INSERT, DoneReport::Count(count), row_count, host)
+            }
+            Affected::Nothing => self.complete(Command::INSERT, DoneReport::Plain, 0, host),
+        }
+    }
+
+    /// An error ends the INSERT, if it runs in a frame that goes on or has ended: `frame_count` are left. What it did is undone.
+    pub(super) fn abandon_capture<H: Host + ?Sized>(&mut self, frame_count: usize, host: &mut H) -> Result<(), Stop> {
+        let Some(capture) = self.capture.filter(|capture| frame_count <= capture.depth) else {
+            return Ok(());
+        };
+        self.capture = None;
+        self.answer.flush(host)?;
+        let done = match (self.transaction.count, capture.is_own) {
+            (0, _) => Ok(()),
+            (_, true) => self.end_transaction(TransactionStep::Rollback, host),
+            (_, false) if self.transaction.is_doomed => Ok(()),
+            (_, false) => match host.transaction(TransactionStep::RollbackTo { name: SAVEPOINT }) {
+                Ok(()) | Err(Failure::Error(_)) => Ok(()),
+                Err(Failure::Stop(stop)) => Err(stop),
+            },
+        };
+        host.end_capture();
+        done
+    }
+
+    /// Whether a COMMIT may run: it must not end what the INSERT is in.
+    ///
+    /// Errors: 3916.
+    pub(super) fn check_capture_commit(&self) -> Result<(), PlanError> {
+        match self.capture {
+            Some(capture) if self.transaction.count <= capture.transaction_count => Err(PlanError::commit_in_capture()),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether a ROLLBACK may run: of the whole transaction never, to savepoints that the call has made.
+    ///
+    /// Errors: 3915; 40510 for a savepoint before the INSERT.
+    pub(super) fn check_capture_rollback(&self, savepoint: Option<usize>) -> Result<(), PlanError> {
+        match (self.capture, savepoint) {
+            (None, _) => Ok(()),
+            (Some(_), None) => Err(PlanError::rollback_in_capture()),
+            (Some(capture), Some(at)) if at < capture.savepoint_count => Err(PlanError::unsupported(
+                "ROLLBACK to a savepoint from before INSERT ... EXECUTE",
+            )),
+            (Some(_), Some(_)) => Ok(()),
+        }
+    }
+}
+
+/// What DONE says of an INSERT that failed.
+const INSERT: Failed = Failed {
+    command: Command::INSERT,
+    counts: true,
+    changes: true,
+};
+
+/// The savepoint that is undone if the statement fails.
+const SAVEPOINT: &str = "selenite insert execute";

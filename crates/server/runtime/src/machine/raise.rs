@@ -1,0 +1,234 @@
+//! Where errors go.
+
+use std::sync::Arc;
+
+use selenite_compiler::{Ends, PlanError, program::index};
+
+use super::{
+    Command, Host, Machine, Message, Stop, TransactionStep,
+    answer::DoneReport,
+    frame::{Frame, Raised, Reach},
+};
+
+/// Why a request ends before its program does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Halt {
+    /// There is nobody to go on for.
+    Stop(Stop),
+    /// An error that was told.
+    Batch,
+    /// An error that was told, and the connection ends.
+    Connection,
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Self {
+        Self::Stop(stop)
+    }
+}
+
+/// The statement that failed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Failed {
+    /// Its number in DONE.
+    pub(super) command: u16,
+    /// Whether its DONE has a count when a CATCH takes the error: of SELECT, INSERT, UPDATE, DELETE.
+    pub(super) counts: bool,
+    /// Whether message 3621 follows: of INSERT, UPDATE, DELETE.
+    pub(super) changes: bool,
+}
+
+impl Failed {
+    /// A statement without rows.
+    pub(super) fn of(command: u16) -> Self {
+        Self {
+            command,
+            counts: command == Command::SELECT,
+            changes: false,
+        }
+    }
+}
+
+impl Machine {
+    /// An error of the step that runs.
+    pub(super) fn fail<H: Host + ?Sized>(
+        &mut self,
+        error: PlanError,
+        failed: Failed,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        let raised = self.raised(error);
+        self.raise(raised, failed, host)
+    }
+
+    /// The error as one of the step that runs.
+    pub(super) fn raised(&self, error: PlanError) -> Raised {
+        let reach = match error.ends() {
+            Ends::Statement => Reach::Statement,
+            Ends::Batch => Reach::Scope,
+            Ends::Transaction => Reach::Transaction,
+            Ends::Connection => Reach::Connection,
+        };
+        let step_line = self.frames.last().map_or(0, |frame| frame.program.line(frame.at));
+        Raised {
+            line: if error.line() == 0 { step_line } else { error.line() },
+            procedure: self
+                .frames
+                .last()
+                .and_then(|frame| frame.program.procedure_name().cloned()),
+            reach,
+            honours_abort: true,
+            to_log: false,
+            error,
+        }
+    }
+
+    /// Takes an error to the CATCH that handles it, or tells it and ends what it ends.
+    pub(super) fn raise<H: Host + ?Sized>(
+        &mut self,
+        mut raised: Raised,
+        failed: Failed,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        // What was interrupted is no error of its own.
+        host.poll()?;
+        if raised.error.severity() >= SEVERITY_FATAL_MIN || raised.reach == Reach::Connection {
+            self.tell_raised(&raised, host)?;
+            return Err(Halt::Connection);
+        }
+        let aborts = self.options.xact_abort && raised.honours_abort && raised.reach != Reach::Scope;
+        if let Some((frame, handler)) = self.handler(raised.reach) {
+            let dooms = aborts || raised.reach >= Reach::Transaction;
+            if dooms && self.transaction.count > 0 {
+                self.transaction.is_doomed = true;
+                self.show_transaction(host);
+            }
+            return self.catch(frame, handler, raised, failed, host);
+        }
+        if aborts {
+            raised.reach = raised.reach.max(Reach::Transaction);
+        }
+        self.tell_raised(&raised, host)?;
+        self.end_reach(&raised, failed, host)
+    }
+
+    /// Ends what an error ends that was told.
+    fn end_reach<H: Host + ?Sized>(&mut self, raised: &Raised, failed: Failed, host: &mut H) -> Result<(), Halt> {
+        match raised.reach {
+            Reach::Statement => {
+                if failed.changes {
+                    self.tell_terminated(raised, host)?;
+                }
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.at = frame.program.behind(frame.at);
+                }
+                self.tell(failed.command, DoneReport::Error, host)?;
+                Ok(self.abandon_capture(self.frames.len(), host)?)
+            }
+            Reach::Scope if self.frames.len() > 1 => {
+                self.tell(failed.command, DoneReport::Error, host)?;
+                self.end_frame(None, host)
+            }
+            Reach::Scope | Reach::Batch => Err(Halt::Batch),
+            Reach::Transaction => {
+                if self.transaction.count > 0 {
+                    self.answer.flush(host)?;
+                    self.end_transaction(TransactionStep::Rollback, host)?;
+                }
+                Err(Halt::Batch)
+            }
+            Reach::Connection => Err(Halt::Connection),
+        }
+    }
+
+    /// The frame and step of the innermost CATCH that takes an error of this reach.
+    pub(super) fn handler(&self, reach: Reach) -> Option<(usize, selenite_compiler::program::step::TryRegion)> {
+        let top = self.frames.len().checked_sub(1)?;
+        self.frames.iter().enumerate().rev().find_map(|(number, frame)| {
+            if reach == Reach::Scope && number == top {
+                return None;
+            }
+            frame.program.try_around(frame.at).map(|region| (number, *region))
+        })
+    }
+
+    /// Goes on in a CATCH.
+    fn catch<H: Host + ?Sized>(
+        &mut self,
+        number: usize,
+        region: selenite_compiler::program::step::TryRegion,
+        raised: Raised,
+        failed: Failed,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        let told = if failed.counts {
+            DoneReport::Rows(0)
+        } else {
+            DoneReport::Plain
+        };
+        self.tell(failed.command, told, host)?;
+        while self.frames.len() > number + 1 {
+            self.drop_frame(host);
+        }
+        self.abandon_capture(number + 1, host)?;
+        self.error = raised.error.number();
+        self.row_count = 0;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.caught.truncate(index(region.catch_depth));
+            frame.caught.push(Arc::new(raised));
+            frame.at = index(region.handler);
+        }
+        self.show_caught(host);
+        Ok(())
+    }
+
+    /// Tells an error.
+    pub(super) fn tell_raised<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
+        let error = &raised.error;
+        self.error = error.number();
+        if let Some(frame) = self.frames.last_mut() {
+            frame.status = 10 - i32::from(error.severity());
+        }
+        self.message(
+            &Message {
+                number: error.number(),
+                severity: error.severity(),
+                state: error.state(),
+                line: raised.line,
+                procedure: raised.procedure.as_deref().unwrap_or(""),
+                text: error.text(),
+                to_log: raised.to_log,
+            },
+            host,
+        )
+    }
+
+    /// 3621, behind the error of a statement that changes rows.
+    fn tell_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
+        let message = Message {
+            number: 3621,
+            severity: 0,
+            state: 0,
+            line: raised.line,
+            procedure: raised.procedure.as_deref().unwrap_or(""),
+            text: "The statement has been terminated.",
+            to_log: false,
+        };
+        self.message(&message, host)
+    }
+
+    /// Tells a message behind all that was told before.
+    pub(super) fn message<H: Host + ?Sized>(&mut self, message: &Message<'_>, host: &mut H) -> Result<(), Stop> {
+        self.answer.flush(host)?;
+        host.message(message)
+    }
+
+    /// Shows the host the error that is handled now.
+    pub(super) fn show_caught<H: Host + ?Sized>(&self, host: &mut H) {
+        let caught = self.frames.iter().rev().find_map(|frame: &Frame| frame.caught.last());
+        host.set_caught(caught.map(|raised| Arc::new(raised.caught())));
+    }
+}
+
+/// From here on an error ends the connection.
+pub(super) const SEVERITY_FATAL_MIN: u8 = 20;

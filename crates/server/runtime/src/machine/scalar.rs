@@ -1,0 +1,178 @@
+//! The steps that need nobody: they run here as fast as they can.
+
+use selenite_types::Value;
+
+use selenite_compiler::{
+    Frame as Values, PlanError,
+    program::{
+        index,
+        step::{Asks, Branch, Set, Step},
+    },
+    size_of,
+};
+
+use super::{Command, Host, Machine, Stop, answer::DoneReport, frame::Frame};
+
+/// Why the fast steps came to an end.
+pub(super) enum Pause {
+    /// A step that is not of them.
+    Event,
+    /// An error of the step that runs.
+    Failed(PlanError),
+}
+
+impl Machine {
+    /// Runs steps until one needs more than variables.
+    pub(super) fn scalar<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<Pause, Stop> {
+        let manner = self.manner();
+        let Some(frame) = self.frames.last_mut() else {
+            return Ok(Pause::Event);
+        };
+        let Frame {
+            program,
+            slots,
+            at: step_at,
+            ..
+        } = frame;
+        let steps = program.steps();
+        let mut at = *step_at;
+        let pause = loop {
+            self.steps_to_poll -= 1;
+            if self.steps_to_poll == 0 {
+                self.steps_to_poll = STEPS_BETWEEN_POLLS;
+                host.poll()?;
+            }
+            let (command, rows, next) = match steps.get(at) {
+                Some(Step::SetInt(set)) => {
+                    if !set.run(slots)
+                        && let Err(error) = assign(&set.general, slots, self.row_count, self.error, host)
+                    {
+                        break Pause::Failed(error);
+                    }
+                    (Command::SELECT, 1, at + 1)
+                }
+                Some(Step::BranchInt(branch)) => {
+                    let truth = match branch.run(slots) {
+                        Some(truth) => truth,
+                        None => match is_true(&branch.general, slots, self.row_count, self.error, host) {
+                            Ok(truth) => truth,
+                            Err(error) => break Pause::Failed(error),
+                        },
+                    };
+                    let next = if truth { at + 1 } else { index(branch.general.otherwise) };
+                    (Command::CONDITION, 0, next)
+                }
+                Some(Step::Jump(target)) => {
+                    at = index(*target);
+                    continue;
+                }
+                Some(Step::Set(set)) => {
+                    if let Err(error) = assign(set, slots, self.row_count, self.error, host) {
+                        break Pause::Failed(error);
+                    }
+                    self.is_heavy |= slots.get(set.slot.index()).is_some_and(is_heavy);
+                    if self.is_heavy {
+                        self.steps_to_poll = 1;
+                    }
+                    (Command::SELECT, 1, at + 1)
+                }
+                Some(Step::Branch(branch)) => match is_true(branch, slots, self.row_count, self.error, host) {
+                    Ok(true) => (Command::CONDITION, 0, at + 1),
+                    Ok(false) => (Command::CONDITION, 0, index(branch.otherwise)),
+                    Err(error) => break Pause::Failed(error),
+                },
+                _ => break Pause::Event,
+            };
+            self.row_count = rows;
+            self.error = 0;
+            let report = [DoneReport::Plain, DoneReport::Count(1)][usize::from(rows > 0)];
+            self.answer.tell(manner, command, report, host)?;
+            at = next;
+        };
+        *step_at = at;
+        Ok(pause)
+    }
+}
+
+/// Sets a variable.
+fn assign<H: Host + ?Sized>(
+    set: &Set,
+    slots: &mut [Value],
+    row_count: i64,
+    error: i32,
+    host: &mut H,
+) -> Result<(), PlanError> {
+    announce_for(set.operand.asks, row_count, error, host)?;
+    let values = Values {
+        slots,
+        row: &[],
+        local: None,
+        environment: host.environment(),
+    };
+    let value = set.operand.value.evaluate(&values)?;
+    if size_of(&value) > LARGE_SIZE {
+        values.environment.reserve(0)?;
+    }
+    if let Some(slot) = slots.get_mut(set.slot.index()) {
+        *slot = value;
+    }
+    Ok(())
+}
+
+/// Whether the condition of a branch is true.
+fn is_true<H: Host + ?Sized>(
+    branch: &Branch,
+    slots: &[Value],
+    row_count: i64,
+    error: i32,
+    host: &mut H,
+) -> Result<bool, PlanError> {
+    announce_for(branch.asks, row_count, error, host)?;
+    let values = Values {
+        slots,
+        row: &[],
+        local: None,
+        environment: host.environment(),
+    };
+    Ok(branch.condition.evaluate(&values)? == Some(true))
+}
+
+/// Tells the host what expressions of the next statement may ask for.
+pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut H) {
+    let session = host.session_mut();
+    session.row_count = row_count;
+    session.error = error;
+    host.begin_statement();
+}
+
+/// The same, as far as they do ask.
+///
+/// Errors: the host's.
+pub(super) fn announce_for<H: Host + ?Sized>(
+    asks: Asks,
+    row_count: i64,
+    error: i32,
+    host: &mut H,
+) -> Result<(), PlanError> {
+    if asks >= Asks::Session {
+        announce(row_count, error, host);
+    }
+    match asks {
+        Asks::Nothing | Asks::Session => Ok(()),
+        Asks::Names => host.look_at_names(),
+    }
+}
+
+/// Whether work on a value may take as long as thousands of steps.
+pub(super) fn is_heavy(value: &Value) -> bool {
+    size_of(value) > HEAVY_SIZE
+}
+
+/// 4 KiB: of smaller values a session's memory is as many as it has variables.
+const LARGE_SIZE: usize = 4 << 10;
+
+/// 64 KiB: some 10 us of work.
+const HEAVY_SIZE: usize = 64 << 10;
+
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few milliseconds.
+pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

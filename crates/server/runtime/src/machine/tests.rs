@@ -1,0 +1,222 @@
+//! The machine against a host that writes down what it is told.
+//!
+//! Where a test names no source, the rule is that of the page of the statement in Microsoft's reference of Transact-SQL
+//! (learn.microsoft.com/sql/t-sql). "Sommarskog" is "Error and Transaction Handling in SQL Server"
+//! (sommarskog.se/error_handling).
+
+use std::sync::Arc;
+
+use selenite_tsql::{Options as ParseOptions, parse};
+use selenite_types::Value;
+
+use selenite_compiler::{PlanError, program::Program};
+
+use super::*;
+
+use self::mock::{DoneReport as Heard, Mock, short};
+
+mod any;
+mod calls;
+mod control;
+mod counters;
+mod dones;
+mod errors;
+mod messages;
+mod mock;
+mod source;
+mod speed;
+mod transactions;
+mod variables;
+
+/// A session's machine with its host.
+struct Bench {
+    machine: Machine,
+    host: Mock,
+}
+
+impl Bench {
+    fn new() -> Self {
+        Self {
+            machine: Machine::new(),
+            host: Mock::new(),
+        }
+    }
+
+    /// Runs a batch and tells in short what was heard.
+    fn run(&mut self, text: &str) -> Vec<String> {
+        let (ended, heard) = self.end(text);
+        assert_eq!(ended, Ended::Finished, "{text}");
+        heard
+    }
+
+    fn end(&mut self, text: &str) -> (Ended, Vec<String>) {
+        self.host.told.clear();
+        let ended = match compile(text) {
+            Ok(program) => {
+                let request = Request {
+                    program: Arc::new(program),
+                    arguments: Vec::new(),
+                    entry: Entry::Batch,
+                };
+                self.machine.run(request, &mut self.host)
+            }
+            Err(errors) => self.machine.refuse(&errors, Entry::Batch, &mut self.host),
+        };
+        let entered = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Enter(_)))
+            .count();
+        let left = self
+            .host
+            .told
+            .iter()
+            .filter(|told| matches!(told, Heard::Leave))
+            .count();
+        assert_eq!(entered, left, "a frame that was entered is left: {text}");
+        assert!(self.machine.frames.is_empty());
+        (ended, self.heard())
+    }
+
+    /// As a client calls it.
+    fn call(&mut self, name: &str, arguments: Vec<CallArgument>, entry: Entry) -> Vec<String> {
+        self.host.told.clear();
+        let program = self
+            .host
+            .procedures
+            .iter()
+            .find(|(known, _)| known == name)
+            .unwrap()
+            .1
+            .clone();
+        let request = Request {
+            program,
+            arguments,
+            entry,
+        };
+        assert_eq!(self.machine.run(request, &mut self.host), Ended::Finished);
+        self.heard()
+    }
+
+    /// Makes a procedure of a CREATE PROCEDURE.
+    fn create(&mut self, text: &str) {
+        let tree = parse(text, ParseOptions::default()).unwrap();
+        let ast::StatementKind::Procedure(procedure) = &tree.statements[0].kind else {
+            panic!("no procedure: {text}");
+        };
+        let name = procedure.name.name.text.clone();
+        let id = i32::try_from(self.host.procedures.len()).unwrap() + 100;
+        let program = Program::of_procedure(text, procedure, &name, id).unwrap();
+        self.host.procedures.push((name, Arc::new(program)));
+    }
+
+    /// The next statement of the host's ends so.
+    fn answer(&mut self, answer: Result<Affected, PlanError>) {
+        let mut answer = Some(answer.map_err(Failure::Error));
+        self.host
+            .answers
+            .push_back(Box::new(move |_, _| answer.take().unwrap()));
+    }
+
+    fn heard(&self) -> Vec<String> {
+        self.host.told.iter().filter_map(in_short).collect()
+    }
+}
+
+use selenite_tsql::ast;
+
+/// What was heard, but for frames.
+fn in_short(told: &Heard) -> Option<String> {
+    Some(match told {
+        Heard::Done(done) => short(done),
+        Heard::Message { number: 0, text, .. } => format!("print {text}"),
+        Heard::Message {
+            number,
+            severity,
+            line,
+            procedure,
+            ..
+        } if procedure.is_empty() => {
+            format!("msg {number} level {severity} line {line}")
+        }
+        Heard::Message {
+            number,
+            severity,
+            line,
+            procedure,
+            ..
+        } => {
+            format!("msg {number} level {severity} line {line} of {procedure}")
+        }
+        Heard::Columns(columns) => {
+            let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+            format!("columns {}", names.join(","))
+        }
+        Heard::Row(values) => {
+            let values: Vec<String> = values.iter().map(shown).collect();
+            format!("row {}", values.join(","))
+        }
+        Heard::Status(status) => format!("status {status}"),
+        Heard::Output { ordinal, name, value } => format!("output {ordinal} {name}={}", shown(value)),
+        Heard::Flush => "flush".to_owned(),
+        Heard::Wait(wait) => format!("{wait:?}"),
+        Heard::Statement(text) => format!("stmt {text}"),
+        Heard::Transaction(step) => step.clone(),
+        Heard::Option(name, value) => format!("set {name} {:?}", value.as_ref().map(shown)),
+        Heard::Use(name) => format!("use {name}"),
+        Heard::Enter(_) | Heard::Leave => return None,
+    })
+}
+
+fn shown(value: &Value) -> String {
+    let data_type = match value {
+        Value::Null => return "NULL".to_owned(),
+        Value::Text(text) => return text.to_string(),
+        Value::TinyInt(_)
+        | Value::SmallInt(_)
+        | Value::Int(_)
+        | Value::Bit(_)
+        | Value::BigInt(_)
+        | Value::Decimal(_)
+        | Value::Money(_)
+        | Value::Real(_)
+        | Value::Float(_)
+        | Value::Binary(_)
+        | Value::Date(_)
+        | Value::Time(_)
+        | Value::DateTime(_)
+        | Value::DateTimeOffset(_)
+        | Value::Guid(_) => selenite_types::DataType::Int,
+    };
+    selenite_types::text_of(value, &data_type).unwrap_or_default()
+}
+
+fn compile(text: &str) -> Result<Program, Vec<PlanError>> {
+    match parse(text, ParseOptions::default()) {
+        Ok(tree) => Program::of_batch(text, tree),
+        Err(error) => Err(vec![PlanError::from(error)]),
+    }
+}
+
+/// What a batch of a new session tells.
+fn run(text: &str) -> Vec<String> {
+    Bench::new().run(text)
+}
+
+/// The texts that a batch of a new session prints, and its errors in short.
+fn printed(text: &str) -> Vec<String> {
+    let heard = run(text);
+    heard
+        .into_iter()
+        .filter(|told| told.starts_with("print ") || told.starts_with("msg "))
+        .collect()
+}
+
+/// The rows that a batch of a new session gives.
+fn rows(text: &str) -> Vec<String> {
+    run(text)
+        .into_iter()
+        .filter_map(|told| told.strip_prefix("row ").map(str::to_owned))
+        .collect()
+}

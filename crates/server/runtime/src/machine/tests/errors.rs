@@ -1,0 +1,325 @@
+//! What an error ends, and who catches it.
+
+use super::*;
+
+/// Sommarskog, part 2: a division by zero ends the statement, and the batch goes on.
+#[test]
+fn an_error_of_a_statement_lets_the_batch_go_on() {
+    assert_eq!(
+        printed("SELECT 1/0\nPRINT 'a'"),
+        ["msg 8134 level 16 line 1", "print a"]
+    );
+}
+
+/// Sommarskog, part 2: text that is no number ends the batch and rolls back.
+#[test]
+fn a_conversion_error_ends_the_batch_and_the_transaction() {
+    let mut bench = Bench::new();
+    assert_eq!(
+        bench.run("BEGIN TRAN SELECT CAST('x' AS int) PRINT 'a'"),
+        [
+            "Begin { name: \"\" }",
+            "done d4 more",
+            "columns ",
+            "msg 245 level 16 line 1",
+            "Rollback",
+            "done 00 error"
+        ]
+    );
+    assert_eq!(bench.host.session.transaction_count, 0);
+}
+
+/// The IF or WHILE is the statement that ends: neither of its ways is taken.
+#[test]
+fn an_error_in_a_condition_ends_the_whole_if() {
+    for text in [
+        "IF 1/0 = 1 PRINT 'a' ELSE PRINT 'b' PRINT 'c'",
+        "DECLARE @a int = 0 IF 1 / @a = 1 PRINT 'a' ELSE IF 1 = 1 PRINT 'b' PRINT 'c'",
+        "IF 1 = 0 PRINT 'a' ELSE IF 1/0 = 1 PRINT 'b' ELSE PRINT 'b' PRINT 'c'",
+        "WHILE 1/0 = 1 PRINT 'a' PRINT 'c'",
+    ] {
+        assert_eq!(printed(text), ["msg 8134 level 16 line 1", "print c"], "{text}");
+    }
+    let mut bench = Bench::new();
+    bench.answer(Err(PlanError::divide_by_zero()));
+    let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
+    assert_eq!(
+        heard[1..],
+        ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
+    );
+}
+
+/// SET XACT_ABORT ON: an error of a statement ends the batch and rolls back.
+#[test]
+fn xact_abort_makes_an_error_end_batch_and_transaction() {
+    let mut bench = Bench::new();
+    assert_eq!(
+        bench.run("SET XACT_ABORT ON BEGIN TRAN SELECT 1/0 PRINT 'a'")[4..],
+        ["msg 8134 level 16 line 1", "Rollback", "done 00 error"]
+    );
+    assert_eq!(bench.host.session.transaction_count, 0);
+    assert_eq!(
+        bench.run("SELECT 1/0 PRINT 'a'").last().unwrap(),
+        "done 00 error",
+        "without a transaction too"
+    );
+}
+
+/// RAISERROR does not honour XACT_ABORT; THROW does.
+#[test]
+fn xact_abort_does_not_mind_raiserror_but_throw() {
+    assert_eq!(
+        printed("SET XACT_ABORT ON BEGIN TRAN RAISERROR('x', 16, 1) PRINT 'a'"),
+        ["msg 50000 level 16 line 1", "print a"]
+    );
+    let mut bench = Bench::new();
+    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
+    assert!(heard.contains(&"Rollback".to_owned()));
+}
+
+/// THROW without a TRY ends the batch; the transaction stays open.
+#[test]
+fn a_throw_ends_the_batch_but_not_the_transaction() {
+    let mut bench = Bench::new();
+    let heard = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
+    assert_eq!(heard[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
+    assert_eq!(bench.host.session.transaction_count, 1);
+}
+
+#[test]
+fn a_catch_takes_the_error_and_the_batch_goes_on_behind_it() {
+    assert_eq!(
+        printed("BEGIN TRY PRINT 'a' SELECT 1/0 PRINT 'b' END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'"),
+        ["print a", "print c", "print d"]
+    );
+}
+
+#[test]
+fn an_empty_catch_swallows_the_error() {
+    assert_eq!(
+        printed("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH PRINT 'd'"),
+        ["print d"]
+    );
+}
+
+/// A SELECT that fails in a TRY has its columns and a DONE of no rows.
+#[test]
+fn a_caught_select_ends_in_no_rows() {
+    assert_eq!(
+        run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH"),
+        ["done 00 more", "columns ", "done c1 n=0 more", "done 00"]
+    );
+}
+
+/// ERROR_NUMBER and related ones tell of the error that the CATCH handles, and are NULL outside.
+#[test]
+fn the_functions_of_a_catch_tell_of_its_error() {
+    assert_eq!(
+        rows(
+            "BEGIN TRY\nRAISERROR('oops %d', 14, 7, 5)\nEND TRY BEGIN CATCH
+             SELECT ERROR_NUMBER(), ERROR_SEVERITY(), ERROR_STATE(), ERROR_LINE(), ERROR_MESSAGE(), ERROR_PROCEDURE()
+             END CATCH SELECT ERROR_NUMBER()"
+        ),
+        ["50000,14,7,2,oops 5,NULL", "NULL"]
+    );
+}
+
+#[test]
+fn an_error_in_a_catch_goes_to_the_try_around() {
+    assert_eq!(
+        rows(
+            "BEGIN TRY
+               BEGIN TRY SELECT 1/0 END TRY
+               BEGIN CATCH SELECT ERROR_NUMBER(); THROW 50005, 'x', 1 END CATCH
+             END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH"
+        ),
+        ["8134", "50005"]
+    );
+}
+
+/// ERROR_NUMBER in a nested CATCH tells of that CATCH's own error, and behind it of the outer one's again.
+#[test]
+fn nested_catches_each_have_their_error() {
+    assert_eq!(
+        rows(
+            "BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH
+               BEGIN TRY RAISERROR('x', 16, 1) END TRY BEGIN CATCH SELECT ERROR_NUMBER() END CATCH
+               SELECT ERROR_NUMBER()
+             END CATCH SELECT ERROR_NUMBER()"
+        ),
+        ["50000", "8134", "NULL"]
+    );
+}
+
+/// THROW without arguments: number, message, state and line are those of the error that was caught.
+#[test]
+fn a_rethrow_tells_the_error_as_it_was() {
+    let mut bench = Bench::new();
+    assert_eq!(
+        bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
+        ["print c", "done f7 more", "msg 50000 level 13 line 2", "done 00 error"]
+    );
+    let Some(Heard::Message { state, text, .. }) = bench
+        .host
+        .told
+        .iter()
+        .rfind(|told| matches!(told, Heard::Message { .. }))
+    else {
+        panic!();
+    };
+    assert_eq!((*state, text.as_str()), (9, "x"));
+}
+
+/// A procedure that is called in a CATCH sees its error.
+#[test]
+fn a_procedure_called_in_a_catch_sees_the_error() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS SELECT ERROR_NUMBER()");
+    let heard = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
+    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    assert_eq!(rows, ["row 8134", "row NULL"]);
+}
+
+/// An error in a procedure goes to the TRY around its call, with the procedure's name and line.
+#[test]
+fn an_error_in_a_procedure_goes_to_the_callers_catch() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
+    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
+    assert!(heard.contains(&"row p,3".to_owned()), "{heard:?}");
+    assert!(!heard.contains(&"print q".to_owned()));
+}
+
+#[test]
+fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
+    let mut bench = Bench::new();
+    bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
+    let heard = bench.run("EXEC p PRINT 'r'");
+    let told: Vec<&String> = heard
+        .iter()
+        .filter(|told| told.starts_with("msg") || told.starts_with("print"))
+        .collect();
+    assert_eq!(told, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
+}
+
+/// TRY .. CATCH: what does not compile is not caught at its own level, but by the TRY around the call.
+#[test]
+fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
+    let missing = || Err(PlanError::unknown_object("t"));
+    let mut bench = Bench::new();
+    bench.answer(missing());
+    assert_eq!(
+        bench.run("BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'")[2..],
+        ["msg 208 level 16 line 1", "done 00 error"]
+    );
+    bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
+    bench.answer(missing());
+    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
+    assert!(
+        heard.contains(&"print 208".to_owned()) && !heard.contains(&"print d".to_owned()),
+        "{heard:?}"
+    );
+    bench.answer(missing());
+    let heard = bench.run("EXEC p PRINT 'e'");
+    assert!(
+        heard.contains(&"print e".to_owned()) && !heard.contains(&"print d".to_owned()),
+        "{heard:?}"
+    );
+}
+
+/// RAISERROR: severity 20 and above end the connection, and no CATCH sees them.
+#[test]
+fn a_fatal_error_ends_the_connection() {
+    let mut bench = Bench::new();
+    let (ended, heard) =
+        bench.end("BEGIN TRY RAISERROR('x', 20, 1) WITH LOG END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
+    assert_eq!(ended, Ended::Connection);
+    assert_eq!(
+        heard[1..],
+        [
+            "msg 2745 level 16 line 1",
+            "msg 50000 level 20 line 1",
+            "msg 596 level 21 line 0",
+            "done 00 error"
+        ]
+    );
+}
+
+/// RAISERROR in a TRY: severity 11 to 19 go to the CATCH, 10 and less are informations.
+#[test]
+fn an_information_in_a_try_is_told_and_not_caught() {
+    assert_eq!(
+        printed("BEGIN TRY RAISERROR('x', 10, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
+        ["msg 50000 level 10 line 1", "print a"]
+    );
+    assert_eq!(
+        printed("BEGIN TRY RAISERROR('x', 11, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
+        ["print c"]
+    );
+}
+
+/// An error that ends the batch is caught as well; the transaction can then only be rolled back.
+#[test]
+fn an_error_that_would_roll_back_dooms_the_transaction_in_a_try() {
+    let mut bench = Bench::new();
+    let heard = bench.run(
+        "BEGIN TRAN BEGIN TRY SELECT CAST('x' AS int) END TRY BEGIN CATCH SELECT XACT_STATE(), @@TRANCOUNT ROLLBACK END CATCH
+         SELECT XACT_STATE()",
+    );
+    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    assert_eq!(rows, ["row -1,1", "row 0"]);
+}
+
+#[test]
+fn an_error_of_a_statement_leaves_the_transaction_committable() {
+    assert_eq!(
+        rows("BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH SELECT XACT_STATE() COMMIT END CATCH"),
+        ["1"]
+    );
+    assert_eq!(
+        rows(
+            "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH SELECT XACT_STATE() ROLLBACK END CATCH"
+        ),
+        ["-1"]
+    );
+}
+
+/// 3621 follows the error of a statement that changes rows, if that is all that it ends.
+#[test]
+fn the_statement_has_been_terminated() {
+    let failed = || {
+        Err(PlanError::new(
+            515,
+            selenite_compiler::Ends::Statement,
+            "Cannot insert the value NULL.",
+        ))
+    };
+    let mut bench = Bench::new();
+    bench.answer(failed());
+    assert_eq!(
+        bench.run("INSERT t VALUES (NULL)")[1..3],
+        ["msg 515 level 16 line 1", "msg 3621 level 0 line 1"]
+    );
+    bench.answer(failed());
+    assert!(
+        !bench
+            .run("SET XACT_ABORT ON INSERT t VALUES (NULL)")
+            .iter()
+            .any(|told| told.contains("3621"))
+    );
+}
+
+/// An unsupported statement refuses its whole batch by its name.
+#[test]
+fn an_unsupported_statement_refuses_its_batch_by_name() {
+    let mut bench = Bench::new();
+    let heard = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
+    assert_eq!(heard, ["msg 40510 level 16 line 1", "done 00 error"]);
+    assert!(
+        bench
+            .host
+            .told
+            .iter()
+            .any(|told| matches!(told, Heard::Message { text, .. } if text == "WITH RESULT SETS is not supported."))
+    );
+}

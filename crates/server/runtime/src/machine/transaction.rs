@@ -1,0 +1,243 @@
+//! The session's transaction: how deep it is nested, its names, and whether it can still be committed.
+
+use selenite_compiler::{
+    Ends, PlanError,
+    program::step::{Access, TransactionName, TransactionStatement},
+};
+
+use super::{
+    Command, Failure, Host, Machine, Stop, TransactionStep,
+    answer::DoneReport,
+    frame::Reach,
+    raise::{Failed, Halt},
+};
+
+/// What is known of the transaction.
+#[derive(Debug, Default)]
+pub(super) struct Transaction {
+    /// `@@TRANCOUNT`.
+    pub(super) count: i32,
+    /// Whether it can only be rolled back: XACT_STATE is -1.
+    pub(super) is_doomed: bool,
+    /// The name of the outermost BEGIN; may be empty.
+    name: String,
+    /// The savepoints, oldest first.
+    savepoints: Vec<String>,
+}
+
+impl Transaction {
+    /// How many savepoints there are.
+    pub(super) fn savepoint_count(&self) -> usize {
+        self.savepoints.len()
+    }
+}
+
+impl Machine {
+    /// BEGIN TRANSACTION and what ends it, as a statement.
+    pub(super) fn transaction_statement<H: Host + ?Sized>(
+        &mut self,
+        statement: &TransactionStatement,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        let command = match statement {
+            TransactionStatement::Begin(_) => Command::BEGIN,
+            TransactionStatement::Commit { .. } => Command::COMMIT,
+            TransactionStatement::Rollback(_) => Command::ROLLBACK,
+            TransactionStatement::Save(_) => Command::NONE,
+        };
+        self.answer.flush(host)?;
+        let done = match statement {
+            TransactionStatement::Begin(name) => self.begin(&self.transaction_name(name.as_ref()), host),
+            TransactionStatement::Commit { delayed_durability } => self.commit(*delayed_durability, host),
+            TransactionStatement::Rollback(None) => self.rollback(None, host),
+            TransactionStatement::Rollback(Some(name)) => self.rollback(Some(&self.transaction_name(Some(name))), host),
+            TransactionStatement::Save(name) => self.save(&self.transaction_name(Some(name)), host),
+        };
+        match done {
+            Ok(()) => self.complete(command, DoneReport::Plain, 0, host),
+            Err(Failure::Stop(stop)) => Err(stop.into()),
+            Err(Failure::Error(error)) => self.transaction_failed(error, command, host),
+        }
+    }
+
+    /// What can't be done in a transaction that must be rolled back ends the batch.
+    pub(super) fn transaction_failed<H: Host + ?Sized>(
+        &mut self,
+        error: PlanError,
+        command: u16,
+        host: &mut H,
+    ) -> Result<(), Halt> {
+        let mut raised = self.raised(error);
+        if matches!(raised.error.number(), 3930 | 3931) {
+            raised.reach = Reach::Batch;
+            raised.honours_abort = false;
+        }
+        self.raise(raised, Failed::of(command), host)
+    }
+
+    /// Before a statement of the host's: begins an implicit transaction, and refuses to change rows in one that must be
+    /// rolled back.
+    pub(super) fn prepare_access<H: Host + ?Sized>(&mut self, access: Access, host: &mut H) -> Result<(), Failure> {
+        match access {
+            Access::None => return Ok(()),
+            Access::Read => {}
+            Access::Write | Access::Change if self.transaction.is_doomed => {
+                return Err(PlanError::uncommittable().into());
+            }
+            Access::Write | Access::Change => {}
+        }
+        if self.options.implicit_transactions && self.transaction.count == 0 {
+            self.begin_outermost("", host)?;
+            // What begins by itself is no mismatch of the procedure that is running: error 266 is for BEGINs.
+            for frame in &mut self.frames {
+                frame.saved.transaction_count += 1;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn begin<H: Host + ?Sized>(&mut self, name: &str, host: &mut H) -> Result<(), Failure> {
+        if self.transaction.count > 0 {
+            self.transaction.count = self.transaction.count.saturating_add(1);
+        } else {
+            self.begin_outermost(name, host)?;
+            if self.options.implicit_transactions {
+                self.transaction.count += 1;
+            }
+        }
+        self.show_transaction(host);
+        Ok(())
+    }
+
+    fn begin_outermost<H: Host + ?Sized>(&mut self, name: &str, host: &mut H) -> Result<(), Failure> {
+        host.transaction(TransactionStep::Begin { name })?;
+        self.transaction = Transaction {
+            count: 1,
+            name: name.to_owned(),
+            ..Transaction::default()
+        };
+        self.show_transaction(host);
+        Ok(())
+    }
+
+    pub(super) fn commit<H: Host + ?Sized>(
+        &mut self,
+        delayed_durability: Option<bool>,
+        host: &mut H,
+    ) -> Result<(), Failure> {
+        self.check_capture_commit()?;
+        match self.transaction.count {
+            0 => Err(PlanError::commit_without_transaction().into()),
+            _ if self.transaction.is_doomed => Err(PlanError::uncommittable().into()),
+            1 => {
+                self.transaction = Transaction::default();
+                let done = host.transaction(TransactionStep::Commit { delayed_durability });
+                self.show_transaction(host);
+                done
+            }
+            _ => {
+                self.transaction.count -= 1;
+                self.show_transaction(host);
+                Ok(())
+            }
+        }
+    }
+
+    pub(super) fn rollback<H: Host + ?Sized>(&mut self, name: Option<&str>, host: &mut H) -> Result<(), Failure> {
+        if self.transaction.count == 0 {
+            return Err(PlanError::rollback_without_transaction().into());
+        }
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            self.check_capture_rollback(None)?;
+            return self
+                .end_transaction(TransactionStep::Rollback, host)
+                .map_err(Failure::Stop);
+        };
+        if let Some(at) = self
+            .transaction
+            .savepoints
+            .iter()
+            .rposition(|savepoint| savepoint == name)
+        {
+            if self.transaction.is_doomed {
+                return Err(PlanError::uncommittable_savepoint().into());
+            }
+            self.check_capture_rollback(Some(at))?;
+            host.transaction(TransactionStep::RollbackTo { name })?;
+            self.transaction.savepoints.truncate(at + 1);
+            return Ok(());
+        }
+        if self.transaction.name == name {
+            self.check_capture_rollback(None)?;
+            return self
+                .end_transaction(TransactionStep::Rollback, host)
+                .map_err(Failure::Stop);
+        }
+        Err(PlanError::unknown_savepoint(name).into())
+    }
+
+    pub(super) fn save<H: Host + ?Sized>(&mut self, name: &str, host: &mut H) -> Result<(), Failure> {
+        if self.transaction.count == 0 {
+            return Err(PlanError::save_without_transaction().into());
+        }
+        if self.transaction.is_doomed {
+            return Err(PlanError::uncommittable().into());
+        }
+        host.transaction(TransactionStep::Save { name })?;
+        self.transaction.savepoints.push(name.to_owned());
+        Ok(())
+    }
+
+    /// Ends the transaction whatever the host says: its error can only be that there is nobody left.
+    pub(super) fn end_transaction<H: Host + ?Sized>(
+        &mut self,
+        step: TransactionStep<'_>,
+        host: &mut H,
+    ) -> Result<(), Stop> {
+        self.transaction = Transaction::default();
+        let done = host.transaction(step);
+        self.show_transaction(host);
+        match done {
+            Ok(()) | Err(Failure::Error(_)) => Ok(()),
+            Err(Failure::Stop(stop)) => Err(stop),
+        }
+    }
+
+    /// At the end of a request: what can't be committed is rolled back, which is an error.
+    ///
+    /// Whether it was so.
+    pub(super) fn end_doomed<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<bool, Stop> {
+        if !self.transaction.is_doomed || self.transaction.count == 0 {
+            return Ok(false);
+        }
+        let mut raised = self.raised(PlanError::uncommittable_at_end().with_ends(Ends::Statement));
+        raised.line = raised.line.max(1);
+        self.tell_raised(&raised, host)?;
+        self.end_transaction(TransactionStep::Rollback, host)?;
+        Ok(true)
+    }
+
+    /// Shows the host the counters.
+    pub(super) fn show_transaction<H: Host + ?Sized>(&self, host: &mut H) {
+        let session = host.session_mut();
+        session.transaction_count = self.transaction.count;
+        session.transaction_state = match (self.transaction.count, self.transaction.is_doomed) {
+            (0, _) => 0,
+            (_, false) => 1,
+            (_, true) => -1,
+        };
+    }
+
+    /// A name as it was written or as a variable holds it: its first 32 characters count.
+    fn transaction_name(&self, name: Option<&TransactionName>) -> String {
+        let text = match name {
+            None => return String::new(),
+            Some(TransactionName::Name(name)) => name.clone(),
+            Some(TransactionName::Slot(slot)) => self.slot_text(*slot),
+        };
+        text.chars().take(NAME_LENGTH_MAX).collect()
+    }
+}
+
+/// Characters of a transaction's name that count.
+const NAME_LENGTH_MAX: usize = 32;

@@ -1,0 +1,280 @@
+//! A session of the tests: T-SQL in, text out.
+
+use std::ops::ControlFlow;
+
+use selenite_tsql::ast::{StatementKind, Tree, VariableType};
+use selenite_tsql::{Options, parse};
+use selenite_types::{DataType, Place, Value, text_of};
+
+use selenite_compiler::catalog::SqliteName;
+use selenite_compiler::statement::{Binding, Into, Statement};
+use selenite_compiler::{Binder, Frame, NoQuery, PlanError, Variables, declared_type};
+
+use super::TestEnvironment;
+use super::sqlite::Sqlite;
+use super::tables::Tables;
+use crate::statement::{Call, Run, StoreError};
+
+/// T-SQL on SQLite.
+pub(crate) struct Session {
+    pub sqlite: Sqlite,
+    pub tables: Tables,
+    world: TestEnvironment,
+}
+
+/// What a batch gave.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    /// The last result's columns as `name type`, with `null` if they may be NULL.
+    pub columns: Vec<String>,
+    /// The rows of all results: values parted by `|`.
+    pub rows: Vec<String>,
+    /// How many rows each statement touched.
+    pub counts: Vec<u64>,
+    /// The variables at the end.
+    pub slots: Vec<Value>,
+    /// The SQL of each SELECT.
+    pub sql: Vec<String>,
+}
+
+impl Session {
+    /// A session whose database has what these definitions and rows make.
+    pub fn new(script: &str) -> Self {
+        let mut session = Self {
+            sqlite: Sqlite::new(),
+            tables: Tables::default(),
+            world: TestEnvironment::default(),
+        };
+        let numbers = "CREATE TABLE numbers (n INTEGER); INSERT INTO numbers VALUES (1), (2), (3)";
+        session.sqlite.connection.execute_batch(numbers).unwrap();
+        session.define(script);
+        session
+    }
+
+    /// Runs definitions and statements.
+    pub fn define(&mut self, script: &str) {
+        for batch in script.split("GO\n") {
+            for statement in tree(batch).statements {
+                if let StatementKind::CreateTable(table) = &statement.kind {
+                    let sql = self.tables.create(table);
+                    let made = self.sqlite.connection.execute_batch(&sql);
+                    made.unwrap_or_else(|error| panic!("{error}: {sql}"));
+                } else if let StatementKind::View(view) = &statement.kind {
+                    self.tables.view(view);
+                } else if let StatementKind::CreateIndex(index) = &statement.kind {
+                    self.create_index(index);
+                } else {
+                    let tree = Tree {
+                        statements: vec![statement],
+                        ..Tree::default()
+                    };
+                    self.run_tree(&tree).unwrap_or_else(|error| panic!("{error:?}"));
+                }
+            }
+        }
+    }
+
+    fn create_index(&mut self, index: &selenite_tsql::ast::CreateIndex) {
+        let table = &index.table.name.text;
+        let names: Vec<_> = index.columns.iter().map(|column| column.name.clone()).collect();
+        let listed: Vec<String> = names.iter().map(|name| format!("\"{}\"", name.text)).collect();
+        let unique = if index.unique { "UNIQUE " } else { "" };
+        let filter = if index.filter.is_some() {
+            " WHERE a IS NOT NULL"
+        } else {
+            ""
+        };
+        let sql = format!(
+            "CREATE {unique}INDEX \"{}\" ON \"{table}\" ({}){filter}",
+            index.name.text,
+            listed.join(", ")
+        );
+        self.sqlite.connection.execute_batch(&sql).unwrap();
+        if index.unique {
+            self.tables
+                .unique_index(&index.name.text, table, &names, index.filter.is_some());
+        }
+    }
+
+    /// Runs a batch.
+    pub fn run(&self, batch: &str) -> Result<Answer, PlanError> {
+        self.run_tree(&tree(batch))
+    }
+
+    /// The rows of a batch, one a line.
+    pub fn rows(&self, batch: &str) -> String {
+        self.answer(batch).rows.join("\n")
+    }
+
+    /// What a batch gives.
+    pub fn answer(&self, batch: &str) -> Answer {
+        self.run(batch).unwrap_or_else(|error| panic!("{batch}: {error:?}"))
+    }
+
+    /// Number and text of the error that a batch ends with.
+    pub fn fault(&self, batch: &str) -> (i32, String) {
+        match self.run(batch) {
+            Ok(answer) => panic!("{batch} gave {:?}", answer.rows),
+            Err(error) => (error.number(), error.text().to_owned()),
+        }
+    }
+
+    /// The number of the error that a batch ends with.
+    pub fn number(&self, batch: &str) -> i32 {
+        self.fault(batch).0
+    }
+
+    /// SQLite's plan of a SELECT, and its SQL.
+    pub fn plan(&self, batch: &str) -> (String, String) {
+        let sql = self.answer(batch).sql.pop().expect("a SELECT");
+        let mut statement = self
+            .sqlite
+            .connection
+            .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
+            .unwrap();
+        let details = statement.raw_query().mapped(|row| row.get::<_, String>(3));
+        let details: Vec<String> = details.map(Result::unwrap).collect();
+        (details.join("; "), sql)
+    }
+
+    fn run_tree(&self, tree: &Tree) -> Result<Answer, PlanError> {
+        let mut variables = Variables::new();
+        let mut answer = Answer::default();
+        for statement in &tree.statements {
+            if let StatementKind::Declare(declarations) = &statement.kind {
+                for declaration in declarations {
+                    let VariableType::Scalar(type_name) = &declaration.variable_type else {
+                        panic!("a table")
+                    };
+                    let place = Place::Variable {
+                        number: 1,
+                        name: &declaration.name,
+                    };
+                    let data_type = declared_type(type_name, place)?;
+                    let value = match &declaration.initial {
+                        Some(initial) => {
+                            let expr = Binder::new(&variables, &mut NoQuery).expr_as(initial, &data_type)?;
+                            expr.evaluate(&Frame {
+                                slots: &answer.slots,
+                                row: &[],
+                                local: None,
+                                environment: &self.world,
+                            })?
+                        }
+                        None => Value::Null,
+                    };
+                    variables.declare(&declaration.name, data_type)?;
+                    answer.slots.push(value);
+                }
+                continue;
+            }
+            let bound = Binding {
+                catalog: &self.tables,
+                variables: &variables,
+            }
+            .statement(statement)?;
+            self.sqlite.connection.execute_batch("SAVEPOINT one").unwrap();
+            match self.run_statement(&bound, &mut answer) {
+                Ok(count) => {
+                    self.sqlite.connection.execute_batch("RELEASE one").unwrap();
+                    answer.counts.push(count);
+                }
+                Err(error) => {
+                    self.sqlite
+                        .connection
+                        .execute_batch("ROLLBACK TO one; RELEASE one")
+                        .unwrap();
+                    return Err(error);
+                }
+            }
+        }
+        Ok(answer)
+    }
+
+    fn run_statement(&self, statement: &Statement, answer: &mut Answer) -> Result<u64, PlanError> {
+        let columns = statement.columns().to_vec();
+        if !columns.is_empty() {
+            answer.columns = columns
+                .iter()
+                .map(|column| {
+                    let null = if column.nullable { " null" } else { "" };
+                    format!("{} {}{null}", column.name, column.data_type)
+                })
+                .collect();
+        }
+        let mut shown = Vec::new();
+        let mut rows = |row: &[Value]| {
+            let types = columns.iter().map(|column| &column.data_type);
+            let values = row
+                .iter()
+                .zip(types)
+                .map(|(value, data_type)| shown_value(value, data_type));
+            shown.push(values.collect::<Vec<_>>().join("|"));
+            Ok(ControlFlow::Continue(()))
+        };
+        let mut run = Run {
+            store: &self.sqlite,
+            slots: &mut answer.slots,
+            environment: &self.world,
+            rows: &mut rows,
+        };
+        let count = match statement {
+            Statement::Rows(rows) => {
+                answer.sql.push(rows.text.sql.clone());
+                run.rows(rows)?
+            }
+            Statement::Assign(assign) => run.assign(assign)?,
+            Statement::Insert(insert) => run.insert(insert)?,
+            Statement::Update(update) => run.update(update)?,
+            Statement::Delete(delete) => run.delete(delete)?,
+            Statement::Truncate(truncate) => match run.change(&truncate.sql, &[]) {
+                Ok(count) => count,
+                Err(StoreError::Failed(error)) => return Err(error),
+                Err(StoreError::Constraint(message)) => panic!("{message}"),
+            },
+            Statement::Into(into) => self.run_into(into, &mut run)?,
+        };
+        answer.rows.append(&mut shown);
+        Ok(count)
+    }
+
+    fn run_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
+        let columns: Vec<String> = into
+            .columns
+            .iter()
+            .map(|column| {
+                format!(
+                    "\"{}\" {}",
+                    column.name,
+                    selenite_types::storage::declared_name(&column.data_type)
+                )
+            })
+            .collect();
+        let name = SqliteName {
+            schema: "main".to_owned(),
+            name: into.name.name.text.clone(),
+        };
+        let create = format!("CREATE TABLE \"{}\" ({})", name.name, columns.join(", "));
+        self.sqlite.connection.execute_batch(&create).unwrap();
+        let parameters = into.text.evaluate(&run.frame(&[]))?;
+        let sql = into.insert(&name)?;
+        let call = Call {
+            sql: &sql,
+            parameters: &parameters,
+            compiled: &into.compiled,
+        };
+        match run.store.change(&call) {
+            Ok(count) => Ok(count),
+            Err(StoreError::Failed(error)) => Err(error),
+            Err(StoreError::Constraint(message)) => panic!("{message}"),
+        }
+    }
+}
+
+fn shown_value(value: &Value, data_type: &DataType) -> String {
+    text_of(value, data_type).unwrap_or_else(|| "NULL".to_owned())
+}
+
+fn tree(batch: &str) -> Tree {
+    parse(batch, Options::default()).unwrap_or_else(|error| panic!("{batch}: {error:?}"))
+}
