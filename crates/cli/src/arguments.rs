@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use selenite_engine::{Access, EngineError, PageSize, Suite};
+use selenite::{Access, EngineError, PageSize, Suite};
 use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};

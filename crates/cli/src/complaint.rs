@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_server::ServerError;
 
 use crate::output::Output;

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use selenite::EngineError;
 use selenite_backup::{ArchiveName, BackupError, DatabaseId, Destination, Trouble, parse_database_id};
-use selenite_engine::EngineError;
 
 use crate::complaint::Complaint;
 

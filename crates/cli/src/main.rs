@@ -19,14 +19,14 @@ mod terminal;
 use std::process::ExitCode;
 
 use clap::Parser;
-use selenite_engine::EngineError;
+use selenite::EngineError;
 
 use arguments::{Arguments, Command};
 use complaint::Complaint;
 
 fn main() -> ExitCode {
     interrupt::outlive_limits();
-    if selenite_engine::is_elevated() {
+    if selenite::is_elevated() {
         return Complaint::Engine(EngineError::Usage {
             what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
                 .to_owned(),

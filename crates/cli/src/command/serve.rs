@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rustix::fs::Mode;
 use rustix::process::umask;
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_server::data::DatabaseRegistry;
 use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
@@ -16,7 +16,7 @@ use crate::{interrupt, printable};
 
 pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     // Before SQLite is used for anything: what a session takes of its memory would not be limited else.
-    selenite_engine::count_memory()?;
+    selenite::count_memory()?;
     // Before a key is read. Whatever the caller's umask, what a server makes is its user's alone.
     process::forbid_core_dumps()?;
     umask(Mode::RWXG | Mode::RWXO);

@@ -1,6 +1,6 @@
 //! `sp_accept_database`: the master key of a database was renewed by the command line, and an administrator says so.
 
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_plan::machine::{Call, Callee, Failure};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::Value;

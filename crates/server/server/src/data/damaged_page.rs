@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-use selenite_engine::{Refusal, Role, take_refusal};
+use selenite::{Refusal, Role, take_refusal};
 use selenite_plan::{Ends, PlanError};
 
 use crate::Instance;

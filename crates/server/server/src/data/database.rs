@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::definition::quoted;

@@ -245,7 +245,7 @@ pub(super) fn salt() -> u64 {
 }
 
 fn seconds() -> i64 {
-    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+    i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 
 /// SQLite's schema of temporary tables.

@@ -19,7 +19,7 @@ mod scans;
 mod switch;
 mod x509;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_plan::machine::{Failure, Message, TableStatement};
 use selenite_plan::{Ends, PlanError};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};

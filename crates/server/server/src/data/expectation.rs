@@ -8,7 +8,7 @@
 //! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
 
 use rusqlite::{Connection, ErrorCode};
-use selenite_engine::{Access, Expected, Suite, take_refusal};
+use selenite::{Access, Expected, Suite, take_refusal};
 use selenite_plan::{Ends, PlanError};
 
 use super::damaged_page::{damaged_page, log_damage};

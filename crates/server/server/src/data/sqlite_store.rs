@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
-use selenite_engine::thread_memory;
+use selenite::thread_memory;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::execution::ROWS_FUNCTION;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use selenite_engine::thread_memory;
+use selenite::thread_memory;
 use selenite_plan::PlanError;
 use selenite_plan::catalog::Table;
 use selenite_plan::change::GivenRow;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use selenite::backup::{self, Backup, Report};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError};
 use selenite_backup::{CompressionLevel, Entry, remove_archive};
-use selenite_engine::backup::{self, Backup, Report};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError};
 use selenite_keyring::HeldAge;
 use selenite_plan::machine::Affected;
 use selenite_plan::{PlanError, same_name};
@@ -54,7 +54,7 @@ impl SessionExecutor<'_> {
             ..Backup::default()
         };
         let access = access_to(instance, record.id).map_err(Refused::because)?;
-        let started = (Instant::now(), selenite_engine::now());
+        let started = (Instant::now(), selenite::now());
         let destination = device.destination.clone();
         let answer = attend((line, &mut *execution), options.step, move |watch| {
             backup::backup(&Disk, &path, &access, how, &destination, watch)
@@ -139,7 +139,7 @@ impl SessionExecutor<'_> {
             server: self.session_info.instance.name().to_owned(),
             place: place.display().to_string(),
             started: seconds(started),
-            finished: seconds(selenite_engine::now()),
+            finished: seconds(selenite::now()),
         });
         noted.map_err(|error| of_master(&error))
     }

@@ -8,9 +8,9 @@
 
 use std::sync::Arc;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::verify::{self, ServedReport};
-use selenite_engine::{Class, Observer, Progress, Watch};
+use selenite::storage::Disk;
+use selenite::verify::{self, ServedReport};
+use selenite::{Class, Observer, Progress, Watch};
 use selenite_plan::machine::{Affected, Failure};
 use selenite_plan::{Ends, PlanError, same_name};
 use selenite_types::{DataType, Value, Width};

@@ -44,7 +44,7 @@ impl SessionExecutor<'_> {
                 password: None,
                 options,
             } => {
-                let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+                let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
                 let wanted = Wanted::of(options, now)?;
                 if let Some((number, text)) = wanted.warning(now) {
                     execution.receiver.message(&info(number, text))?;

@@ -1,8 +1,8 @@
 //! ALTER DATABASE SET ENCRYPTION ON, OFF, SUSPEND and RESUME.
 
-use selenite_engine::reencrypt::{Goal, pause, resume};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Expected, Layout, Suite};
+use selenite::reencrypt::{Goal, pause, resume};
+use selenite::storage::Disk;
+use selenite::{Access, Expected, Layout, Suite};
 use selenite_plan::PlanError;
 use selenite_plan::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};

@@ -3,7 +3,7 @@
 //! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in tempdb is in memory or
 //! in files without a name, which are encrypted always, too; as SQL Server does, it is shown so while any database is encrypted.
 
-use selenite_engine::Suite;
+use selenite::Suite;
 use selenite_plan::PlanError;
 use selenite_types::DataType;
 
