@@ -1,6 +1,6 @@
 //! How a database is opened: with whose identity, and what is admitted.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use selenite_cipher::DatabaseId;
@@ -11,6 +11,8 @@ use crate::layout::{Layout, auto_vacuum_word};
 use crate::{EngineError, Watch};
 
 /// Whose identity is in force, and what is admitted. None of it is a secret.
+///
+/// The default takes the identity from the environment (`SELENITE_IDENTITY`) or the configuration file.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// Where the identity is; if none is named here, the environment and the configuration say it.
@@ -28,11 +30,13 @@ pub struct Access {
     pub allow_deprecated: bool,
     /// How long to wait for others that have the database locked.
     pub busy_wait: Duration,
-    /// Who may stop a change of keys before it is made.
+    /// Receives the progress of operations, and may stop them; of a change of keys, before it is made.
     pub watch: Watch,
     /// SQLite's VFS for encrypted databases: `selenite`, or a test's own.
+    #[doc(hidden)]
     pub sealed_vfs: &'static str,
     /// SQLite's VFS for unencrypted databases: `unix`, or a test's own.
+    #[doc(hidden)]
     pub plain_vfs: &'static str,
 }
 
@@ -66,6 +70,16 @@ impl Default for Access {
 }
 
 impl Access {
+    /// With the identity in that file, which says itself what it is: an age identity, a raw key of 32 bytes, or a
+    /// passphrase. [`Spec`] names others.
+    #[must_use]
+    pub fn with_identity(path: impl Into<PathBuf>) -> Self {
+        Self {
+            identity: Some(Spec::Sniffed(path.into())),
+            ..Self::default()
+        }
+    }
+
     /// The configuration that the VFS will find, too.
     pub(crate) fn config() -> Result<Config, EngineError> {
         Ok(Config::load(&|variable| std::env::var_os(variable))?)

@@ -91,6 +91,11 @@ impl Database {
         Ok(database)
     }
 
+    /// The connection, as it was opened.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
     pub(crate) fn connect(path: &Path, uri: &crate::file_uri::FileUri, access: &Access) -> Result<Self, EngineError> {
         Self::connect_with(path, uri, access, FLAGS)
     }
