@@ -4,8 +4,10 @@ pub mod backup;
 pub mod backups;
 mod exported_key;
 pub mod follow;
+#[cfg(feature = "lab")]
 pub mod lab;
 pub mod restore;
+#[cfg(feature = "serve")]
 pub mod serve;
 mod status;
 
@@ -13,7 +15,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
-use selenite_engine::{Access, EngineError, PageSize, Suite};
+use selenite::{Access, EngineError, PageSize, Suite};
 use selenite_keyring::OriginPolicy;
 
 pub use exported_key::{KeysExport, KeysImport};
@@ -107,20 +109,41 @@ pub enum Command {
     #[command(after_help = backups::DRILL_HELP)]
     Drill(backups::Drill),
     /// Serve databases to SQL Server clients over TDS and TLS.
+    #[cfg(feature = "serve")]
     #[command(after_help = serve::AFTER_HELP)]
     Serve(Box<serve::Serve>),
+    /// Serve databases: not in this build.
+    #[cfg(not(feature = "serve"))]
+    #[command(hide = true)]
+    Serve(NotBuiltIn),
     /// Run SQL on a database.
     #[command(after_help = "Example:\n  selenite --identity key.txt exec app.db \"SELECT * FROM note\"")]
     Exec(Exec),
     /// Measure the cost of encryption on this machine.
+    #[cfg(feature = "lab")]
     #[command(after_help = "Example:\n  selenite lab run quick\n  selenite lab report quick.lab.db --html quick.html")]
     Lab(lab::Lab),
+    /// Measure the cost of encryption: not in this build.
+    #[cfg(not(feature = "lab"))]
+    #[command(hide = true)]
+    Lab(NotBuiltIn),
     /// A worker of the lab, which speaks JSON on standard input and output.
+    #[cfg(feature = "lab")]
     #[command(hide = true)]
     LabWorker,
     /// Measures a server for the lab.
+    #[cfg(feature = "lab")]
     #[command(hide = true)]
     LabTransitWorker,
+}
+
+/// The arguments of a command that this build does not have: all are taken, so that the error names the command.
+#[cfg(not(all(feature = "serve", feature = "lab")))]
+#[derive(Args)]
+#[command(disable_help_flag = true)]
+pub struct NotBuiltIn {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<std::ffi::OsString>,
 }
 
 #[derive(Args)]

@@ -10,12 +10,15 @@ pub mod exec;
 pub mod follow;
 pub mod keygen;
 pub mod keys;
+#[cfg(feature = "lab")]
 pub mod lab;
+#[cfg(feature = "lab")]
 pub mod lab_worker;
 pub mod reencrypt;
 pub mod reencrypt_offline;
 pub mod restore;
 pub mod salvage;
+#[cfg(feature = "serve")]
 pub mod serve;
 pub mod status;
 pub mod verify;

@@ -3,7 +3,8 @@
 use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
+#[cfg(feature = "serve")]
 use selenite_server::ServerError;
 
 use crate::output::Output;
@@ -22,6 +23,7 @@ pub enum Complaint {
         next: &'static str,
     },
     /// The lab's error: what, what to do (nothing if that is empty), and the exit status.
+    #[cfg(feature = "lab")]
     Lab {
         /// What happened.
         what: String,
@@ -31,6 +33,7 @@ pub enum Complaint {
         status: u8,
     },
     /// The server's error.
+    #[cfg(feature = "serve")]
     Server(ServerError),
     /// It was asked to stop: what is left of it, and how to go on.
     Interrupted(String),
@@ -61,7 +64,9 @@ impl Complaint {
                 (what, printable::line(&error.advice()), error.class().exit_status())
             }
             Self::Found { what, next } => (printable::line(&what), next.to_owned(), 5),
+            #[cfg(feature = "lab")]
             Self::Lab { what, next, status } => (printable::lines(&what), printable::lines(&next), status),
+            #[cfg(feature = "serve")]
             Self::Server(error) => {
                 let what = printable::lines(&error.to_string());
                 (what, printable::line(&error.advice()), error.class().exit_status())
@@ -95,6 +100,7 @@ impl From<EngineError> for Complaint {
     }
 }
 
+#[cfg(feature = "serve")]
 impl From<ServerError> for Complaint {
     fn from(error: ServerError) -> Self {
         Self::Server(error)

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_backup::{ArchiveName, BackupError, DatabaseId, Destination, Trouble, parse_database_id};
-use selenite_engine::EngineError;
+use selenite::EngineError;
+use selenite_backup::{ArchiveName, DatabaseId, Destination, parse_database_id};
 
 use crate::complaint::Complaint;
 
@@ -11,14 +11,7 @@ pub use selenite_backup::is_far;
 
 /// Opens it: a folder, or `s3://BUCKET/PREFIX`. Nothing is asked of it yet.
 pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
-    match selenite_backup::open(spec) {
-        Ok(destination) => Ok(Arc::from(destination)),
-        Err(error) if error.trouble == Trouble::Usage => Err(Complaint::Engine(EngineError::Usage {
-            what: error.to_string(),
-            next: "name a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
-        })),
-        Err(error) => Err(Complaint::Engine(EngineError::Backup(BackupError::Store(error)))),
-    }
+    Ok(selenite::open_destination(spec)?)
 }
 
 /// A database's id, if one was named.

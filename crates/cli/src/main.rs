@@ -14,19 +14,21 @@ mod lines;
 mod meter;
 mod output;
 mod printable;
+#[cfg(feature = "serve")]
+mod signal;
 mod terminal;
 
 use std::process::ExitCode;
 
 use clap::Parser;
-use selenite_engine::EngineError;
+use selenite::EngineError;
 
 use arguments::{Arguments, Command};
 use complaint::Complaint;
 
 fn main() -> ExitCode {
     interrupt::outlive_limits();
-    if selenite_engine::is_elevated() {
+    if selenite::is_elevated() {
         return Complaint::Engine(EngineError::Usage {
             what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
                 .to_owned(),
@@ -59,10 +61,27 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Restore(restore) => command::restore::run(restore, &access),
         Command::Backups(backups) => command::backups::run(&backups.command, &access),
         Command::Drill(drill) => command::drill::run(drill, &access),
+        #[cfg(feature = "serve")]
         Command::Serve(serve) => command::serve::run(serve, &access),
+        #[cfg(not(feature = "serve"))]
+        Command::Serve(_) => Err(not_built_in("serve")),
         Command::Exec(exec) => command::exec::run(exec, access),
+        #[cfg(feature = "lab")]
         Command::Lab(lab) => command::lab::run(&lab.command),
+        #[cfg(not(feature = "lab"))]
+        Command::Lab(_) => Err(not_built_in("lab")),
+        #[cfg(feature = "lab")]
         Command::LabWorker => command::lab_worker::run(),
+        #[cfg(feature = "lab")]
         Command::LabTransitWorker => command::lab_worker::run_transit(),
     }
+}
+
+/// The error of a command whose cargo feature, of the same name, was left out.
+#[cfg(not(all(feature = "serve", feature = "lab")))]
+fn not_built_in(command: &str) -> Complaint {
+    Complaint::Engine(EngineError::Usage {
+        what: format!("this build of selenite does not include the command {command}"),
+        next: format!("use a full build, or build one: cargo build -p selenite-cli --features {command}"),
+    })
 }

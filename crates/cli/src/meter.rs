@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use selenite_engine::{Observer, Phase, Progress, Watch};
+use selenite::{Observer, Phase, Progress, Watch};
 
 use crate::interrupt;
 use crate::terminal;

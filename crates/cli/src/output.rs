@@ -2,7 +2,7 @@
 
 use std::io::{self, BufWriter, StdoutLock, Write};
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use serde_json::Value;
 
 use crate::printable;

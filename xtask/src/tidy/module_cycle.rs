@@ -80,13 +80,13 @@ const RULE: &str = "xtask/src/tidy/module_cycle.rs";
 
 /// Where cycles are, and their members in the order of their names.
 const KNOWN: &[(&str, &str)] = &[
-    ("engine::reencrypt", "finish pages"),
-    ("engine::salvage", "page_survey report snapshot tree"),
-    ("engine::storage", "claim disk"),
-    ("engine::verify", "frame wal"),
-    ("engine::verify", "owner schema"),
+    ("selenite::reencrypt", "finish pages"),
+    ("selenite::salvage", "page_survey report snapshot tree"),
+    ("selenite::storage", "claim disk"),
+    ("selenite::verify", "frame wal"),
+    ("selenite::verify", "owner schema"),
     (
-        "engine",
+        "selenite",
         "access anchor database draft error lost_prefix raw_file sqlite sqlite_error superblock_file verify watch",
     ),
     ("keyring", "change epoch_change"),

@@ -96,7 +96,7 @@ const RANKS: &[(&str, Standing)] = &[
     ("crates/storage/backup", Standing::Rank(3)),
     ("crates/storage/vfs", Standing::Rank(3)),
     ("crates/storage/extension", Standing::Rank(4)),
-    ("crates/storage/engine", Standing::Rank(4)),
+    ("crates/storage/selenite", Standing::Rank(4)),
     ("crates/server/runtime", Standing::Rank(5)),
     ("crates/server/server", Standing::Rank(6)),
     ("crates/lab/lab", Standing::Rank(5)),

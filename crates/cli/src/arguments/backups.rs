@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-use selenite_engine::backups::Rules;
+use selenite::backups::Rules;
 
 #[derive(Args)]
 pub struct Backups {

@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use selenite::parse_utc;
 use selenite_backup::ArchiveName;
-use selenite_engine::parse_utc;
 
 pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups --to app.db\n\n\
     The newest backup, unless --backup or --at says otherwise. The file is new: every page is sealed \

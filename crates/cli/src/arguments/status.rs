@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use selenite_engine::folder::Limits;
+use selenite::folder::Limits;
 
 #[derive(Args)]
 pub struct Status {

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use selenite::Access;
+use selenite::backup::{self, Backup, CompressionLevel, Report};
+use selenite::storage::Disk;
 use selenite_backup::{Destination, Trouble};
-use selenite_engine::Access;
-use selenite_engine::backup::{self, Backup, CompressionLevel, Report};
-use selenite_engine::storage::Disk;
 use serde_json::{Value, json};
 
 use crate::arguments;

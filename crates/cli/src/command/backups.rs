@@ -4,8 +4,8 @@ mod list;
 mod prune;
 mod verify;
 
+use selenite::{Access, DatabaseId};
 use selenite_backup::Entry;
-use selenite_engine::{Access, DatabaseId};
 
 use crate::arguments::backups::BackupsCommand;
 use crate::complaint::Complaint;

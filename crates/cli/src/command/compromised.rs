@@ -1,9 +1,9 @@
 //! `selenite compromised`.
 
-use selenite_engine::Access;
-use selenite_engine::compromised::{Compromised, Step, compromised};
-use selenite_engine::reencrypt::{Goal, Reencrypt};
-use selenite_engine::storage::Disk;
+use selenite::Access;
+use selenite::compromised::{Compromised, Step, compromised};
+use selenite::reencrypt::{Goal, Reencrypt};
+use selenite::storage::Disk;
 
 use super::keys::slot_lines;
 use super::reencrypt::text;

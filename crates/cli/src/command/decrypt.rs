@@ -1,7 +1,7 @@
 //! `selenite decrypt`.
 
-use selenite_engine::Access;
-use selenite_engine::storage::Disk;
+use selenite::Access;
+use selenite::storage::Disk;
 
 use super::encrypt::{name, show, target};
 use crate::arguments::Decrypt;
@@ -13,7 +13,7 @@ use crate::output::print;
 pub fn run(arguments: &Decrypt, access: &Access) -> Result<(), Complaint> {
     let meter = Meter::start();
     let target = target(arguments.to.as_deref());
-    let done = selenite_engine::decrypt(&Disk, &arguments.database, access, &target, &meter.watch());
+    let done = selenite::decrypt(&Disk, &arguments.database, access, &target, &meter.watch());
     meter.finish();
     let outcome = done?;
     let mut lines = Lines::default();

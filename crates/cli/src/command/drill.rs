@@ -1,9 +1,9 @@
 //! `selenite drill`.
 
+use selenite::drill::{self, Drill, Drilled, Rows};
+use selenite::restore::Which;
+use selenite::{Access, utc};
 use selenite_backup::ArchiveName;
-use selenite_engine::drill::{self, Drill, Drilled, Rows};
-use selenite_engine::restore::Which;
-use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use super::restore::note_passed_over;

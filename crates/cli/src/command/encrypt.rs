@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Encrypt, Outcome, Target};
+use selenite::storage::Disk;
+use selenite::{Access, Encrypt, Outcome, Target};
 
 use crate::arguments;
 use crate::complaint::Complaint;
@@ -19,7 +19,7 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
         recipients: arguments.recipient.clone(),
     };
     let meter = Meter::start();
-    let done = selenite_engine::encrypt(&Disk, &arguments.database, access, &how, &meter.watch());
+    let done = selenite::encrypt(&Disk, &arguments.database, access, &how, &meter.watch());
     meter.finish();
     let outcome = done?;
     let mut lines = Lines::default();

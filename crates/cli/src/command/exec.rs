@@ -3,8 +3,8 @@
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, AutoVacuum, Cell, Database, EngineError, Layout, Rows};
+use selenite::storage::Disk;
+use selenite::{Access, AutoVacuum, Cell, Database, EngineError, Layout, Rows};
 use serde_json::{Value, json};
 
 use crate::arguments::Exec;
@@ -50,7 +50,7 @@ fn open(arguments: &Exec, access: &Access) -> Result<Database, EngineError> {
     }
     match Database::open(&Disk, path, access) {
         Err(EngineError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Err(EngineError::Sqlite {
-            class: selenite_engine::Class::Io,
+            class: selenite::Class::Io,
             what: format!("{}: there is no such file", path.display()),
             next: "check the path; to make a new database, add --create".to_owned(),
         }),

@@ -3,10 +3,10 @@
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
-use selenite_engine::Access;
-use selenite_engine::backup::{self, Backup, CompressionLevel};
-use selenite_engine::follow::{Follow, Status, follow};
-use selenite_engine::storage::Disk;
+use selenite::Access;
+use selenite::backup::{self, Backup, CompressionLevel};
+use selenite::follow::{Follow, Status, follow};
+use selenite::storage::Disk;
 
 use crate::complaint::Complaint;
 use crate::lines::{bytes, counted, elapsed};

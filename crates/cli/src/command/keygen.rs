@@ -9,7 +9,7 @@ use crate::output::print;
 use crate::printable;
 
 pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
-    let new = selenite_keyring::keygen(selenite_engine::now());
+    let new = selenite_keyring::keygen(selenite::now());
     let Some(path) = &arguments.output else {
         // As age-keygen does: the key where it can be redirected, and who it is where that can be seen.
         if !std::io::stdout().is_terminal() {
@@ -17,7 +17,7 @@ pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
         }
         return Ok(print(&new.text)?);
     };
-    selenite_keyring::write_key_file(path, new.text.as_bytes()).map_err(selenite_engine::EngineError::from)?;
+    selenite_keyring::write_key_file(path, new.text.as_bytes()).map_err(selenite::EngineError::from)?;
     let mut lines = Lines::default();
     lines.add("identity", printable::path(path));
     lines.add("recipient", new.recipient.clone());

@@ -3,9 +3,9 @@
 mod accept;
 mod exported_key;
 
-use selenite_engine::keys::{self, Changed};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, utc};
+use selenite::keys::{self, Changed};
+use selenite::storage::Disk;
+use selenite::{Access, utc};
 use selenite_keyring::SlotSummary;
 use serde_json::{Value, json};
 

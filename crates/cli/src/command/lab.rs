@@ -14,7 +14,7 @@ mod study;
 
 use std::path::Path;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_lab::analysis::{AnalysisError, Material};
 use selenite_lab::config::ConfigError;
 use selenite_lab::engines::Engines;

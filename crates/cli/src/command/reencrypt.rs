@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use selenite_engine::reencrypt::{self, Goal, Reencrypt, Reencrypted, Report};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Suite, utc};
+use selenite::reencrypt::{self, Goal, Reencrypt, Reencrypted, Report};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, Suite, utc};
 use serde_json::json;
 
 use crate::arguments;
@@ -23,7 +23,7 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         return status(arguments, access);
     }
     if arguments.pause {
-        let status = selenite_engine::status(&Disk, path, access)?;
+        let status = selenite::status(&Disk, path, access)?;
         let is_steady = status.sealed.is_none_or(|sealed| sealed.state_word() == "steady");
         let other = reencrypt::report(&Disk, path)?;
         if other.as_ref().is_some_and(|other| other.is_offline) {
@@ -116,7 +116,7 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
     let path = &arguments.database;
     let report = reencrypt::report(&Disk, path)?;
     let is_paused = reencrypt::is_paused(&Disk, path);
-    let status = selenite_engine::status(&Disk, path, access)?;
+    let status = selenite::status(&Disk, path, access)?;
     let state = status
         .sealed
         .as_ref()

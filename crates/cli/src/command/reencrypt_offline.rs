@@ -1,8 +1,8 @@
 //! `selenite reencrypt --offline`.
 
-use selenite_engine::offline::{Offline, offline};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Suite};
+use selenite::offline::{Offline, offline};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, Suite};
 
 use crate::arguments::Reencrypt;
 use crate::complaint::Complaint;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use selenite::restore::{Restore, Restored, Which, hex, restore};
+use selenite::storage::Disk;
+use selenite::{Access, utc};
 use selenite_backup::{ArchiveName, Destination, parse_database_id};
-use selenite_engine::restore::{Restore, Restored, Which, hex, restore};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use crate::arguments;

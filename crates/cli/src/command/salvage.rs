@@ -1,8 +1,8 @@
 //! `selenite salvage`.
 
-use selenite_engine::Access;
-use selenite_engine::salvage::{Lost, Salvaged, SchemaState, TableReport, salvage};
-use selenite_engine::storage::Disk;
+use selenite::Access;
+use selenite::salvage::{Lost, Salvaged, SchemaState, TableReport, salvage};
+use selenite::storage::Disk;
 use serde_json::{Value, json};
 
 use crate::arguments;

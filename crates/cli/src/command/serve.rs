@@ -5,18 +5,18 @@ use std::sync::Arc;
 
 use rustix::fs::Mode;
 use rustix::process::umask;
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_server::DatabaseRegistry;
 use selenite_server::{Announcement, Log, Server, Settings, SqlFront, process};
 
 use crate::arguments::serve::Serve;
 use crate::complaint::Complaint;
 use crate::output::{note, print};
-use crate::{interrupt, printable};
+use crate::{printable, signal};
 
 pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     // Before SQLite is used for anything: what a session takes of its memory would not be limited else.
-    selenite_engine::count_memory()?;
+    selenite::count_memory()?;
     // Before a key is read. Whatever the caller's umask, what a server makes is its user's alone.
     process::forbid_core_dumps()?;
     umask(Mode::RWXG | Mode::RWXO);
@@ -34,7 +34,7 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     let mut config = settings.config(access.clone())?;
     config.log = Log::new(note);
     // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the next one puts right.
-    let signal = interrupt::signal()?;
+    let signal = signal::signal()?;
     let running = Server::start(config, &mut announce, |_| {
         Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))))
     })?;

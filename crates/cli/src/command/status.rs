@@ -7,9 +7,9 @@ mod table;
 use std::io::IsTerminal;
 use std::path::Path;
 
-use selenite_engine::folder::{Entry, Listing, Look};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
+use selenite::folder::{Entry, Listing, Look};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, EpochCounts, Sealed, Status, Superblocks, utc, whole_file};
 use serde_json::{Value, json};
 
 use super::keys::{hexadecimal, slot_json, slot_lines};
@@ -26,7 +26,7 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complai
     if is_folder || arguments.prometheus {
         return run_listing(arguments, access, is_folder);
     }
-    let status = selenite_engine::status(&Disk, &arguments.database, access)?;
+    let status = selenite::status(&Disk, &arguments.database, access)?;
     if let Some(sealed) = &status.sealed {
         warn_of_superblocks(sealed.superblocks, &arguments.database);
     }
@@ -114,7 +114,7 @@ fn end(arguments: &arguments::Status, has_warnings: bool) -> Result<(), Complain
 
 fn count_pages(path: &Path) -> Result<EpochCounts, Complaint> {
     let meter = Meter::start();
-    let counted = selenite_engine::count_epochs(&Disk, path, &meter.watch());
+    let counted = selenite::count_epochs(&Disk, path, &meter.watch());
     meter.finish();
     Ok(counted?)
 }

@@ -1,9 +1,9 @@
 //! `selenite verify`.
 
-use selenite_engine::anchor::{Comparison, Verdict};
-use selenite_engine::storage::Disk;
-use selenite_engine::verify::{self, BadPage, PhysicalReport, Report, Verify};
-use selenite_engine::{Access, VerifyNotes, utc};
+use selenite::anchor::{Comparison, Verdict};
+use selenite::storage::Disk;
+use selenite::verify::{self, BadPage, PhysicalReport, Report, Verify};
+use selenite::{Access, VerifyNotes, utc};
 use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};

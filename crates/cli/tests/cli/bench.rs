@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use selenite_engine::{Access, Cell, Rows};
+use selenite::{Access, Cell, Rows};
 
 /// A folder with two identities in it: `key.txt` and `other.txt`.
 pub struct Bench {

@@ -4,8 +4,8 @@
 use std::process::Stdio;
 
 use rustix::process::{Pid, Signal, kill_process};
-use selenite_engine::Database;
-use selenite_engine::storage::Disk;
+use selenite::Database;
+use selenite::storage::Disk;
 
 use crate::bench::{Bench, Ignored, Ran};
 use crate::reencrypt::{bench, count, seal, start_slowly, state, wait_until_seen};

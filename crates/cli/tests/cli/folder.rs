@@ -6,7 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use selenite_engine::State;
+use selenite::State;
 use selenite_keyring::{Cache, Config, Trust, Unlocked};
 use serde_json::Value;
 

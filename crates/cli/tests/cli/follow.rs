@@ -6,8 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 
 use rustix::process::{Pid, Signal, kill_process};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Cell, Database, Rows};
+use selenite::storage::Disk;
+use selenite::{Cell, Database, Rows};
 
 use crate::bench::{Bench, run};
 
@@ -40,7 +40,7 @@ fn is_log_held(database: &Database) -> bool {
 }
 
 fn in_wal_mode() -> (Bench, Database) {
-    selenite_engine::install().unwrap();
+    selenite::install().unwrap();
     let (bench, path) = Bench::encrypted();
     let sql = "PRAGMA journal_mode = WAL";
     bench.run(&["-i", "key.txt", "exec", "app.db", sql]).done();

@@ -1,7 +1,7 @@
 //! `selenite keys`.
 
-use selenite_engine::Database;
-use selenite_engine::storage::Disk;
+use selenite::Database;
+use selenite::storage::Disk;
 
 use crate::bench::{Bench, Ignored, run};
 

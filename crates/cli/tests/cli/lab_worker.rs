@@ -15,7 +15,7 @@ fn the_worker_keeps_the_contract_in_every_suite() {
     let findings = check(&start, folder.path());
     let failed: Vec<_> = findings.iter().filter(|finding| !finding.passed).collect();
     assert!(failed.is_empty(), "{failed:#?}");
-    for suite in selenite_engine::Suite::ALL {
+    for suite in selenite::Suite::ALL {
         let name = format!("{suite}: another key does not open it");
         assert!(findings.iter().any(|finding| finding.name == name), "{name}");
     }

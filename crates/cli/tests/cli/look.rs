@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use selenite_engine::Database;
-use selenite_engine::storage::Disk;
+use selenite::Database;
+use selenite::storage::Disk;
 
 use crate::bench::{Bench, Ignored, NOTES, flip_page};
 

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite_engine::Database;
-use selenite_engine::storage::Disk;
+use selenite::Database;
+use selenite::storage::Disk;
 
 use crate::bench::{Bench, Ignored, NOTES, Ran, flip_page};
 
@@ -30,7 +30,7 @@ fn hostile_table(bench: &Bench) -> PathBuf {
         PRAGMA writable_schema = ON;
         UPDATE sqlite_schema SET sql = 'CREATE VIEW \"w{HOSTILE}\" AS SELECT 1' WHERE type = 'view';"
     );
-    let layout = selenite_engine::Layout::default();
+    let layout = selenite::Layout::default();
     let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
     database.run(&sql, &mut Ignored).unwrap();
     path

@@ -5,8 +5,8 @@ use std::process::{Child, Stdio};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database, Rows};
+use selenite::storage::Disk;
+use selenite::{Access, Cell, Database, Rows};
 
 use crate::bench::Bench;
 use crate::reencrypt::{bench, count, seal, start_slowly, state};
@@ -28,7 +28,7 @@ struct Holder(Database);
 
 impl Holder {
     fn new(bench: &Bench) -> Self {
-        selenite_engine::install().unwrap();
+        selenite::install().unwrap();
         let access = Access {
             identity: Some(format!("age:{}", bench.path("key.txt").display()).parse().unwrap()),
             busy_wait: Duration::from_secs(60),

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use rusqlite::{Connection, OpenFlags, params};
+use selenite::Access;
 use selenite_cipher::sha256;
-use selenite_engine::Access;
 use tempfile::TempDir;
 
 use crate::altered;
@@ -77,8 +77,8 @@ fn world() -> &'static World {
 impl World {
     fn new() -> rusqlite::Result<Self> {
         // Before SQLite is used: a server in this process will want its memory counted.
-        selenite_engine::count_memory().expect("nothing has used SQLite before");
-        selenite_engine::install().expect("SQLite takes an extension");
+        selenite::count_memory().expect("nothing has used SQLite before");
+        selenite::install().expect("SQLite takes an extension");
         let place = folder();
         std::fs::write(place.path().join("key"), [7; 32]).expect("a file of our own");
         let mut world = Self {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use rusqlite::{Connection, OpenFlags, params};
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_server::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerError, SqlFront, TlsFiles};

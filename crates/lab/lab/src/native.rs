@@ -12,12 +12,12 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rusqlite::{Connection, OpenFlags};
+use selenite::backup::{Backup, backup};
+use selenite::offline::{Offline, offline};
+use selenite::restore::{Restore, restore};
+use selenite::storage::Disk;
+use selenite::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_backup::{Destination, Folder};
-use selenite_engine::backup::{Backup, backup};
-use selenite_engine::offline::{Offline, offline};
-use selenite_engine::restore::{Restore, restore};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Encrypt, EngineError, FileUri, Suite, Target, Watch, keys, verify};
 use selenite_worker::engine::{Engine, Status, check_absent, hello, vacuum_into};
 use selenite_worker::protocol::{CipherTime, DatabaseSpec, Hello, PLAIN};
 use selenite_worker::stock::Stock;
@@ -146,12 +146,12 @@ impl Engine for Native {
                     suite: to,
                     recipients: Vec::new(),
                 };
-                let done = selenite_engine::encrypt(&Disk, &source.path, &access(target, to)?, &how, &Watch::nobody());
+                let done = selenite::encrypt(&Disk, &source.path, &access(target, to)?, &how, &Watch::nobody());
                 done.map(drop).map_err(|error| engine_error(&error))
             }
             (Some(from), None) => {
                 let to = Target::New(target.path.clone());
-                let done = selenite_engine::decrypt(&Disk, &source.path, &access(source, from)?, &to, &Watch::nobody());
+                let done = selenite::decrypt(&Disk, &source.path, &access(source, from)?, &to, &Watch::nobody());
                 done.map(drop).map_err(|error| engine_error(&error))
             }
             (Some(from), Some(to)) => Err(WorkerError::Refused(format!(
@@ -243,7 +243,7 @@ fn named(cipher: &str) -> Result<Suite, WorkerError> {
 }
 
 fn connect(database: &DatabaseSpec, suite: Suite, flags: OpenFlags) -> Result<Connection, WorkerError> {
-    selenite_engine::install().map_err(|error| engine_error(&error))?;
+    selenite::install().map_err(|error| engine_error(&error))?;
     let mut uri = FileUri::new(&database.path, "selenite")
         .with("selenite_identity", &identity(database)?)
         .with("cipher", suite.name())

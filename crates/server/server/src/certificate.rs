@@ -50,7 +50,7 @@ pub fn from_files(files: &TlsFiles) -> Result<TlsSetup, ServerError> {
 /// # Errors
 /// [`ServerError`].
 pub fn own(master: &Master, folder: &Path, listen: SocketAddr) -> Result<(TlsSetup, OwnCertificate), ServerError> {
-    let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+    let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
     let kept = master
         .certificate()?
         .filter(|kept| now < kept.not_after - RENEW_SECONDS);

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_tds::EncryptionMode;
 
 use crate::audit::AuditSettings;

@@ -5,7 +5,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use directories::ProjectDirs;
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_keyring::{Config as KeyConfig, Spec, keygen, write_key_file};
 
 use crate::ServerError;
@@ -78,7 +78,7 @@ fn make(path: &Path) -> Result<(), ServerError> {
             source,
         })?;
     }
-    Ok(write_key_file(path, keygen(selenite_engine::now()).text.as_bytes())?)
+    Ok(write_key_file(path, keygen(selenite::now()).text.as_bytes())?)
 }
 
 fn default_path() -> Result<PathBuf, ServerError> {

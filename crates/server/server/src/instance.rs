@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_tds::ProductVersion;
 
 use crate::audit::AuditLog;

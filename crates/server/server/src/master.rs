@@ -26,8 +26,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Database, Expected, Layout};
+use selenite::storage::Disk;
+use selenite::{Access, Database, Expected, Layout};
 use selenite_keyring::OriginPolicy;
 
 pub use backups::BackupRecord;
@@ -187,7 +187,7 @@ pub(crate) fn folded(name: &str) -> String {
 
 /// Seconds since 1970-01-01 UTC, as SQLite has integers.
 fn now() -> i64 {
-    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+    i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 
 pub(crate) const FILE: &str = "master.db";

@@ -6,9 +6,9 @@
 //! M3. What a session keeps from one request to the next is measured when it is made: prepared statements, programs and bound statements.
 //!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
 
+use selenite::{CountingAllocator, thread_memory};
 use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;
-use selenite_engine::{CountingAllocator, thread_memory};
 
 use crate::{ServerError, ServerLimits};
 
@@ -20,7 +20,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// # Errors
 /// [`ServerError::Machine`] where SQLite's memory can't be counted.
 pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
-    selenite_engine::count_memory()
+    selenite::count_memory()
         .map_err(|error| ServerError::Machine(format!("the memory of SQLite can't be limited: {error}")))?;
     let total = match limits.server_memory {
         0 => machine_memory() / 4 * 3,

@@ -54,7 +54,7 @@ impl Server {
             let (path, is_new) = (own.path.as_path(), own.is_new);
             tell(announce, Announcement::Identity { path, is_new })?;
         }
-        selenite_engine::install()?;
+        selenite::install()?;
         let master = open_master(&config, &data_folder, announce)?;
         let tls = match &config.tls_files {
             Some(files) => certificate::from_files(files)?,

@@ -5,7 +5,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use selenite_engine::{Class, EngineError};
+use selenite::{Class, EngineError};
 use selenite_keyring::KeyError;
 
 use crate::master::MasterError;

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use directories::{BaseDirs, ProjectDirs};
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_keyring::{Spec, read_trusted_text};
 use selenite_tds::EncryptionMode;
 use serde::Deserialize;

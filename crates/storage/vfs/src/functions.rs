@@ -42,7 +42,7 @@ pub const FUNCTIONS: &[Entry] = &[
     },
 ];
 
-/// Those of operations on databases (`crates/storage/engine`). The extension does not have them: a statement that was injected into an
+/// Those of operations on databases (`crates/storage/selenite`). The extension does not have them: a statement that was injected into an
 /// application's SQL could make a database unusable (`selenite_retire`) or empty the pool (`selenite_drop_pages`).
 pub const ENGINE_FUNCTIONS: &[Entry] = &[
     Entry {

@@ -1,7 +1,7 @@
 //! `selenite backups list`.
 
-use selenite_engine::backups::{self, BaseState, Listed, Listing};
-use selenite_engine::{Access, utc};
+use selenite::backups::{self, BaseState, Listed, Listing};
+use selenite::{Access, utc};
 use serde_json::{Value, json};
 
 use super::heading;

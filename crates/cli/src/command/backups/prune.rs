@@ -1,7 +1,7 @@
 //! `selenite backups prune`.
 
-use selenite_engine::backups::{self, Gone, Kept, Prune, Pruned, Reason};
-use selenite_engine::{Access, utc};
+use selenite::backups::{self, Gone, Kept, Prune, Pruned, Reason};
+use selenite::{Access, utc};
 use serde_json::{Value, json};
 
 use crate::arguments::backups::BackupsPrune;

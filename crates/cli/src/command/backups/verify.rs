@@ -1,8 +1,8 @@
 //! `selenite backups verify`.
 
+use selenite::backups::{self, Checked, Outcome, Verification, Verify};
+use selenite::{Access, utc};
 use selenite_backup::BackupError;
-use selenite_engine::backups::{self, Checked, Outcome, Verification, Verify};
-use selenite_engine::{Access, utc};
 use serde_json::{Value, json};
 
 use super::heading;

@@ -1,7 +1,7 @@
 //! `selenite keys accept`.
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Accepted, Access, accept};
+use selenite::storage::Disk;
+use selenite::{Accepted, Access, accept};
 
 use super::{hexadecimal, slot_lines};
 use crate::arguments::KeysAccept;

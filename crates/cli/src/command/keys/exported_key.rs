@@ -1,7 +1,7 @@
 //! `selenite keys export` and `import`.
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, key_export, utc};
+use selenite::storage::Disk;
+use selenite::{Access, key_export, utc};
 
 use super::{hexadecimal, show};
 use crate::arguments::{KeysExport, KeysImport};

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_lab::preset::{PRESETS, preset};
 
 use crate::arguments::lab::LabInit;

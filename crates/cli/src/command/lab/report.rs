@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_lab::report::terminal::{self, Look};
 use selenite_lab::report::{html, json, markdown};
 use selenite_lab::summary::Summary;

@@ -1,6 +1,6 @@
 //! `selenite lab status`: how far a study is. Nothing of what it found.
 
-use selenite_engine::utc;
+use selenite::utc;
 use selenite_lab::store::Store;
 use selenite_lab::summary::StudyState;
 use serde_json::json;

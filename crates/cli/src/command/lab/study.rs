@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 use selenite_lab::config::Config;
 use selenite_lab::edit::Edit;
 use selenite_lab::preset::preset;

@@ -4,8 +4,8 @@
 //! M1. All samples of a metric stand together, behind its HELP and TYPE, and none of them twice: a path is one listing's.
 //! M2. What is not known has no sample, rather than a number that means something else.
 
-use selenite_engine::folder::{Entry, Kind, Listing};
-use selenite_engine::{Age, Sealed};
+use selenite::folder::{Entry, Kind, Listing};
+use selenite::{Age, Sealed};
 
 use super::listing_json::kind_word;
 use crate::printable;

@@ -1,7 +1,7 @@
 //! A listing in JSON.
 
-use selenite_engine::folder::{Entry, Kind, Limits, Listing};
-use selenite_engine::{Age, LastVerify, Sealed, utc};
+use selenite::folder::{Entry, Kind, Limits, Listing};
+use selenite::{Age, LastVerify, Sealed, utc};
 use serde_json::{Value, json};
 
 use super::superblocks_json;

@@ -1,7 +1,7 @@
 //! A listing as a table.
 
-use selenite_engine::folder::{Entry, Kind, Listing, Warning};
-use selenite_engine::{Age, DAY_SECONDS, Sealed, VerifyKind};
+use selenite::folder::{Entry, Kind, Listing, Warning};
+use selenite::{Age, DAY_SECONDS, Sealed, VerifyKind};
 
 use crate::lines::{count, counted};
 use crate::printable;

@@ -373,10 +373,9 @@ const CALLS: [(Class, &[&str]); 6] = [
 
 const RUST_CRATES: [&str; 4] = ["core", "alloc", "std", "compiler_builtins"];
 
-const OWN_CRATES: [&str; 7] = [
+const OWN_CRATES: [&str; 6] = [
     "selenite",
     "selenite_cipher",
-    "selenite_engine",
     "selenite_format",
     "selenite_keyring",
     "selenite_vfs",

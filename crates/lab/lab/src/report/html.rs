@@ -3,7 +3,7 @@
 //! W1. What comes from a study is escaped wherever it is put in.
 //! W2. Every chart has a name, a sentence and a table; no fact is told by colour alone.
 
-use selenite_engine::utc;
+use selenite::utc;
 
 use super::sentence;
 use super::svg::{self, typeset};

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use selenite_engine::utc;
+use selenite::utc;
 
 use super::{control, number, resources, sentence, transit};
 use crate::disqualification::disqualifications;

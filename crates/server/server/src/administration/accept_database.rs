@@ -1,7 +1,7 @@
 //! `sp_accept_database`: the master key of a database was renewed by the command line, and an administrator says so.
 
+use selenite::Access;
 use selenite_compiler::{Ends, PlanError, same_name};
-use selenite_engine::Access;
 use selenite_runtime::machine::{Call, Callee, Failure};
 use selenite_types::Value;
 

@@ -16,8 +16,8 @@ mod private_part;
 mod switch;
 mod x509;
 
+use selenite::EngineError;
 use selenite_compiler::{Ends, PlanError};
-use selenite_engine::EngineError;
 use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 

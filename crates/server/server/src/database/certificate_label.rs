@@ -1,6 +1,6 @@
 //! The encryption key of a database that was restored: its file says which certificate has a key slot in it (K3).
 
-use selenite_engine::Suite;
+use selenite::Suite;
 use selenite_keyring::SlotSummary;
 
 use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError, Tde};
@@ -28,7 +28,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
             } else {
                 Some(suite.name().to_owned())
             };
-            let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+            let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
             let created = i64::try_from(slot.created).unwrap_or(i64::MAX);
             algorithm.map(|algorithm| EncryptionKeyRecord {
                 database_id,

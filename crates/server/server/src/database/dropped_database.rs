@@ -8,8 +8,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use selenite_engine::storage::{Disk, Storage};
-use selenite_engine::{EngineError, Present, inspect};
+use selenite::storage::{Disk, Storage};
+use selenite::{EngineError, Present, inspect};
 
 use crate::database::new_database::{COMPANIONS, beside, in_the_way, remove_if_there};
 use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};

@@ -56,7 +56,7 @@ impl DelayedDurability {
     /// What SQLite says.
     pub fn store(self, connection: &Connection) -> Result<(), PlanError> {
         crate::catalog::catalog_rows::ensure(connection, "main")?;
-        let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+        let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
         connection
             .execute(
                 "INSERT INTO selenite_catalog (object_id, kind, name, definition, created, modified)

@@ -8,8 +8,8 @@
 //! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
 
 use rusqlite::{Connection, ErrorCode};
+use selenite::{Access, Expected, Suite, take_refusal};
 use selenite_compiler::{Ends, PlanError};
-use selenite_engine::{Access, Expected, Suite, take_refusal};
 
 use crate::Instance;
 use crate::master::DatabaseRecord;

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
+use selenite::reencrypt::is_paused;
+use selenite::storage::Disk;
+use selenite::{Access, Cell, Database, DatabaseId, EngineError, Rows, Suite};
 use selenite_backup::parse_database_id;
-use selenite_engine::reencrypt::is_paused;
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database, DatabaseId, EngineError, Rows, Suite};
 
 use crate::master::{EncryptionKeyRecord, Tde};
 

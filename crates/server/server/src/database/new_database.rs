@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite_engine::storage::{Disk, Storage};
-use selenite_engine::{Access, Database, Draft, EngineError, Layout, Suite};
+use selenite::storage::{Disk, Storage};
+use selenite::{Access, Database, Draft, EngineError, Layout, Suite};
 
 use selenite_keyring::OriginPolicy;
 

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use selenite::Access;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::quoted;
-use selenite_engine::Access;
 
 use crate::catalog::schema::{Schema, SchemaTable};
 use crate::database::cancellation::Cancellation;

@@ -12,9 +12,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError, TryLockE
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use selenite_engine::reencrypt::{Goal, Reencrypt, is_paused, reencrypt};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Layout, Observer, Progress, Suite, Watch};
+use selenite::reencrypt::{Goal, Reencrypt, is_paused, reencrypt};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, Layout, Observer, Progress, Suite, Watch};
 use selenite_keyring::KeyError;
 
 use crate::database::expectation::access_to;

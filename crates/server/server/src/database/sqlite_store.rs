@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex};
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
+use selenite::thread_memory;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::compiled::ROWS_FUNCTION;
 use selenite_compiler::statement::Truncate;
-use selenite_engine::thread_memory;
 use selenite_runtime::statement::{Call, RowSink, Store, StoreError};
 use selenite_types::storage::{Stored, StoredRef};
 

@@ -6,8 +6,8 @@
 
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, DatabaseId, Draft, Expected, Suite, keys};
+use selenite::storage::Disk;
+use selenite::{Access, DatabaseId, Draft, Expected, Suite, keys};
 
 use selenite_keyring::OriginPolicy;
 

@@ -218,7 +218,7 @@ fn is_temporary(name: &str) -> bool {
 }
 
 fn seconds() -> i64 {
-    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+    i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 
 /// SQLite's schema of temporary tables.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use selenite::thread_memory;
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, PlanError, same_name};
-use selenite_engine::thread_memory;
 use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
 use selenite_types::Value;

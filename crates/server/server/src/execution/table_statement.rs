@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
+use selenite::thread_memory;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
-use selenite_engine::thread_memory;
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_runtime::statement::Run;

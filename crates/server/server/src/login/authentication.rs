@@ -168,7 +168,7 @@ fn trouble(error: &MasterError) -> Refusal {
 
 /// Seconds since 1970-01-01 UTC.
 fn now() -> i64 {
-    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+    i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, DatabaseId, EngineError, status};
+use selenite::storage::Disk;
+use selenite::{Access, DatabaseId, EngineError, status};
 use selenite_keyring::{KeyError, Origin, OriginPolicy};
 
 /// The id and the commitment of a database that nobody of this process has open; none of an unencrypted file without a superblock.

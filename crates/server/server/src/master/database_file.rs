@@ -5,7 +5,7 @@
 //! F2. A file is known by the id in its superblock, which the database's master key authenticates.
 
 use rusqlite::{Connection, OptionalExtension, Row};
-use selenite_engine::DatabaseId;
+use selenite::DatabaseId;
 
 use super::{Master, MasterError};
 

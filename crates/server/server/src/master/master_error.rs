@@ -3,7 +3,7 @@
 use std::fmt;
 use std::io;
 
-use selenite_engine::EngineError;
+use selenite::EngineError;
 
 use crate::password::PasswordFault;
 

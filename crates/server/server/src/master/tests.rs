@@ -1,13 +1,13 @@
 use std::io;
 
-use selenite_engine::Access;
+use selenite::Access;
 use tempfile::TempDir;
 
 use super::*;
 use crate::password::PasswordCost;
 
 fn access(place: &TempDir) -> Access {
-    selenite_engine::install().unwrap();
+    selenite::install().unwrap();
     let key = place.path().join("key");
     std::fs::write(&key, [7; 32]).unwrap();
     Access {

@@ -191,7 +191,7 @@ impl Activity {
 
     /// Copies what its thread counts. Called by that thread.
     pub(super) fn note_files(&self) {
-        let counts = selenite_engine::thread_io();
+        let counts = selenite::thread_io();
         self.reads.store(counts.reads, Ordering::Relaxed);
         self.writes.store(counts.writes, Ordering::Relaxed);
     }

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
+use selenite::{Refusal, Role, take_refusal};
 use selenite_compiler::{Ends, PlanError};
-use selenite_engine::{Refusal, Role, take_refusal};
 
 use crate::Instance;
 

@@ -3,8 +3,8 @@
 //! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in tempdb is in memory or
 //! in files without a name, which are encrypted always, too; as SQL Server does, it is shown so while any database is encrypted.
 
+use selenite::Suite;
 use selenite_compiler::PlanError;
-use selenite_engine::Suite;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};

@@ -2,7 +2,7 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use selenite_engine::utc;
+use selenite::utc;
 
 use super::table::{folded, table};
 use crate::report::{csv, json, number, sentence, svg};

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use selenite_engine::{EngineError, Observer, Progress, Watch};
+use selenite::{EngineError, Observer, Progress, Watch};
 use selenite_runtime::machine::Stop;
 
 use super::{Ended, tell};

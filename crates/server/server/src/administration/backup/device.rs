@@ -200,7 +200,7 @@ impl Destination for Nowhere {
         let object = Object {
             name: name.to_owned(),
             size,
-            modified: selenite_engine::now(),
+            modified: selenite::now(),
         };
         let kept = if is_kept { bytes.to_vec() } else { Vec::new() };
         self.names().push((object, kept));

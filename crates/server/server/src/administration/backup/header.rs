@@ -4,9 +4,9 @@
 
 use std::sync::Arc;
 
+use selenite::Watch;
+use selenite::backups::{self, Known, Listed};
 use selenite_backup::Entry;
-use selenite_engine::Watch;
-use selenite_engine::backups::{self, Known, Listed};
 use selenite_runtime::machine::Affected;
 use selenite_tds::Column;
 use selenite_tsql::ast;

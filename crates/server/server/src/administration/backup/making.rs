@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use selenite::backup::{self, Backup, Report};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError};
 use selenite_backup::{CompressionLevel, Entry, remove_archive};
 use selenite_compiler::{PlanError, same_name};
-use selenite_engine::backup::{self, Backup, Report};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError};
 use selenite_keyring::HeldAge;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
@@ -51,7 +51,7 @@ impl Administration<'_, '_> {
             ..Backup::default()
         };
         let access = access_to(instance, record.id).map_err(Refused::because)?;
-        let started = (Instant::now(), selenite_engine::now());
+        let started = (Instant::now(), selenite::now());
         let destination = device.destination.clone();
         let answer = attend((line, &mut *execution), options.step, move |watch| {
             backup::backup(&Disk, &path, &access, how, &destination, watch)
@@ -133,7 +133,7 @@ impl Administration<'_, '_> {
             server: self.session.instance.name().to_owned(),
             place: place.display().to_string(),
             started: seconds(started),
-            finished: seconds(selenite_engine::now()),
+            finished: seconds(selenite::now()),
         });
         noted.map_err(|error| of_master(&error))
     }

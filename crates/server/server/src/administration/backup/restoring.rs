@@ -3,12 +3,12 @@
 use std::path::Path;
 use std::time::Instant;
 
+use selenite::backups::{self, Verify};
+use selenite::restore::{self, Restore, Which};
+use selenite::storage::Disk;
+use selenite::{EngineError, Present, Suite, inspect};
 use selenite_backup::{BackupError, Entry};
 use selenite_compiler::{Ends, PlanError, same_name};
-use selenite_engine::backups::{self, Verify};
-use selenite_engine::restore::{self, Restore, Which};
-use selenite_engine::storage::Disk;
-use selenite_engine::{EngineError, Present, Suite, inspect};
 use selenite_keyring::KeyError;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
@@ -250,7 +250,7 @@ fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended
     let is_same = match present {
         Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
         Ok(Present::Empty | Present::Plain | Present::Foreign) => false,
-        Err(error) if error.class() == selenite_engine::Class::Io && !path.exists() => true,
+        Err(error) if error.class() == selenite::Class::Io && !path.exists() => true,
         Err(error) => return Err(Refused::because(trouble::of_engine(name, &error)).into()),
     };
     match is_same {

@@ -2,9 +2,9 @@
 
 use std::io;
 
+use selenite::EngineError;
 use selenite_backup::{BackupError, StoreError, Trouble};
 use selenite_compiler::{Ends, PlanError};
-use selenite_engine::EngineError;
 
 fn error(number: i32, text: String) -> PlanError {
     PlanError::new(number, Ends::Statement, text)
@@ -152,14 +152,14 @@ pub(crate) fn of_engine(device: &str, why: &EngineError) -> PlanError {
         return error(3257, format!("There is insufficient free space on disk volume: {why}."));
     }
     match why.class() {
-        selenite_engine::Class::Busy => in_use(),
-        selenite_engine::Class::Data => error(3189, format!("Damage to the backup set was detected: {why}.")),
-        selenite_engine::Class::Other
-        | selenite_engine::Class::Usage
-        | selenite_engine::Class::NotEncrypted
-        | selenite_engine::Class::Key
-        | selenite_engine::Class::Io
-        | selenite_engine::Class::Interrupted => error(
+        selenite::Class::Busy => in_use(),
+        selenite::Class::Data => error(3189, format!("Damage to the backup set was detected: {why}.")),
+        selenite::Class::Other
+        | selenite::Class::Usage
+        | selenite::Class::NotEncrypted
+        | selenite::Class::Key
+        | selenite::Class::Io
+        | selenite::Class::Interrupted => error(
             3271,
             format!("A nonrecoverable I/O error occurred on file \"{device}\": {why}."),
         ),

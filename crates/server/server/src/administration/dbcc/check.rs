@@ -8,10 +8,10 @@
 
 use std::sync::Arc;
 
+use selenite::storage::Disk;
+use selenite::verify::{self, ServedReport};
+use selenite::{Class, Observer, Progress, Watch};
 use selenite_compiler::{Ends, PlanError, same_name};
-use selenite_engine::storage::Disk;
-use selenite_engine::verify::{self, ServedReport};
-use selenite_engine::{Class, Observer, Progress, Watch};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width};
 

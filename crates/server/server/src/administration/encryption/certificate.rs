@@ -45,7 +45,7 @@ impl Administration<'_, '_> {
                 password: None,
                 options,
             } => {
-                let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+                let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
                 let wanted = Wanted::of(options, now)?;
                 if let Some((number, text)) = wanted.warning(now) {
                     execution.reply.message(&info(number, text))?;

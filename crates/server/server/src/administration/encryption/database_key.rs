@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use selenite::reencrypt::Goal;
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, Suite, keys};
 use selenite_compiler::PlanError;
-use selenite_engine::reencrypt::Goal;
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, EngineError, Suite, keys};
 use selenite_keyring::{HeldAge, KeyError};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{self, Encryptor, Name};
@@ -100,7 +100,7 @@ impl Administration<'_, '_> {
             let _turn = subject.permit(execution)?;
             add_slot(instance, &subject, &certificate)?
         };
-        let now = i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX);
+        let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
         let stored = instance.master().store_encryption_key(&EncryptionKeyRecord {
             database_id: subject.record.id,
             certificate_id: certificate.id,

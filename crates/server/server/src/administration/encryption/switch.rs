@@ -1,9 +1,9 @@
 //! ALTER DATABASE SET ENCRYPTION ON, OFF, SUSPEND and RESUME.
 
+use selenite::reencrypt::{Goal, pause, resume};
+use selenite::storage::Disk;
+use selenite::{Access, Expected};
 use selenite_compiler::PlanError;
-use selenite_engine::reencrypt::{Goal, pause, resume};
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Expected};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 

@@ -28,7 +28,7 @@ pub struct Issued {
 /// # Errors
 /// What is wrong, in words.
 pub fn issue(subject: &str, not_before: i64, not_after: i64) -> Result<Issued, String> {
-    let made = keygen(selenite_engine::now());
+    let made = keygen(selenite::now());
     let secret = made.text.lines().find(|line| line.starts_with("AGE-SECRET-KEY-"));
     let identity = Zeroizing::new(secret.ok_or("no age key was made")?.to_owned());
     let mut serial = [0; 16];

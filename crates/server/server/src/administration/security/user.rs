@@ -204,7 +204,7 @@ fn is_role(name: &str) -> bool {
 }
 
 fn now() -> i64 {
-    i64::try_from(selenite_engine::now()).unwrap_or(i64::MAX)
+    i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }
 
 /// sa's principal id.

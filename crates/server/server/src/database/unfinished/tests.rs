@@ -20,7 +20,7 @@ struct Place {
 
 impl Place {
     fn new() -> Self {
-        selenite_engine::install().unwrap();
+        selenite::install().unwrap();
         let (folder, key) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(key.path().join("key"), [7; 32]).unwrap();
         let access = Access {

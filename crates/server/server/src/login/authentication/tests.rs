@@ -1,7 +1,7 @@
 use std::sync::Barrier;
 use std::time::{Duration, Instant};
 
-use selenite_engine::Access;
+use selenite::Access;
 use tempfile::TempDir;
 
 use super::*;
@@ -14,7 +14,7 @@ use crate::{Config, DataFolder};
 
 /// The server of a folder, without its listener: started, or started again.
 fn instance(place: &TempDir) -> Instance {
-    selenite_engine::install().unwrap();
+    selenite::install().unwrap();
     let key = place.path().join("key");
     std::fs::write(&key, [7; 32]).unwrap();
     let mut config = Config::new(place.path().join("data"));

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_server::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database};
+use selenite::storage::Disk;
+use selenite::{Access, Cell, Database};
 use selenite_keyring::{Spec, open_by_password, write_key_file};
 use selenite_types::Value;
 

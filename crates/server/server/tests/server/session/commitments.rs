@@ -1,7 +1,7 @@
 //! The master key that a database is known by.
 
-use selenite_engine::keys;
-use selenite_engine::storage::Disk;
+use selenite::keys;
+use selenite::storage::Disk;
 
 use super::bench::Bench;
 use super::client::{numbers, succeed};

@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP: what is made, what stays of it, and what is refused.
 
 use rusqlite::{Connection, OpenFlags};
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_types::Value;
 
 use super::bench::Bench;

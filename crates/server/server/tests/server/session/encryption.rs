@@ -4,9 +4,9 @@ use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use selenite_engine::reencrypt::pause;
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Cell, Database, Rows};
+use selenite::reencrypt::pause;
+use selenite::storage::Disk;
+use selenite::{Access, Cell, Database, Rows};
 use selenite_server::NewDatabases;
 use selenite_types::Value;
 
@@ -366,7 +366,7 @@ fn a_scan_that_the_server_left_goes_on_with_the_next_one() {
     run(&mut client, &["ALTER DATABASE d SET ENCRYPTION ON"]);
     drop(client);
     let bench = bench.restarted_after(|| {
-        assert!(selenite_engine::reencrypt::resume(&Disk, &path).unwrap());
+        assert!(selenite::reencrypt::resume(&Disk, &path).unwrap());
     });
     let mut client = bench.client();
     wait_for_state(&mut client, "d", 3);

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
-use selenite_engine::Access;
+use selenite::Access;
 use selenite_server::password::PasswordCost;
 use selenite_server::{Announcement, Config, Log, Running, Server, ServerError, SessionEntry, Status, TlsFiles};
 use selenite_tds::EncryptionMode;

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use selenite_engine::storage::Disk;
-use selenite_engine::{Access, Class, accept, keys};
+use selenite::storage::Disk;
+use selenite::{Access, Class, accept, keys};
 use selenite_keyring::{keygen, write_key_file};
 use selenite_server::Config;
 

@@ -4,7 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use selenite_engine::Class;
+use selenite::Class;
 use selenite_server::{Announcement, Config, Front, Instance, Running, Server, ServerError};
 use selenite_tds::client::prelogin;
 use selenite_tds::{Encryption, EncryptionMode};

@@ -1,0 +1,361 @@
+//! An open encrypted database: SQL, and changes of its keys.
+
+use std::cell;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::hooks::{AuthContext, Authorization};
+use rusqlite::{Connection, OpenFlags};
+use selenite_keyring::Unlocked;
+use selenite_vfs::change;
+use selenite_vfs::error::VfsError;
+
+use crate::sqlite_error::translate;
+use crate::storage::Storage;
+use crate::superblock_file::{Present, inspect};
+use crate::{Access, EngineError, Layout, Watch, sqlite};
+
+/// An open database. It is closed when it is dropped.
+pub struct Database {
+    connection: Connection,
+    path: PathBuf,
+    /// How long to wait for locks.
+    policy: cell::Cell<Duration>,
+}
+
+/// A value in a row.
+#[derive(Clone, PartialEq, Debug)]
+#[expect(missing_docs, reason = "SQLite's own types")]
+pub enum Cell {
+    Null,
+    Integer(i64),
+    Real(f64),
+    Text(String),
+    Blob(Vec<u8>),
+}
+
+/// Takes the rows of statements as they come.
+pub trait Rows {
+    /// A statement that answers rows begins; these are their columns.
+    fn begin(&mut self, columns: &[String]);
+
+    /// A row. Answers whether to go on.
+    fn row(&mut self, cells: Vec<Cell>) -> bool;
+
+    /// The statement is done.
+    fn end(&mut self);
+}
+
+/// What a change of keys comes to.
+pub(crate) enum Next<R> {
+    /// This is to be written; and whether it takes a right away.
+    Write(Box<Unlocked>, bool, R),
+    /// Nothing is to be written.
+    Leave(R),
+}
+
+impl Database {
+    /// Opens a database that exists.
+    ///
+    /// # Errors
+    /// [`EngineError::NotEncrypted`], [`EngineError::Key`], [`EngineError::Io`]; what SQLite and the VFS say.
+    pub fn open(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
+        sqlite::install()?;
+        access.check()?;
+        storage.attributes(path).map_err(crate::error::io_error("open", path))?;
+        check_file(storage, path, access)?;
+        Self::connect(path, &access.uri(path), access)
+    }
+
+    /// Makes a new database, for whoever's identity is in force.
+    ///
+    /// # Errors
+    /// [`EngineError::Exists`] where there is a file already; [`EngineError::Key`] without an identity; what SQLite and
+    /// the VFS say.
+    pub fn create(storage: &dyn Storage, path: &Path, access: &Access, layout: &Layout) -> Result<Self, EngineError> {
+        sqlite::install()?;
+        access.check()?;
+        if storage.attributes(path).is_ok_and(|attributes| attributes.size > 0) {
+            return Err(EngineError::Exists {
+                path: path.to_owned(),
+                can_force: false,
+            });
+        }
+        access.require()?;
+        let flags = FLAGS | OpenFlags::SQLITE_OPEN_CREATE;
+        let database = Self::connect_with(path, &access.new_uri(path, layout), access, flags)?;
+        // SQLite writes a new file with its first table. A version that stays 0 makes it begin.
+        database.batch("BEGIN IMMEDIATE; PRAGMA user_version = 0; COMMIT")?;
+        Ok(database)
+    }
+
+    /// The connection, as it was opened.
+    pub(crate) fn into_connection(self) -> Connection {
+        self.connection
+    }
+
+    pub(crate) fn connect(path: &Path, uri: &crate::file_uri::FileUri, access: &Access) -> Result<Self, EngineError> {
+        Self::connect_with(path, uri, access, FLAGS)
+    }
+
+    fn connect_with(
+        path: &Path,
+        uri: &crate::file_uri::FileUri,
+        access: &Access,
+        flags: OpenFlags,
+    ) -> Result<Self, EngineError> {
+        let connection = Connection::open_with_flags(uri.as_str(), flags).map_err(|error| translate(error, path))?;
+        let database = Self {
+            connection,
+            path: path.to_owned(),
+            policy: cell::Cell::default(),
+        };
+        database.wait_for_locks(access.busy_wait)?;
+        Ok(database)
+    }
+
+    /// Says how long to wait for locks from now on.
+    pub(crate) fn wait_for_locks(&self, policy: Duration) -> Result<(), EngineError> {
+        self.policy.set(policy);
+        let waits = self.connection.busy_timeout(policy);
+        waits.map_err(|error| self.error(error))
+    }
+
+    /// Takes SQLite's write lock. SQLite itself waits in steps of up to 100 ms, and where others write all the time seldom
+    /// comes at a moment between two of their commits; this one looks every millisecond.
+    ///
+    /// # Errors
+    /// [`EngineError::Busy`]; what SQLite says.
+    pub(crate) fn begin(&self) -> Result<(), EngineError> {
+        self.try_begin().map_err(|error| self.error(error))
+    }
+
+    fn try_begin(&self) -> Result<(), rusqlite::Error> {
+        let until = Instant::now() + self.policy.get();
+        self.connection.busy_timeout(Duration::ZERO)?;
+        let begun = loop {
+            match self.connection.execute_batch("BEGIN IMMEDIATE") {
+                Err(error) if is_busy(&error) && Instant::now() < until => std::thread::sleep(LOOK_AGAIN),
+                begun => break begun,
+            }
+        };
+        self.connection.busy_timeout(self.policy.get())?;
+        begun
+    }
+
+    /// Stops long statements when the one who looks on wants it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn watch(&mut self, watch: &Watch) -> Result<(), EngineError> {
+        let watch = watch.clone();
+        self.on_progress(move || watch.is_interrupted())
+    }
+
+    /// Runs statements one after the other, and passes on their rows.
+    ///
+    /// # Errors
+    /// What SQLite and the VFS say; the statements before are done then.
+    pub fn run(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), EngineError> {
+        self.try_run(sql, rows).map_err(|error| self.error(error))
+    }
+
+    fn try_run(&self, sql: &str, rows: &mut dyn Rows) -> Result<(), rusqlite::Error> {
+        let mut batch = rusqlite::Batch::new(&self.connection, sql);
+        while let Some(mut statement) = batch.next()? {
+            let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+            let mut answer = statement.raw_query();
+            if columns.is_empty() {
+                while answer.next()?.is_some() {}
+                continue;
+            }
+            rows.begin(&columns);
+            while let Some(row) = answer.next()? {
+                let cells = (0..columns.len())
+                    .map(|index| row.get_ref(index).map(cell))
+                    .collect::<Result<Vec<_>, _>>()?;
+                if !rows.row(cells) {
+                    break;
+                }
+            }
+            rows.end();
+        }
+        Ok(())
+    }
+
+    /// Changes keys under SQLite's write lock. `change` sees what is on disk then.
+    pub(crate) fn change<R: Send + 'static>(
+        &self,
+        change: impl FnOnce(&Unlocked) -> Result<Next<R>, EngineError> + Send + 'static,
+    ) -> Result<R, EngineError> {
+        let outcome = Arc::new(Mutex::new(None));
+        let shared = outcome.clone();
+        let token = change::stage(Box::new(move |unlocked| {
+            let set = |value| *shared.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            match change(unlocked) {
+                Ok(Next::Write(new, takes_rights_away, result)) => {
+                    set(Ok((true, result)));
+                    Ok((*new, takes_rights_away))
+                }
+                Ok(Next::Leave(result)) => {
+                    set(Ok((false, result)));
+                    Err(VfsError::Setting("nothing to change".to_owned()))
+                }
+                Err(error) => {
+                    set(Err(error));
+                    Err(VfsError::Setting("the change was refused".to_owned()))
+                }
+            }
+        }));
+        let applied = self.apply(token);
+        change::withdraw(token);
+        let outcome = outcome.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (applied, outcome) {
+            (_, Some(Err(error))) => Err(error),
+            (Ok(()), Some(Ok((_, result)))) | (Err(_), Some(Ok((false, result)))) => Ok(result),
+            (Err(error), _) => Err(self.error(error)),
+            (Ok(()), None) => Err(EngineError::usage("the change was not carried out", "report this")),
+        }
+    }
+
+    fn apply(&self, token: i64) -> Result<(), rusqlite::Error> {
+        self.try_begin()?;
+        let applied = self
+            .connection
+            .query_row("SELECT selenite_apply(?1)", [token], |_| Ok(()));
+        // Not COMMIT: that would wait for readers to end (vdbeCommit in vdbeaux.c takes the exclusive lock), and SQLite
+        // itself has nothing to write.
+        let ended = self.connection.execute_batch("ROLLBACK");
+        applied.and(ended)
+    }
+
+    /// The keys of this database, as the VFS has them: nobody is asked for them a second time.
+    pub(crate) fn unlocked(&self) -> Result<Unlocked, EngineError> {
+        self.change(|unlocked| Ok(Next::Leave(unlocked.duplicate())))
+    }
+
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), EngineError> {
+        self.connection.execute_batch(sql).map_err(|error| self.error(error))
+    }
+
+    /// The first value of the first row, as text; empty where there is none.
+    pub(crate) fn text(&self, sql: &str) -> Result<String, EngineError> {
+        let first = self.connection.query_row(sql, [], |row| row.get_ref(0).map(cell));
+        match first {
+            Ok(Cell::Text(text)) => Ok(text),
+            Ok(Cell::Integer(number)) => Ok(number.to_string()),
+            Ok(Cell::Null | Cell::Real(_) | Cell::Blob(_)) | Err(rusqlite::Error::QueryReturnedNoRows) => {
+                Ok(String::new())
+            }
+            Err(error) => Err(self.error(error)),
+        }
+    }
+
+    /// The first value of the first row, as a number; 0 where it is none.
+    pub(crate) fn number(&self, sql: &str) -> Result<u64, EngineError> {
+        Ok(self.text(sql)?.parse().unwrap_or(0))
+    }
+
+    pub(crate) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    pub(crate) fn error(&self, error: rusqlite::Error) -> EngineError {
+        translate(error, &self.path)
+    }
+
+    /// Has `stop` asked every now and then whether to stop.
+    pub(crate) fn on_progress(&mut self, stop: impl FnMut() -> bool + Send + 'static) -> Result<(), EngineError> {
+        let set = self.connection.progress_handler(STEP_COUNT, Some(stop));
+        set.map_err(|error| self.error(error))
+    }
+
+    /// Has `decide` asked what a statement may do while it is compiled.
+    pub(crate) fn authorize(
+        &mut self,
+        decide: impl FnMut(AuthContext<'_>) -> Authorization + Send + 'static,
+    ) -> Result<(), EngineError> {
+        let set = self.connection.authorizer(Some(decide));
+        set.map_err(|error| self.error(error))
+    }
+
+    /// Closes it. Errors of closing are errors, unlike when it is dropped.
+    pub(crate) fn close(self) -> Result<(), EngineError> {
+        let path = self.path;
+        self.connection.close().map_err(|(_, error)| translate(error, &path))
+    }
+}
+
+/// Refuses a file that is not encrypted, unless this process has it open: then SQLite has looked already.
+fn check_file(storage: &dyn Storage, path: &Path, access: &Access) -> Result<(), EngineError> {
+    match inspect(storage, path) {
+        Err(EngineError::Busy { .. }) => Ok(()),
+        Ok(Present::Plain) if access.allow_plain => Ok(()),
+        Ok(Present::Sealed { .. }) => access.require(),
+        present => present?.sealed(path).map(drop),
+    }
+}
+
+fn is_busy(error: &rusqlite::Error) -> bool {
+    error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy)
+}
+
+fn cell(value: rusqlite::types::ValueRef<'_>) -> Cell {
+    use rusqlite::types::ValueRef;
+    match value {
+        ValueRef::Null => Cell::Null,
+        ValueRef::Integer(number) => Cell::Integer(number),
+        ValueRef::Real(number) => Cell::Real(number),
+        ValueRef::Text(text) => Cell::Text(String::from_utf8_lossy(text).into_owned()),
+        ValueRef::Blob(bytes) => Cell::Blob(bytes.to_vec()),
+    }
+}
+
+/// Not made if it is missing; one thread at a time.
+const FLAGS: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE
+    .union(OpenFlags::SQLITE_OPEN_URI)
+    .union(OpenFlags::SQLITE_OPEN_NO_MUTEX);
+
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// 4096 of SQLite's steps: a fraction of a millisecond.
+const STEP_COUNT: i32 = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::storage::Disk;
+    use crate::{Layout, install};
+
+    #[test]
+    fn a_change_that_could_not_be_made_is_not_kept() {
+        install().unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        let access = Access {
+            identity: Some(format!("raw:{}", key.display()).parse().unwrap()),
+            busy_wait: std::time::Duration::from_millis(20),
+            ..Access::default()
+        };
+        let path = folder.path().join("app.db");
+        let holder = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+        let other = Database::open(&Disk, &path, &access).unwrap();
+        holder.batch("BEGIN IMMEDIATE").unwrap();
+
+        let kept = Arc::new(());
+        let inside = kept.clone();
+        let changed = other.change(move |_| {
+            drop(inside);
+            Ok(Next::Leave(()))
+        });
+        assert!(matches!(changed, Err(EngineError::Busy { .. })), "{changed:?}");
+        assert_eq!(Arc::strong_count(&kept), 1);
+    }
+}

@@ -1,0 +1,136 @@
+#![doc = include_str!("../README.md")]
+//!
+//! ## Where to start
+//!
+//! [`EncryptedFile`] has the operations, [`Access`] says how a database is opened, [`EngineError`]
+//! what went wrong and what to do next. All else are their parameters and results. Items that this
+//! documentation does not show are for the other crates of the project, and may change.
+#![forbid(unsafe_code)]
+
+// Invariants of the operations:
+//
+// no-key-in-sight: no key is in SQL, in a URI, in an argument or in an error. An identity is named by its spec, and a
+// change of keys goes to the VFS as a value (`selenite_vfs::change`).
+//
+// whole-old-or-new: nothing is replaced before its replacement was compared, verified and synced; a kill at any moment
+// leaves the whole old database or the whole new one.
+//
+// locks-kept: a database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX
+// locks would be lost (`raw_file`); or by a descriptor that is opened after SQLite's and closed after it, where that has
+// the exclusive lock (`offline`, `comparison`) or keeps the file as it is (`anchor`). A process that serves databases
+// does these things in a child.
+
+mod accept;
+mod access;
+mod age;
+#[doc(hidden)]
+pub mod anchor;
+#[doc(hidden)]
+pub mod backup;
+#[doc(hidden)]
+pub mod backups;
+mod comparison;
+#[doc(hidden)]
+pub mod compromised;
+mod content_digest;
+mod conversion;
+mod database;
+mod decrypt;
+mod draft;
+#[doc(hidden)]
+pub mod drill;
+mod encrypt;
+mod encrypted_file;
+mod epoch_count;
+mod error;
+mod exclusive_source;
+mod extended;
+mod file_uri;
+#[doc(hidden)]
+pub mod folder;
+#[doc(hidden)]
+pub mod follow;
+#[doc(hidden)]
+pub mod key_export;
+#[doc(hidden)]
+pub mod keys;
+mod last_verify;
+mod layout;
+#[doc(hidden)]
+pub mod lock_holders;
+mod lost_prefix;
+#[doc(hidden)]
+pub mod offline;
+mod outcome;
+#[doc(hidden)]
+pub mod raw_file;
+#[doc(hidden)]
+pub mod reencrypt;
+#[doc(hidden)]
+pub mod restore;
+mod row_digest;
+#[doc(hidden)]
+pub mod salvage;
+mod scratch;
+mod sealed_draft;
+mod shared_folder;
+mod snapshot;
+mod sqlite;
+mod sqlite_error;
+mod status;
+#[doc(hidden)]
+pub mod storage;
+mod superblock_file;
+mod transfer;
+mod tree_digest;
+mod utc;
+#[doc(hidden)]
+pub mod verify;
+mod watch;
+#[doc(hidden)]
+pub mod whole_file;
+
+pub use access::{Access, Expected};
+pub use backup::{Backup as BackupOptions, CompressionLevel, Report as BackupReport};
+pub use encrypt::Encrypt;
+pub use encrypted_file::{EncryptedFile, create_identity};
+pub use error::{Class, EngineError};
+pub use layout::Layout;
+pub use outcome::{Outcome, Target};
+pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
+pub use rusqlite;
+pub use selenite_backup::{ArchiveName, BackupError, Traffic};
+pub use selenite_cipher::{DatabaseId, Suite};
+pub use selenite_format::{AutoVacuum, PageSize, SlotKind, State};
+pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
+pub use status::{EpochSummary, FileSize, Sealed, Status};
+pub use superblock_file::Superblocks;
+pub use verify::{BadPage, JournalReport, PhysicalReport, Report as VerifyReport, WalReport};
+pub use watch::{Observer, Phase, Progress, Watch};
+
+// For the server, the lab and the command.
+#[doc(hidden)]
+pub use {
+    accept::{Accepted, accept},
+    age::{Age, DAY_SECONDS},
+    database::{Cell, Database, Rows},
+    decrypt::decrypt,
+    draft::Draft,
+    encrypt::encrypt,
+    encrypted_file::open_destination,
+    epoch_count::{EpochCounts, count_epochs},
+    file_uri::FileUri,
+    last_verify::{LastVerify, VerifyKind, VerifyNotes},
+    row_digest::row_digest,
+    selenite_vfs::database::now,
+    selenite_vfs::ffi::CountingAllocator,
+    selenite_vfs::ffi::is_elevated,
+    selenite_vfs::role::Role,
+    selenite_vfs::thread_io::{ThreadIo, read as thread_io},
+    selenite_vfs::thread_memory,
+    selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
+    sqlite::{count_memory, install},
+    status::status,
+    superblock_file::{Present, inspect},
+    utc::{parse_utc, utc},
+};

@@ -1,0 +1,481 @@
+//! Backups of databases in use: what is in them, what they rest on, and what happens to one that is interrupted.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use selenite::backup::{Backup, CompressionLevel, Report, backup};
+use selenite::restore::{Restore, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Class, Database, EngineError, Layout, PageSize, Watch, keys};
+use selenite_backup::{ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, Traffic, Trouble};
+
+use crate::restore::{CONTENTS, made};
+use crate::support::{Bench, query, superblock_of};
+
+fn place(bench: &Bench) -> Arc<dyn Destination> {
+    Arc::new(Folder::new(&bench.path("backups")))
+}
+
+fn run(bench: &Bench, path: &Path, how: Backup, place: &Arc<dyn Destination>) -> Result<Report, EngineError> {
+    backup(&Disk, path, &bench.access(), how, place, &Watch::nobody())
+}
+
+fn incremental() -> Backup {
+    Backup {
+        incremental: true,
+        ..Backup::default()
+    }
+}
+
+/// Restores a backup, and answers what is in it.
+fn contents(bench: &Bench, name: &ArchiveName) -> String {
+    let to = bench.path("restored.db");
+    let how = Restore {
+        which: Which::Named(name.clone()),
+        force: true,
+        ..Restore::new(&to)
+    };
+    restore(&Disk, place(bench).as_ref(), &bench.access(), &how, &Watch::nobody()).unwrap();
+    let ok = query(&to, &bench.access(), "PRAGMA integrity_check").unwrap();
+    assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
+    format!("{:?}", query(&to, &bench.access(), CONTENTS).unwrap())
+}
+
+fn now(bench: &Bench, path: &Path) -> String {
+    format!("{:?}", query(path, &bench.access(), CONTENTS).unwrap())
+}
+
+/// What changed, grew, shrank and moved since: with a log, of which much is not in the file yet, and without.
+#[test]
+fn every_link_of_a_chain_is_restored_as_the_database_was_then() {
+    for mode in ["WAL", "DELETE"] {
+        let bench = Bench::new();
+        let path = made(&bench, "app.db", mode, 2000);
+        // Keeps the log from being copied into the file when the others close.
+        let holder = Database::open(&Disk, &path, &bench.access()).unwrap();
+        let place = place(&bench);
+        let mut links = vec![(
+            run(&bench, &path, Backup::default(), &place).unwrap(),
+            now(&bench, &path),
+        )];
+        for sql in [
+            "UPDATE t SET b = hex(randomblob(100)) WHERE a = 7",
+            "DELETE FROM t WHERE a > 900",
+            "VACUUM",
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1500)
+             INSERT INTO t (b) SELECT hex(randomblob(90)) FROM n",
+            "SELECT 1",
+        ] {
+            query(&path, &bench.access(), sql).unwrap();
+            let made = run(&bench, &path, incremental(), &place).unwrap();
+            assert_eq!(made.base.as_ref(), links.last().map(|(above, _)| &above.name));
+            links.push((made, now(&bench, &path)));
+        }
+        drop(holder);
+        let sent: Vec<u64> = links.iter().map(|(report, _)| report.sent_count).collect();
+        assert!(sent[0] > 100 && sent[1] < 10 && sent[4] > 50, "{mode}: {sent:?}");
+        assert_eq!(sent[5], 0, "{mode}");
+        for (report, then) in links.iter().rev() {
+            assert_eq!(contents(&bench, &report.name), *then, "{mode}: {}", report.name);
+            assert_eq!(report.sent_count + report.same_count, u64::from(report.page_count));
+        }
+    }
+}
+
+#[test]
+fn pages_of_every_size_and_suite_come_back_compressed_or_not() {
+    for (size, level) in [(1024, 3), (4096, 19), (65_536, 1), (8192, 0)] {
+        let bench = Bench::new();
+        let path = bench.path("app.db");
+        let layout = Layout {
+            page_size: PageSize::try_from(size).unwrap(),
+            ..Layout::default()
+        };
+        drop(Database::create(&Disk, &path, &bench.access(), &layout).unwrap());
+        let sql = "CREATE TABLE t (a INTEGER PRIMARY KEY, b);
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
+            INSERT INTO t (b) SELECT 'the same again and again ' || i FROM n;";
+        query(&path, &bench.access(), sql).unwrap();
+        let how = Backup {
+            level: if level == 0 {
+                CompressionLevel::None
+            } else {
+                CompressionLevel::Zstd(level)
+            },
+            digest: true,
+            ..Backup::default()
+        };
+        let made = run(&bench, &path, how, &place(&bench)).unwrap();
+        let whole = u64::from(made.page_count) * u64::from(size);
+        assert_eq!(
+            made.traffic.sent < whole / 2,
+            level != 0,
+            "{size}: {}",
+            made.traffic.sent
+        );
+        assert_eq!(contents(&bench, &made.name), now(&bench, &path), "{size}");
+    }
+}
+
+/// A ledger of which the sum is always 0, while somebody moves money about.
+#[test]
+fn a_backup_beside_writers_is_of_one_moment() {
+    for mode in ["WAL", "DELETE"] {
+        let bench = Bench::new();
+        let path = made(&bench, "app.db", mode, 500);
+        let access = bench.access();
+        query(
+            &path,
+            &access,
+            "CREATE TABLE ledger (id INTEGER PRIMARY KEY, amount);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000) INSERT INTO ledger SELECT i, 0 FROM n",
+        )
+        .unwrap();
+        let is_over = AtomicBool::new(false);
+        let committed = AtomicUsize::new(0);
+        let names: Vec<ArchiveName> = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut seed = 7_u64;
+                while !is_over.load(Ordering::Relaxed) {
+                    seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    let (from, to) = ((seed >> 20) % 3000 + 1, (seed >> 40) % 3000 + 1);
+                    let sql = format!(
+                        "BEGIN IMMEDIATE; UPDATE ledger SET amount = amount - 5 WHERE id = {from};
+                         UPDATE ledger SET amount = amount + 5 WHERE id = {to}; COMMIT"
+                    );
+                    if query(&path, &bench.access(), &sql).is_ok() {
+                        committed.fetch_add(1, Ordering::Relaxed);
+                    }
+                }
+            });
+            let place = place(&bench);
+            let patient = selenite::Access {
+                busy_wait: std::time::Duration::from_secs(60),
+                ..bench.access()
+            };
+            let take = |how| {
+                backup(&Disk, &path, &patient, how, &place, &Watch::nobody())
+                    .unwrap()
+                    .name
+            };
+            let mut names = vec![take(Backup::default())];
+            while names.len() < 6 || committed.load(Ordering::Relaxed) < 20 {
+                names.push(take(incremental()));
+            }
+            is_over.store(true, Ordering::Relaxed);
+            names
+        });
+        for name in names.iter().rev().take(6) {
+            contents(&bench, name);
+            let sum = query(
+                &bench.path("restored.db"),
+                &access,
+                "SELECT sum(amount), count(*) FROM ledger",
+            )
+            .unwrap();
+            assert_eq!(format!("{sum:?}"), "[[Integer(0), Integer(3000)]]", "{mode}: {name}");
+        }
+    }
+}
+
+fn spoil(path: &Path, page_no: u64) {
+    let mut bytes = std::fs::read(path).unwrap();
+    bytes[usize::try_from(65_536 + (page_no - 1) * 4096 + 100).unwrap()] ^= 1;
+    std::fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn a_bad_page_is_named_and_ends_the_backup_or_is_left_out() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 2000);
+    let place = place(&bench);
+    run(&bench, &path, Backup::default(), &place).unwrap();
+    spoil(&path, 9);
+    let refused = run(&bench, &path, Backup::default(), &place).unwrap_err();
+    assert_eq!(refused.class(), Class::Data);
+    assert!(refused.to_string().contains("page 9"), "{refused}");
+    let id = superblock_of(&bench, &path).superblock.database_id;
+    let finished = || {
+        let catalog = Catalog::list(place.as_ref(), Some(id)).unwrap();
+        catalog.entries.iter().filter(|entry| entry.is_finished).count()
+    };
+    assert_eq!(finished(), 1, "no backup without the page");
+    // It has not changed, as far as its mark tells.
+    let blind = run(&bench, &path, incremental(), &place).unwrap();
+    assert_eq!((blind.sent_count, &blind.missing[..]), (0, &[][..]));
+    contents(&bench, &blind.name);
+    let how = || Backup {
+        verify: true,
+        ..incremental()
+    };
+    assert_eq!(run(&bench, &path, how(), &place).unwrap_err().class(), Class::Data);
+    let skipping = Backup {
+        skip_bad: true,
+        ..Backup::default()
+    };
+    let made = run(&bench, &path, skipping, &place).unwrap();
+    assert_eq!(made.missing, [9]);
+    let to = bench.path("restored.db");
+    let how = Restore {
+        which: Which::Named(made.name),
+        force: true,
+        ..Restore::new(&to)
+    };
+    let from = |how: &Restore| restore(&Disk, place.as_ref(), &bench.access(), how, &Watch::nobody());
+    assert_eq!(from(&how).unwrap_err().class(), Class::Data);
+    let how = Restore {
+        allow_missing: true,
+        ..how
+    };
+    assert_eq!(from(&how).unwrap().missing, [9]);
+}
+
+/// A destination that fails from its k-th object on.
+struct Failing {
+    folder: Folder,
+    left: AtomicUsize,
+}
+
+impl Destination for Failing {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let spend = |left: usize| left.checked_sub(1);
+        if self
+            .left
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend)
+            .is_err()
+        {
+            return Err(StoreError {
+                trouble: Trouble::Away,
+                verb: "write",
+                name: name.to_owned(),
+                what: "it went away".to_owned(),
+            });
+        }
+        self.folder.put_new(name, bytes)
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        self.folder.get(name, size_max)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        self.folder.list(prefix)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.folder.traffic()
+    }
+
+    fn place(&self) -> String {
+        self.folder.place()
+    }
+}
+
+/// 40 MiB that do not compress: three parts.
+fn large(bench: &Bench) -> PathBuf {
+    let path = made(bench, "app.db", "DELETE", 10);
+    let sql = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+        INSERT INTO t (b) SELECT randomblob(8000) FROM n;";
+    query(&path, &bench.access(), sql).unwrap();
+    path
+}
+
+#[test]
+fn an_interrupted_backup_goes_on_with_what_it_has_and_what_changed_since() {
+    let bench = Bench::new();
+    let path = large(&bench);
+    let resuming = || Backup {
+        resume: true,
+        ..Backup::default()
+    };
+    // begun, part, index, part: the second part has no index.
+    let failing: Arc<dyn Destination> = Arc::new(Failing {
+        folder: Folder::new(&bench.path("backups")),
+        left: AtomicUsize::new(4),
+    });
+    let refused = run(&bench, &path, resuming(), &failing).unwrap_err();
+    assert_eq!(refused.class(), Class::Io);
+    assert!(refused.to_string().contains("it went away"), "{refused}");
+
+    query(&path, &bench.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
+    let resumed = run(&bench, &path, resuming(), &place(&bench)).unwrap();
+    assert!(resumed.resumed);
+    assert!(resumed.traffic.sent < 20 << 20, "{}", resumed.traffic.sent);
+    assert!(resumed.same_count > 7000, "{}", resumed.same_count);
+    assert_eq!(contents(&bench, &resumed.name), now(&bench, &path));
+}
+
+/// What is newest goes by names, and a name is from when a backup was begun.
+#[test]
+fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
+    let bench = Bench::new();
+    let path = large(&bench);
+    let failing: Arc<dyn Destination> = Arc::new(Failing {
+        folder: Folder::new(&bench.path("backups")),
+        left: AtomicUsize::new(3),
+    });
+    assert!(run(&bench, &path, Backup::default(), &failing).is_err());
+    let careful = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
+    assert!(!careful.resumed);
+    query(&path, &bench.access(), "UPDATE t SET b = 'other' WHERE a % 1000 = 3").unwrap();
+    let how = Backup {
+        resume: true,
+        ..Backup::default()
+    };
+    let last = run(&bench, &path, how, &place(&bench)).unwrap();
+    assert!(!last.resumed && last.name > careful.name);
+    let to = bench.path("newest.db");
+    let how = Restore::new(&to);
+    restore(&Disk, place(&bench).as_ref(), &bench.access(), &how, &Watch::nobody()).unwrap();
+    assert_eq!(now(&bench, &to), now(&bench, &path));
+}
+
+/// Whoever knows a former master key can write backups under it.
+#[test]
+fn a_backup_under_a_former_master_key_is_no_base() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
+    keys::renew(&Disk, &path, &bench.access(), &[], false).unwrap();
+    let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();
+    assert_eq!(refused.class(), Class::Usage, "{refused}");
+    let full = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
+    let next = run(&bench, &path, incremental(), &place(&bench)).unwrap();
+    assert_eq!(next.base, Some(full.name));
+}
+
+/// Who can't open a base can't restore what rests on it.
+#[test]
+fn a_backup_for_others_is_no_base() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    let how = |incremental, escrow: Option<&str>| Backup {
+        incremental,
+        recipients: escrow.iter().map(|text| text.parse().unwrap()).collect(),
+        ..Backup::default()
+    };
+    let first = run(&bench, &path, how(false, None), &place(&bench)).unwrap();
+    let refused = run(&bench, &path, how(true, Some(escrow)), &place(&bench)).unwrap_err();
+    assert_eq!(refused.class(), Class::Usage, "{refused}");
+    let second = run(&bench, &path, how(false, Some(escrow)), &place(&bench)).unwrap();
+    assert_eq!(
+        run(&bench, &path, how(true, None), &place(&bench)).unwrap().base,
+        Some(first.name)
+    );
+    assert_eq!(
+        run(&bench, &path, how(true, Some(escrow)), &place(&bench))
+            .unwrap()
+            .base,
+        Some(second.name)
+    );
+}
+
+/// A name from years ahead is no base, and later backups have names of their own time; one from an hour ahead is come after.
+#[test]
+fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    let first = run(&bench, &path, Backup::default(), &place(&bench)).unwrap();
+    let unlocked = superblock_of(&bench, &path);
+    let id = unlocked.superblock.database_id;
+    let clock = selenite::now();
+    for ahead in [3600, 100_000_000] {
+        drop(selenite_backup::ArchiveWriter::begin(&place(&bench), &unlocked, clock + ahead, &[]).unwrap());
+    }
+    let catalog = Catalog::list(place(&bench).as_ref(), Some(id)).unwrap();
+    assert_eq!(catalog.free_second(id, clock), clock + 3601);
+    assert_eq!(catalog.free_second(id, clock + 7200), clock + 7200);
+    assert_eq!(catalog.free_second(id, clock + 100_000_000), clock + 100_000_001);
+    let next = run(&bench, &path, incremental(), &place(&bench)).unwrap();
+    assert_eq!(next.base, Some(first.name));
+    assert!(next.name.is_after(clock + 3600) && !next.name.is_after(clock + 4000));
+}
+
+/// Who was shut out since would read what was written later.
+#[test]
+fn an_interrupted_backup_for_others_is_not_gone_on_with() {
+    let bench = Bench::new();
+    let path = large(&bench);
+    let resuming = |recipient: Option<&str>| Backup {
+        resume: true,
+        recipients: recipient.iter().map(|text| text.parse().unwrap()).collect(),
+        ..Backup::default()
+    };
+    let interrupted = |recipient| {
+        let failing: Arc<dyn Destination> = Arc::new(Failing {
+            folder: Folder::new(&bench.path("backups")),
+            left: AtomicUsize::new(3),
+        });
+        assert!(run(&bench, &path, resuming(recipient), &failing).is_err());
+    };
+    let escrow = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
+    interrupted(Some(escrow));
+    assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
+    interrupted(Some(escrow));
+    assert!(
+        run(&bench, &path, resuming(Some(escrow)), &place(&bench))
+            .unwrap()
+            .resumed
+    );
+    interrupted(None);
+    keys::add(&Disk, &path, &bench.access(), escrow, "escrow").unwrap();
+    assert!(!run(&bench, &path, resuming(None), &place(&bench)).unwrap().resumed);
+}
+
+/// Two that go on with one archive: one of them stops at the first name that is taken, and the other's is whole.
+#[test]
+fn of_two_backups_in_one_archive_one_stops() {
+    let bench = Bench::new();
+    let path = large(&bench);
+    let failing: Arc<dyn Destination> = Arc::new(Failing {
+        folder: Folder::new(&bench.path("backups")),
+        left: AtomicUsize::new(1),
+    });
+    let resuming = || Backup {
+        resume: true,
+        ..Backup::default()
+    };
+    assert!(run(&bench, &path, resuming(), &failing).is_err());
+    let ends: Vec<Result<Report, EngineError>> = std::thread::scope(|scope| {
+        let one = || run(&bench, &path, resuming(), &place(&bench));
+        let threads = [scope.spawn(one), scope.spawn(one)];
+        threads.map(|thread| thread.join().unwrap()).into()
+    });
+    let done: Vec<&Report> = ends.iter().flatten().collect();
+    for end in &ends {
+        if let Err(error) = end {
+            let EngineError::Backup(BackupError::Taken { .. }) = error else {
+                panic!("{error}");
+            };
+            assert_eq!(error.class(), Class::Busy);
+        }
+    }
+    assert!(!done.is_empty());
+    for report in done {
+        assert_eq!(contents(&bench, &report.name), now(&bench, &path));
+    }
+}
+
+#[test]
+fn what_has_nothing_to_rest_on_or_no_key_is_refused() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 20);
+    let refused = run(&bench, &path, incremental(), &place(&bench)).unwrap_err();
+    assert_eq!(refused.class(), Class::Usage, "{refused}");
+    let stranger = backup(
+        &Disk,
+        &path,
+        &bench.access_by("other-key"),
+        Backup::default(),
+        &place(&bench),
+        &Watch::nobody(),
+    );
+    assert_eq!(stranger.unwrap_err().class(), Class::Key);
+    assert!(!bench.path("backups").exists());
+}

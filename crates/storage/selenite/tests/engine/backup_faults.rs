@@ -1,0 +1,328 @@
+//! A destination that fails at each of a backup's calls, in every way.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use selenite::backup::{Backup, backup};
+use selenite::restore::{Restore, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Database, EngineError, Layout, Watch};
+use selenite_backup::{ArchiveName, CompressionLevel, Destination, Object, StoreError, Traffic, Trouble};
+
+use crate::support::{Bench, query};
+
+/// How a call fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// It says so, and nothing was done.
+    Refuses(Trouble),
+    /// What was asked for was done, and an error comes back.
+    LosesTheAnswer,
+    /// Half an object is written, or answered, or a list is empty; and all is said to be well.
+    Lies,
+}
+
+const WAYS: [Way; 6] = [
+    Way::Refuses(Trouble::Missing),
+    Way::Refuses(Trouble::Denied),
+    Way::Refuses(Trouble::Full),
+    Way::Refuses(Trouble::Away),
+    Way::LosesTheAnswer,
+    Way::Lies,
+];
+
+#[derive(Default)]
+struct Shelf(Mutex<State>);
+
+#[derive(Default)]
+struct State {
+    objects: BTreeMap<String, Vec<u8>>,
+    calls: u32,
+    fault: Option<(u32, Way)>,
+}
+
+impl Shelf {
+    fn with<T>(&self, look: impl FnOnce(&mut State) -> T) -> T {
+        look(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn call<T>(
+        &self,
+        name: &str,
+        honest: impl FnOnce(&mut State) -> Result<T, Trouble>,
+        lie: impl FnOnce(&mut State) -> T,
+    ) -> Result<T, StoreError> {
+        let answered = self.with(|state| {
+            state.calls += 1;
+            match state.fault.filter(|(at, _)| *at == state.calls) {
+                None => honest(state),
+                Some((_, Way::Refuses(trouble))) => Err(trouble),
+                Some((_, Way::LosesTheAnswer)) => honest(state).and(Err(Trouble::Away)),
+                Some((_, Way::Lies)) => Ok(lie(state)),
+            }
+        });
+        answered.map_err(|trouble| StoreError {
+            trouble,
+            verb: "use",
+            name: name.to_owned(),
+            what: "planted".to_owned(),
+        })
+    }
+
+    /// The archives that have a manifest.
+    fn finished(&self) -> Vec<ArchiveName> {
+        let archive = |name: &String| name.strip_suffix("/manifest")?.split('/').nth(1)?.parse().ok();
+        self.with(|state| state.objects.keys().filter_map(archive).collect())
+    }
+
+    /// Of an archive: how many parts, indexes, objects in all.
+    fn counts(&self, archive: &ArchiveName) -> [usize; 3] {
+        let of = |kind: &str| {
+            let part = format!("/{archive}/{kind}");
+            self.with(|state| state.objects.keys().filter(|name| name.contains(&part)).count())
+        };
+        [of("part-"), of("index-"), of("")]
+    }
+}
+
+impl Destination for Shelf {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let write = |state: &mut State, bytes: &[u8]| {
+            if state.objects.contains_key(name) {
+                return Err(Trouble::Exists);
+            }
+            state.objects.insert(name.to_owned(), bytes.to_vec());
+            Ok(())
+        };
+        let half = &bytes[..bytes.len() / 2];
+        self.call(name, |state| write(state, bytes), |state| write(state, half).unwrap())
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        let read = |state: &State| state.objects.get(name).cloned().ok_or(Trouble::Missing);
+        let honest = |state: &mut State| {
+            read(state).and_then(|bytes| Some(bytes).filter(|b| b.len() <= size_max).ok_or(Trouble::Lying))
+        };
+        let half =
+            |state: &mut State| read(state).map_or_else(|_| Vec::new(), |bytes| bytes[..bytes.len() / 2].to_vec());
+        self.call(name, honest, half)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        let object = |(name, bytes): (&String, &Vec<u8>)| Object {
+            name: name.clone(),
+            size: bytes.len() as u64,
+            // Just now: whoever does not know better leaves what is unfinished alone.
+            modified: u64::MAX,
+        };
+        let found = |state: &mut State| -> Vec<Object> {
+            let all = state.objects.iter().filter(|(name, _)| name.starts_with(prefix));
+            all.map(object).collect()
+        };
+        self.call(prefix, |state| Ok(found(state)), |_| Vec::new())
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        let removed = |state: &mut State| drop(state.objects.remove(name));
+        let remove = |state: &mut _| {
+            removed(state);
+            Ok(())
+        };
+        self.call(name, remove, |_| ())
+    }
+
+    fn traffic(&self) -> Traffic {
+        Traffic::default()
+    }
+
+    fn place(&self) -> String {
+        "a shelf in memory".to_owned()
+    }
+}
+
+struct Trial {
+    bench: Bench,
+    database: PathBuf,
+    rows: String,
+    /// One part at a time, each sent before the next is filled.
+    frugal: bool,
+}
+
+const ROWS: &str = "SELECT count(*), sum(id), sum(length(data)), group_concat(substr(hex(data), 1, 8)) FROM note";
+
+impl Trial {
+    fn new(rows: u32, size: u32) -> Self {
+        let bench = Bench::new();
+        let database = bench.path("app.db");
+        drop(Database::create(&Disk, &database, &bench.access(), &Layout::default()).unwrap());
+        let trial = Self {
+            bench,
+            database,
+            rows: String::new(),
+            frugal: false,
+        };
+        trial.run(&format!(
+            "PRAGMA journal_mode = wal; CREATE TABLE note(id INTEGER PRIMARY KEY, data);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+             INSERT INTO note SELECT i, randomblob({size}) FROM n;"
+        ));
+        trial.seen()
+    }
+
+    fn run(&self, sql: &str) {
+        query(&self.database, &self.bench.access(), sql).unwrap();
+    }
+
+    /// What restored databases have to hold from now on.
+    fn seen(self) -> Self {
+        let rows = self.rows_of(&self.database);
+        Self { rows, ..self }
+    }
+
+    fn rows_of(&self, path: &Path) -> String {
+        format!("{:?}", query(path, &self.bench.access(), ROWS).unwrap())
+    }
+
+    fn back_up(&self, shelf: &Arc<Shelf>, incremental: bool, resume: bool) -> Result<ArchiveName, EngineError> {
+        let how = Backup {
+            level: CompressionLevel::None,
+            incremental,
+            resume,
+            frugal: self.frugal,
+            ..Backup::default()
+        };
+        let place: Arc<dyn Destination> = shelf.clone();
+        let done = backup(
+            &Disk,
+            &self.database,
+            &self.bench.access(),
+            how,
+            &place,
+            &Watch::nobody(),
+        );
+        done.map(|report| report.name)
+    }
+
+    /// What a backup comes to when it is restored; or why it can't be.
+    fn restored(&self, shelf: &Shelf, name: &ArchiveName) -> Result<String, EngineError> {
+        let to = self.bench.path("restored.db");
+        let how = Restore {
+            which: Which::Named(name.clone()),
+            ..Restore::new(&to)
+        };
+        restore(&Disk, shelf, &self.bench.access(), &how, &Watch::nobody())?;
+        let rows = self.rows_of(&to);
+        std::fs::remove_file(&to).unwrap();
+        Ok(rows)
+    }
+
+    /// Fails at every call of a backup, in every way. Answers how many calls there are.
+    fn each_call(&self, base: &Shelf, incremental: bool) -> u32 {
+        let objects = base.with(|state| state.objects.clone());
+        let before = base.finished();
+        let mut calls = 0;
+        for at in 1.. {
+            let mut is_reached = false;
+            for way in WAYS {
+                let shelf = Arc::new(Shelf::default());
+                shelf.with(|state| {
+                    state.objects = objects.clone();
+                    state.fault = Some((at, way));
+                });
+                let done = self.back_up(&shelf, incremental, false);
+                is_reached |= shelf.with(|state| {
+                    state.fault = None;
+                    state.calls >= at
+                });
+                let about = format!("call {at}, {way:?}, incremental {incremental}: {done:?}");
+                self.look_at(&shelf, &before, (way, &done), &about);
+                // The next one works, whether or not it goes on with what is there.
+                let next = self.back_up(&shelf, incremental, at % 2 == 0);
+                let restored = next.and_then(|name| self.restored(&shelf, &name));
+                match (restored, way) {
+                    (Ok(rows), _) => assert_eq!(rows, self.rows, "next: {about}"),
+                    // It rests on what is no good, and is refused, never taken for whole; a full one rests on nothing.
+                    (Err(EngineError::Backup(_) | EngineError::BadBase { .. }), Way::Lies) if incremental => {
+                        let full = self.back_up(&shelf, false, false).unwrap();
+                        assert_eq!(self.restored(&shelf, &full).unwrap(), self.rows, "full: {about}");
+                    }
+                    (Err(error), _) => panic!("next: {about}: {error}"),
+                }
+            }
+            if !is_reached {
+                break;
+            }
+            calls = at;
+        }
+        calls
+    }
+
+    fn look_at(
+        &self,
+        shelf: &Shelf,
+        before: &[ArchiveName],
+        (way, done): (Way, &Result<ArchiveName, EngineError>),
+        about: &str,
+    ) {
+        let new: Vec<ArchiveName> = shelf
+            .finished()
+            .into_iter()
+            .filter(|name| !before.contains(name))
+            .collect();
+        match done {
+            Ok(name) => assert_eq!(new, std::slice::from_ref(name), "{about}"),
+            Err(error) => {
+                assert!(!error.to_string().is_empty(), "{about}");
+                // The last look, behind the manifest, may fail: the backup is there then, and whole.
+                assert!(new.len() <= 1, "{about}");
+            }
+        }
+        for name in &new {
+            let [parts, indexes, all] = shelf.counts(name);
+            assert!(parts >= 1 && parts == indexes && all == parts + indexes + 2, "{about}");
+            match (self.restored(shelf, name), way) {
+                (Ok(rows), _) => assert_eq!(rows, self.rows, "{about}"),
+                // Half of an object is refused, never taken for all of it.
+                (Err(EngineError::Backup(_)), Way::Lies) => {}
+                (Err(error), _) => panic!("{about}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_full_backup_is_whole_or_none_wherever_its_destination_fails() {
+    // Two parts.
+    let trial = Trial::new(180, 100_000);
+    let calls = trial.each_call(&Shelf::default(), false);
+    // A list, what opens it, two parts and their indexes, the manifest.
+    assert!(calls >= 7, "{calls}");
+}
+
+/// Each part waits for the one before: a failure at any of them is told at once, and nothing waits for ever.
+#[test]
+fn a_frugal_backup_is_whole_or_none_wherever_its_destination_fails() {
+    let trial = Trial {
+        frugal: true,
+        ..Trial::new(400, 100_000)
+    };
+    let shelf = Arc::new(Shelf::default());
+    let name = trial.back_up(&shelf, false, false).unwrap();
+    assert_eq!(shelf.counts(&name)[0], 3);
+    assert_eq!(trial.restored(&shelf, &name).unwrap(), trial.rows);
+    let calls = trial.each_call(&Shelf::default(), false);
+    assert!(calls >= 9, "{calls}");
+}
+
+#[test]
+fn an_incremental_backup_is_whole_or_none_wherever_its_destination_fails() {
+    let trial = Trial::new(300, 1000);
+    let base = Arc::new(Shelf::default());
+    trial.back_up(&base, false, false).unwrap();
+    trial.run("UPDATE note SET data = randomblob(900) WHERE id % 50 = 0");
+    let trial = trial.seen();
+    let calls = trial.each_call(&base, true);
+    // Besides, its base is read.
+    assert!(calls >= 8, "{calls}");
+}

@@ -1,0 +1,88 @@
+//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's key alone.
+
+use selenite::backup::{Backup, backup};
+use selenite::backups::{Outcome, Verify, list, verify};
+use selenite::drill::{Drill, drill};
+use selenite::restore::{Restore, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Access, Class, EngineError, Watch};
+use selenite_backup::{KeySource, OpenArchive, Part};
+use selenite_keyring::OriginPolicy;
+use selenite_testing::forged_manifest;
+
+use crate::backups::Shelf;
+use crate::support::superblock_of;
+
+/// The manifest, sealed once more as a recipient can.
+fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
+    let unlocked = superblock_of(&shelf.bench, &shelf.database);
+    let keys = KeySource::Master(&unlocked.master);
+    let id = unlocked.superblock.database_id;
+    let archive = OpenArchive::open(shelf.place.as_ref(), id, name, &keys).unwrap();
+    let object = archive.object(Part::Manifest);
+    let sealed = shelf.place.get(&object, 1 << 20).unwrap();
+    let forged = forged_manifest(archive.key, sealed);
+    shelf.place.remove(&object).unwrap();
+    shelf.place.put_new(&object, &forged).unwrap();
+}
+
+#[test]
+fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_be_one() {
+    let shelf = Shelf::new();
+    let nobody = Watch::nobody();
+    let own = shelf.bench.access();
+    let any = Access {
+        origin: Some(OriginPolicy::Any),
+        ..shelf.bench.access()
+    };
+    let to = |name: &str| Restore::new(&shelf.bench.path(name));
+    let name = shelf.full();
+    let restored = restore(&Disk, shelf.place.as_ref(), &own, &to("own.db"), &nobody).unwrap();
+    assert!(restored.is_own);
+    forge(&shelf, &name);
+
+    let refused = restore(&Disk, shelf.place.as_ref(), &own, &to("new.db"), &nobody).unwrap_err();
+    assert_eq!(refused.class(), Class::Key, "{refused}");
+    assert!(refused.to_string().contains("nothing shows that a holder"), "{refused}");
+    let restored = restore(&Disk, shelf.place.as_ref(), &any, &to("new.db"), &nobody).unwrap();
+    assert!(!restored.is_own);
+    let what = Drill {
+        database_id: None,
+        which: Which::Newest,
+        allow_missing: false,
+        place: None,
+    };
+    let refused = drill(shelf.place.as_ref(), &own, &what, &nobody).unwrap_err();
+    assert_eq!(refused.class(), Class::Key, "{refused}");
+    assert!(
+        !drill(shelf.place.as_ref(), &any, &what, &nobody)
+            .unwrap()
+            .restored
+            .is_own
+    );
+
+    let verified = |access: &Access| verify(shelf.place.as_ref(), access, &Verify::default(), &nobody).unwrap();
+    assert_eq!(verified(&own).closed_count(), 1);
+    assert!(matches!(
+        verified(&any).archives[0].outcome,
+        Outcome::Good { is_own: false, .. }
+    ));
+    let listed = list(shelf.place.as_ref(), &own, None, &nobody).unwrap();
+    assert!(listed.archives[0].known.is_none() && listed.archives[0].why_not.is_some());
+    let listed = list(shelf.place.as_ref(), &any, None, &nobody).unwrap();
+    assert!(listed.archives[0].known.as_ref().is_some_and(|known| !known.is_own));
+
+    // Nothing is made to rest on it, and the next full one is the database's own.
+    let incremental = Backup {
+        incremental: true,
+        ..Backup::default()
+    };
+    let refused = backup(&Disk, &shelf.database, &any, incremental, &shelf.place, &nobody);
+    assert!(matches!(refused, Err(EngineError::Usage { .. })), "{refused:?}");
+    shelf.full();
+    assert!(
+        restore(&Disk, shelf.place.as_ref(), &own, &to("newest.db"), &nobody)
+            .unwrap()
+            .is_own
+    );
+}

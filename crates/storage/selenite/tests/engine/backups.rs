@@ -1,0 +1,482 @@
+//! Backups listed, verified and pruned.
+
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use selenite::backup::{Backup, backup};
+use selenite::backups::{Outcome, Prune, Pruned, Reason, Rules, Verification, Verify, list, prune, verify};
+use selenite::storage::Disk;
+use selenite::{Class, Database, EngineError, Layout, Watch, keys};
+use selenite_backup::{ArchiveName, ArchiveWriter, CompressionLevel, Destination, Folder, LogWriter};
+use selenite_format::PageSize;
+use selenite_format::archive::{Base, Facts, LogEnd, LogPosition};
+
+use crate::support::{Bench, Collected, superblock_of};
+
+pub struct Shelf {
+    pub bench: Bench,
+    pub database: PathBuf,
+    pub place: Arc<dyn Destination>,
+}
+
+const SQL: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+    INSERT INTO note SELECT i, hex(randomblob(200)) FROM n;";
+
+impl Shelf {
+    pub fn new() -> Self {
+        let bench = Bench::new();
+        let database = bench.path("app.db");
+        let made = Database::create(&Disk, &database, &bench.access(), &Layout::default()).unwrap();
+        made.run(SQL, &mut Collected::default()).unwrap();
+        let place: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
+        Self { bench, database, place }
+    }
+
+    /// A full backup, of now.
+    pub fn full(&self) -> ArchiveName {
+        let (access, how) = (self.bench.access(), Backup::default());
+        let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::nobody());
+        made.unwrap().name
+    }
+
+    /// A backup of that time, with the pages of the one that it is based on, or with none.
+    pub fn made(&self, made: u64, base: Option<Base>, page_count: u32) -> (ArchiveName, Base) {
+        self.made_with(made, base, page_count, None)
+    }
+
+    /// The same, that says what its rows are.
+    pub fn made_with(
+        &self,
+        made: u64,
+        base: Option<Base>,
+        page_count: u32,
+        digest: Option<[u8; 32]>,
+    ) -> (ArchiveName, Base) {
+        let unlocked = superblock_of(&self.bench, &self.database);
+        let mut writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
+        let facts = Facts {
+            begun: [0; 32],
+            base,
+            page_size: PageSize::DEFAULT,
+            page_count,
+            change_counter: 1,
+            generation: 1,
+            made,
+            // Somebody may follow the database from there.
+            log: Some(POSITION),
+            digest,
+            parts: Vec::new(),
+            indexes: Vec::new(),
+            missing: Vec::new(),
+        };
+        let manifest = writer.finish(facts).unwrap();
+        let archive_id = writer.key().archive_id();
+        (writer.name().clone(), Base { archive_id, manifest })
+    }
+
+    /// One that was begun then, and never finished.
+    fn begun(&self, made: u64) -> ArchiveName {
+        let unlocked = superblock_of(&self.bench, &self.database);
+        let writer = ArchiveWriter::begin(&self.place, &unlocked, made, &[]).unwrap();
+        writer.name().clone()
+    }
+
+    pub fn folder(&self, name: &ArchiveName) -> PathBuf {
+        let id = superblock_of(&self.bench, &self.database).superblock.database_id;
+        let id: String = id.0.iter().map(|byte| format!("{byte:02x}")).collect();
+        self.bench.path("backups").join(id).join(name.as_str())
+    }
+
+    /// Writes so many turns of a page each to an archive's log.
+    fn follow(&self, name: &ArchiveName, turns: u32) {
+        let opened = self.opened(name);
+        let id = opened.archive.begun.database_id;
+        let end = |frames| LogEnd {
+            position: LogPosition { frames, ..POSITION },
+            checksum: if frames == 0 { [0; 8] } else { [6; 8] },
+        };
+        let archive = (opened.archive.key, id, name.clone());
+        let level = CompressionLevel::default();
+        let mut log = LogWriter::new(self.place.clone(), archive, opened.manifest_digest, end(0), level);
+        for number in 1..=turns {
+            let made = u64::from(number) * 1000;
+            let mut turn = log.turn(end(number), (PageSize::DEFAULT, 9), made).unwrap();
+            turn.page(1, &[7; 4096], &[8; 4096]).unwrap();
+            turn.finish().unwrap();
+        }
+    }
+
+    pub fn base_of(&self, name: &ArchiveName) -> (Base, u32) {
+        let backup = self.opened(name);
+        let archive_id = backup.archive.begun.archive_id;
+        let manifest = backup.manifest_digest;
+        (Base { archive_id, manifest }, backup.facts.page_count)
+    }
+
+    fn opened(&self, name: &ArchiveName) -> selenite_backup::Backup {
+        let access = self.bench.access();
+        let identities =
+            selenite_keyring::load(access.identity.as_ref().unwrap(), &selenite_keyring::Config::default());
+        let trust = selenite_keyring::Trust::default();
+        let keys = selenite_backup::KeySource::Identities {
+            identities: &identities.unwrap(),
+            trust: &trust,
+            cache: &selenite_keyring::Cache::new(),
+        };
+        let id = superblock_of(&self.bench, &self.database).superblock.database_id;
+        let archive = selenite_backup::OpenArchive::open(self.place.as_ref(), id, name, &keys).unwrap();
+        archive.into_backup(self.place.as_ref()).unwrap()
+    }
+
+    fn verify(&self) -> Verification {
+        self.verify_as(&Verify::default()).unwrap()
+    }
+
+    fn verify_as(&self, what: &Verify) -> Result<Verification, EngineError> {
+        verify(self.place.as_ref(), &self.bench.access(), what, &Watch::nobody())
+    }
+
+    pub fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
+        let what = Prune {
+            rules,
+            dry_run,
+            ..Prune::default()
+        };
+        prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::nobody()).unwrap()
+    }
+
+    pub fn names(&self) -> Vec<String> {
+        let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::nobody()).unwrap();
+        listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
+    }
+}
+
+const POSITION: LogPosition = LogPosition {
+    salts: [5; 8],
+    frames: 0,
+};
+
+pub fn last(count: u32) -> Rules {
+    Rules {
+        last: Some(count),
+        ..Rules::default()
+    }
+}
+
+pub fn removed(pruned: &Pruned) -> Vec<ArchiveName> {
+    pruned.removed.iter().map(|gone| gone.entry.name.clone()).collect()
+}
+
+fn faults(verification: &Verification, name: &ArchiveName) -> Vec<String> {
+    let one = verification
+        .archives
+        .iter()
+        .find(|one| one.entry.name == *name)
+        .unwrap();
+    match &one.outcome {
+        Outcome::Bad(faults) => faults
+            .iter()
+            .map(|fault| format!("{}: {}", fault.object, fault.what))
+            .collect(),
+        Outcome::Good { .. } => Vec::new(),
+        Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => vec![format!("{:?}", one.outcome)],
+    }
+}
+
+#[test]
+fn a_backup_is_good_until_any_byte_of_any_object_is_another() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let (base, page_count) = shelf.base_of(&full);
+    let (above, _) = shelf.made(selenite::now(), Some(base), page_count);
+    let good = shelf.verify();
+    assert_eq!(
+        (good.good_count(), good.bad_count()),
+        (2, 0),
+        "{:?}",
+        faults(&good, &full)
+    );
+    let outcome = &good
+        .archives
+        .iter()
+        .find(|one| one.entry.name == above)
+        .unwrap()
+        .outcome;
+    assert!(
+        matches!(
+            outcome,
+            Outcome::Good {
+                own_count: 0,
+                below_count: 1,
+                ..
+            }
+        ),
+        "{outcome:?}"
+    );
+
+    for object in ["begun", "part-00000000", "index-00000000", "manifest"] {
+        let path = shelf.folder(&full).join(object);
+        let bytes = fs::read(&path).unwrap();
+        for at in [20, bytes.len() / 2, bytes.len() - 1] {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1;
+            fs::write(&path, &flipped).unwrap();
+            let found = shelf.verify();
+            let own = faults(&found, &full);
+            assert!(
+                own.iter()
+                    .any(|fault| fault.contains(object) || fault.contains("Closed")),
+                "{object} {at}: {own:?}"
+            );
+            assert!(!faults(&found, &above).is_empty(), "{object} {at}");
+        }
+        fs::remove_file(&path).unwrap();
+        let found = shelf.verify();
+        assert!(
+            !faults(&found, &full).is_empty() && !faults(&found, &above).is_empty(),
+            "{object}"
+        );
+        fs::write(&path, &bytes).unwrap();
+    }
+    assert_eq!(shelf.verify().good_count(), 2);
+}
+
+#[test]
+fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
+    let shelf = Shelf::new();
+    let (base, page_count) = shelf.base_of(&shelf.full());
+    let (longer, _) = shelf.made(10, Some(base), page_count + 2);
+    let (shorter, _) = shelf.made(10, Some(base), page_count - 2);
+    let (alone, _) = shelf.made(10, None, 1);
+    let found = shelf.verify();
+    let lost = format!(
+        "{longer}: 2 of its pages are in none of its parts, nor in what it rests on: the first is {}",
+        page_count + 1
+    );
+    assert_eq!(faults(&found, &longer), [lost]);
+    assert_eq!(faults(&found, &shorter), [""; 0]);
+    assert_eq!(faults(&found, &alone).len(), 1);
+}
+
+#[test]
+fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
+    let shelf = Shelf::new();
+    let (base, page_count) = shelf.base_of(&shelf.full());
+    let (followed, _) = shelf.made(10, Some(base), page_count);
+    shelf.follow(&followed, 3);
+    let found = shelf.verify();
+    let one = found.archives.iter().find(|one| one.entry.name == followed).unwrap();
+    let until = match one.outcome {
+        Outcome::Good { followed_until, .. } => followed_until,
+        Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
+    };
+    assert_eq!(until, Some(3000), "{:?}", one.outcome);
+    // Somebody is at it: it stays, whatever the rules say.
+    let (newer, _) = shelf.made(20, None, 1);
+    let pruned = shelf.prune(last(1), true);
+    let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
+    assert!(kept.reasons.contains(&Reason::Followed));
+    assert_eq!(removed(&pruned), [newer]);
+    let second = shelf.folder(&followed).join("log-00000001");
+    let bytes = fs::read(&second).unwrap();
+    let mut flipped = bytes.clone();
+    flipped[200] ^= 1;
+    fs::write(&second, flipped).unwrap();
+    assert!(faults(&shelf.verify(), &followed)[0].contains("log-00000001"));
+    fs::remove_file(&second).unwrap();
+    assert!(faults(&shelf.verify(), &followed)[0].contains("log-0000000"));
+    fs::write(&second, bytes).unwrap();
+    assert_eq!(faults(&shelf.verify(), &followed), [""; 0]);
+}
+
+#[test]
+fn one_backup_is_verified_with_what_it_rests_on_and_nothing_else() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let (base, page_count) = shelf.base_of(&full);
+    let (above, _) = shelf.made(10, Some(base), page_count);
+    let (other, _) = shelf.made(20, None, 7);
+    let named = |name: &ArchiveName| {
+        let what = Verify {
+            name: Some(name.clone()),
+            ..Verify::default()
+        };
+        shelf.verify_as(&what).unwrap()
+    };
+    assert_eq!((named(&above).good_count(), named(&above).bad_count()), (2, 0));
+    assert_eq!(named(&full).archives.len(), 1);
+    assert_eq!(named(&other).bad_count(), 1);
+    let nothing = Verify {
+        name: Some(ArchiveName::new(1, base.archive_id)),
+        ..Verify::default()
+    };
+    assert_eq!(shelf.verify_as(&nothing).unwrap_err().class(), Class::Usage);
+}
+
+#[test]
+fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let other = shelf.bench.access_by("other-key");
+    let found = verify(shelf.place.as_ref(), &other, &Verify::default(), &Watch::nobody()).unwrap();
+    assert_eq!((found.good_count(), found.bad_count()), (0, 0));
+    assert!(found.closed().is_some());
+    shelf.made(10, None, 1);
+    let what = Prune {
+        rules: last(1),
+        ..Prune::default()
+    };
+    let error = prune(shelf.place.as_ref(), &other, &what, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    assert_eq!(shelf.names().len(), 2);
+
+    let listing = list(shelf.place.as_ref(), &other, None, &Watch::nobody()).unwrap();
+    assert!(
+        listing
+            .archives
+            .iter()
+            .all(|one| one.known.is_none() && one.why_not.is_some())
+    );
+    let with = list(shelf.place.as_ref(), &shelf.bench.access(), None, &Watch::nobody()).unwrap();
+    let one = with.archives.iter().find(|one| one.entry.name == full).unwrap();
+    let known = one.known.as_ref().unwrap();
+    assert!(known.base.is_none() && known.page_count > 100 && one.entry.is_finished && one.entry.size > 100_000);
+}
+
+#[test]
+fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
+    let shelf = Shelf::new();
+    let (first, base) = shelf.made(1_000_000, None, 1);
+    let (second, on_it) = shelf.made(2_000_000, Some(base), 1);
+    let (third, _) = shelf.made(3_000_000, None, 1);
+    let (fourth, _) = shelf.made(4_000_000, Some(on_it), 1);
+    let ours = ["note.txt", "part-0000000x", "manifest.bak"].map(|name| shelf.folder(&third).join(name));
+    for path in &ours {
+        fs::write(path, "mine").unwrap();
+    }
+    let foreign = shelf.bench.path("backups").join("readme");
+    fs::write(&foreign, "mine").unwrap();
+
+    let dry = shelf.prune(last(1), true);
+    assert_eq!(removed(&dry), std::slice::from_ref(&third));
+    assert_eq!((shelf.names().len(), dry.foreign_count), (4, 4));
+    let done = shelf.prune(last(1), false);
+    assert_eq!(removed(&done), [third]);
+    assert_eq!(shelf.names(), [first.as_str(), second.as_str(), fourth.as_str()]);
+    assert!(ours.iter().chain([&foreign]).all(|path| path.exists()));
+    assert_eq!(removed(&shelf.prune(last(1), false)), []);
+    let reasons = |name: &ArchiveName| {
+        done.kept
+            .iter()
+            .find(|kept| kept.entry.name == *name)
+            .unwrap()
+            .reasons
+            .clone()
+    };
+    assert_eq!(reasons(&first), [Reason::Base].into());
+    assert_eq!(
+        reasons(&fourth),
+        [Reason::Newest, Reason::Last, Reason::NextBase].into()
+    );
+
+    // A chain that is no longer wanted goes from its end.
+    let (fifth, _) = shelf.made(5_000_000, None, 1);
+    assert_eq!(removed(&shelf.prune(last(1), false)), [fourth, second, first]);
+    assert_eq!(shelf.names(), [fifth.as_str()]);
+}
+
+/// What it rests on is in it, and nobody can say what that is.
+#[test]
+fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
+    let shelf = Shelf::new();
+    let (first, base) = shelf.made(1_000_000, None, 1);
+    let (second, _) = shelf.made(2_000_000, Some(base), 1);
+    let (third, _) = shelf.made(3_000_000, None, 1);
+    let begun = shelf.folder(&second).join("begun");
+    let whole = fs::read(&begun).unwrap();
+    fs::remove_file(&begun).unwrap();
+    let long = vec![7; 1 << 20];
+    for contents in [None, Some(&whole[..40]), Some(b"x".as_slice()), Some(long.as_slice())] {
+        if let Some(contents) = contents {
+            fs::write(&begun, contents).unwrap();
+        }
+        let pruned = shelf.prune(last(1), false);
+        assert_eq!(removed(&pruned), []);
+        let kept = pruned.kept.iter().find(|kept| kept.entry.name == second).unwrap();
+        assert!(kept.reasons.contains(&Reason::Unreadable) && kept.why_not.is_some());
+    }
+    fs::write(&begun, whole).unwrap();
+    assert_eq!(removed(&shelf.prune(last(1), false)), [second, first]);
+    assert_eq!(shelf.names(), [third.as_str()]);
+}
+
+#[test]
+fn what_was_never_finished_is_removed_after_a_day_by_the_destinations_clock() {
+    let shelf = Shelf::new();
+    let old = shelf.begun(1_000_000);
+    let young = shelf.begun(2_000_000);
+    let now = SystemTime::now();
+    let age = |name: &ArchiveName, seconds: u64| {
+        let file = File::options()
+            .write(true)
+            .open(shelf.folder(name).join("begun"))
+            .unwrap();
+        file.set_modified(now - Duration::from_secs(seconds)).unwrap();
+    };
+    age(&old, 3 * 86_400);
+    age(&young, 2 * 86_400 + 3600);
+    // The destination's clock stands two days back: nothing there is newer.
+    assert_eq!(removed(&shelf.prune(Rules::default(), false)), []);
+    let (full, _) = shelf.made(3_000_000, None, 1);
+    age(&young, 80_000);
+    // One object is from the future: that makes no other old.
+    let foreign = shelf.bench.path("backups").join("foreign");
+    fs::write(&foreign, "x").unwrap();
+    let file = File::options().write(true).open(&foreign).unwrap();
+    file.set_modified(now + Duration::from_secs(9 * 86_400)).unwrap();
+    age(&full, 1);
+    assert_eq!(removed(&shelf.prune(Rules::default(), false)), [old]);
+    assert_eq!(shelf.names(), [young.as_str(), full.as_str()]);
+}
+
+#[test]
+fn a_base_that_was_put_in_anothers_place_is_none() {
+    let shelf = Shelf::new();
+    let (full, base) = shelf.made(1_000_000, None, 1);
+    let other = Base {
+        manifest: [9; 32],
+        ..base
+    };
+    let (above, _) = shelf.made(2_000_000, Some(other), 1);
+    let found = shelf.verify();
+    assert!(
+        faults(&found, &above)
+            .iter()
+            .any(|fault| fault.contains("another manifest"))
+    );
+    let pruned = shelf.prune(last(1), true);
+    let reasons = |name: &ArchiveName| {
+        pruned
+            .kept
+            .iter()
+            .find(|kept| kept.entry.name == *name)
+            .unwrap()
+            .reasons
+            .clone()
+    };
+    assert_eq!(reasons(&above), [Reason::Broken, Reason::NextBase].into());
+    assert!(reasons(&full).contains(&Reason::Newest));
+}
+
+#[test]
+fn a_backup_from_before_the_master_key_was_renewed_opens_with_the_key_of_then() {
+    let shelf = Shelf::new();
+    shelf.made(1_000_000, None, 1);
+    keys::renew(&Disk, &shelf.database, &shelf.bench.access(), &[], false).unwrap();
+    shelf.made(2_000_000, None, 1);
+    let pruned = shelf.prune(last(1), true);
+    assert_eq!(pruned.removed.len(), 1);
+}

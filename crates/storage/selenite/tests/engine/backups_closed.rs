@@ -1,0 +1,134 @@
+//! Backups of which the keys given open some, and not others.
+
+use selenite::backups::{BaseState, Outcome, Prune, Reason, Rules, Verify, list, prune, verify};
+use selenite::{Access, Watch, now};
+use selenite_backup::{ArchiveName, ArchiveWriter};
+use selenite_format::PageSize;
+use selenite_format::archive::{Base, Facts};
+use selenite_keyring::AgeRecipient;
+
+use crate::backups::{Shelf, last, removed};
+use crate::support::superblock_of;
+
+/// One for these recipients, with no page of its own.
+fn made_for(shelf: &Shelf, made: u64, base: Option<Base>, page_count: u32, to: &[AgeRecipient]) -> (ArchiveName, Base) {
+    let unlocked = superblock_of(&shelf.bench, &shelf.database);
+    let mut writer = ArchiveWriter::begin(&shelf.place, &unlocked, made, to).unwrap();
+    let facts = Facts {
+        begun: [0; 32],
+        base,
+        page_size: PageSize::DEFAULT,
+        page_count,
+        change_counter: 1,
+        generation: 1,
+        made,
+        log: None,
+        digest: None,
+        parts: Vec::new(),
+        indexes: Vec::new(),
+        missing: Vec::new(),
+    };
+    let manifest = writer.finish(facts).unwrap();
+    let archive_id = writer.key().archive_id();
+    (writer.name().clone(), Base { archive_id, manifest })
+}
+
+/// Somebody who keeps a key of backups alone, and who that is.
+fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
+    let key = selenite_keyring::keygen(0);
+    let path = shelf.bench.path("escrow-key");
+    std::fs::write(&path, key.text.as_bytes()).unwrap();
+    let access = Access {
+        identity: Some(format!("age:{}", path.display()).parse().unwrap()),
+        // A recipient's file tells nothing of who sealed it.
+        origin: Some(selenite_keyring::OriginPolicy::Any),
+        ..shelf.bench.access()
+    };
+    (access, key.recipient.parse().unwrap())
+}
+
+#[test]
+fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_base() {
+    let shelf = Shelf::new();
+    let (access, recipient) = escrow(&shelf);
+    let to = [recipient];
+    let full = shelf.full();
+    let (base, page_count) = shelf.base_of(&full);
+    let (above, above_base) = made_for(&shelf, now(), Some(base), page_count, &to);
+    let (top, _) = made_for(&shelf, now() + 1, Some(above_base), page_count, &to);
+    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::nobody()).unwrap();
+    assert_eq!((found.good_count(), found.bad_count(), found.closed_count()), (0, 0, 3));
+    for name in [&above, &top] {
+        let one = found.archives.iter().find(|one| one.entry.name == *name).unwrap();
+        assert!(
+            matches!(&one.outcome, Outcome::OnClosed(base) if *base == full),
+            "{:?}",
+            one.outcome
+        );
+    }
+    assert!(found.closed().is_some());
+    // Asked for alone, it names what is closed all the same.
+    let what = Verify {
+        name: Some(top.clone()),
+        ..Verify::default()
+    };
+    let found = verify(shelf.place.as_ref(), &access, &what, &Watch::nobody()).unwrap();
+    assert_eq!((found.archives.len(), found.closed_count()), (3, 3));
+
+    let listing = list(shelf.place.as_ref(), &access, None, &Watch::nobody()).unwrap();
+    let known = |name: &ArchiveName| {
+        let one = listing.archives.iter().find(|one| one.entry.name == *name).unwrap();
+        one.known.clone().unwrap()
+    };
+    assert_eq!((known(&above).base, known(&above).base_is_there), (Some(full), true));
+    assert_eq!(
+        (known(&above).ground, known(&top).ground),
+        (BaseState::Closed, BaseState::Closed)
+    );
+
+    let pruned = prune(shelf.place.as_ref(), &access, &keep_last(), &Watch::nobody()).unwrap();
+    assert_eq!(removed(&pruned), []);
+    let kept = pruned.kept.iter().find(|kept| kept.entry.name == top).unwrap();
+    assert!(!kept.reasons.contains(&Reason::Broken), "{:?}", kept.reasons);
+
+    // What is altered is bad, whatever it rests on.
+    let manifest = shelf.folder(&top).join("manifest");
+    let mut bytes = std::fs::read(&manifest).unwrap();
+    bytes[100] ^= 1;
+    std::fs::write(&manifest, bytes).unwrap();
+    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::nobody()).unwrap();
+    assert_eq!((found.bad_count(), found.closed_count()), (1, 2));
+}
+
+fn keep_last() -> Prune {
+    Prune {
+        rules: last(1),
+        ..Prune::default()
+    }
+}
+
+/// A timer makes them for somebody, and somebody makes one by hand, for nobody.
+#[test]
+fn what_the_next_incremental_rests_on_stays_for_whom_it_is() {
+    let shelf = Shelf::new();
+    let (_, recipient) = escrow(&shelf);
+    let to = [recipient];
+    let (old, _) = made_for(&shelf, 1_000_000, None, 1, &to);
+    let (of_timer, _) = made_for(&shelf, 2_000_000, None, 1, &to);
+    let (by_hand, _) = made_for(&shelf, 3_000_000, None, 1, &[]);
+    // By a clock that was ahead: nothing rests on it.
+    let (ahead, _) = made_for(&shelf, now() + 9 * 86_400, None, 1, &[]);
+    let pruned = shelf.prune(last(1), true);
+    assert_eq!(removed(&pruned), [old]);
+    let reasons = |name: &ArchiveName| {
+        let kept = pruned.kept.iter().find(|kept| kept.entry.name == *name).unwrap();
+        kept.reasons.clone()
+    };
+    assert_eq!(reasons(&of_timer), [Reason::NextBase].into());
+    assert_eq!(
+        reasons(&by_hand),
+        [Reason::Newest, Reason::Last, Reason::NextBase].into()
+    );
+    assert_eq!(reasons(&ahead), [Reason::Future].into());
+    assert_eq!(removed(&shelf.prune(Rules::default(), false)), []);
+}

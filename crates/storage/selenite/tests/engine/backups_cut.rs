@@ -1,0 +1,157 @@
+//! Backups of which not all is there any more.
+
+use std::fs;
+
+use selenite::backup::{Backup, backup};
+use selenite::backups::{BaseState, Listed, Reason, list};
+use selenite::restore::{Restore, Restored, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Class, EngineError, Watch};
+use selenite_backup::ArchiveName;
+
+use crate::backups::{Shelf, last, removed};
+
+#[test]
+fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
+    let shelf = Shelf::new();
+    let (older, _) = shelf.made(1_000_000, None, 1);
+    let (old, _) = shelf.made(2_000_000, None, 1);
+    let full = shelf.full();
+    for object in ["part-00000000", "index-00000000"] {
+        let path = shelf.folder(&full).join(object);
+        let whole = fs::read(&path).unwrap();
+        fs::remove_file(&path).unwrap();
+        let pruned = shelf.prune(last(1), true);
+        assert_eq!(removed(&pruned), std::slice::from_ref(&older), "{object}");
+        let reasons = |name: &ArchiveName| {
+            let kept = pruned.kept.iter().find(|kept| kept.entry.name == *name);
+            kept.unwrap().reasons.clone()
+        };
+        assert!(reasons(&full).contains(&Reason::Incomplete), "{object}");
+        assert!(reasons(&old).contains(&Reason::Newest), "{object}");
+        fs::write(&path, whole).unwrap();
+    }
+    assert_eq!(removed(&shelf.prune(last(1), false)).len(), 2);
+    assert_eq!(shelf.names(), [full.as_str()]);
+}
+
+/// The same by its name and size alone: nothing of it is read.
+#[test]
+fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let (base, page_count) = shelf.base_of(&full);
+    let (above, _) = shelf.made(selenite::now(), Some(base), page_count);
+    let look = |key: &str| {
+        let access = shelf.bench.access_by(key);
+        list(shelf.place.as_ref(), &access, None, &Watch::nobody())
+            .unwrap()
+            .archives
+    };
+    let ground = |archives: &[Listed]| {
+        let above = archives.iter().find(|one| one.entry.name == above).unwrap();
+        above.known.as_ref().unwrap().ground
+    };
+    let archives = look("key");
+    assert!(archives.iter().all(|one| one.fault.is_none()), "{archives:?}");
+    assert_eq!(ground(&archives), BaseState::Whole);
+    for object in ["part-00000000", "index-00000000", "begun"] {
+        let path = shelf.folder(&full).join(object);
+        let whole = fs::read(&path).unwrap();
+        for is_cut in [false, true] {
+            match is_cut {
+                false => fs::remove_file(&path).unwrap(),
+                true if object == "begun" => continue,
+                true => fs::write(&path, &whole[..whole.len() - 100]).unwrap(),
+            }
+            // Without its key, too.
+            for key in ["key", "other-key"] {
+                let archives = look(key);
+                let one = archives.iter().find(|one| one.entry.name == full).unwrap();
+                let fault = one.fault.as_ref().unwrap();
+                assert!(fault.object.ends_with(&format!("{full}/{object}")), "{fault:?}");
+                assert_eq!(fault.what == "it is missing", !is_cut, "{fault:?}");
+            }
+            assert_eq!(ground(&look("key")), BaseState::Broken, "{object}");
+            // An index is for the next incremental backup.
+            if object.starts_with("index") {
+                restored(&shelf, &full).unwrap();
+                continue;
+            }
+            let error = restored(&shelf, &full).unwrap_err();
+            assert_eq!(error.class(), Class::Data, "{object}: {error}");
+            assert!(error.to_string().contains(object), "{error}");
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    restored(&shelf, &full).unwrap();
+}
+
+fn restored(shelf: &Shelf, name: &ArchiveName) -> Result<Restored, EngineError> {
+    let to = shelf.bench.path("restored.db");
+    let how = Restore {
+        which: Which::Named(name.clone()),
+        force: true,
+        ..Restore::new(&to)
+    };
+    restore(
+        &Disk,
+        shelf.place.as_ref(),
+        &shelf.bench.access(),
+        &how,
+        &Watch::nobody(),
+    )
+}
+
+/// The next one would rest on it, and on nothing with it.
+#[test]
+fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
+    let shelf = Shelf::new();
+    let full = shelf.full();
+    let incremental = || {
+        let how = Backup {
+            incremental: true,
+            ..Backup::default()
+        };
+        backup(
+            &Disk,
+            &shelf.database,
+            &shelf.bench.access(),
+            how,
+            &shelf.place,
+            &Watch::nobody(),
+        )
+    };
+    for object in ["begun", "index-00000000", "part-00000000", "manifest"] {
+        let path = shelf.folder(&full).join(object);
+        let whole = fs::read(&path).unwrap();
+        let mut flipped = whole.clone();
+        let middle = flipped.len() / 2;
+        flipped[middle] ^= 1;
+        for bytes in [None, Some(flipped), Some(whole[..whole.len() / 2].to_vec())] {
+            match &bytes {
+                None => fs::remove_file(&path).unwrap(),
+                Some(bytes) => fs::write(&path, bytes).unwrap(),
+            }
+            let is_flipped = bytes.as_ref().is_some_and(|bytes| bytes.len() == whole.len());
+            match (object, is_flipped, bytes) {
+                // Whoever restores it finds that, or who verifies it: pages are not read for this.
+                ("part-00000000", true, _) => {}
+                // It is no backup any more: there is none to rest on.
+                ("manifest", _, None) => {
+                    let error = incremental().unwrap_err();
+                    assert_eq!(error.class(), Class::Usage, "{error}");
+                    assert!(error.advice().contains("without --incremental"), "{error}");
+                }
+                _ => {
+                    let error = incremental().unwrap_err();
+                    assert_eq!(error.class(), Class::Data, "{object}: {error}");
+                    let command = format!("selenite backup {} {}", shelf.database.display(), shelf.place.place());
+                    assert!(error.advice().contains(&command), "{}", error.advice());
+                }
+            }
+        }
+        fs::write(&path, &whole).unwrap();
+    }
+    incremental().unwrap();
+}

@@ -1,0 +1,41 @@
+//! A disk that is full while every page is re-encrypted: what was begun goes on when there is room.
+
+use selenite::reencrypt::Goal;
+use selenite::{Class, EngineError, Watch};
+use selenite_testing::Disk;
+use selenite_testing::own_process;
+
+use super::{Bench, WAYS};
+
+#[test]
+fn a_full_disk_is_told_with_the_way_to_go_on() {
+    own_process!();
+    let bench = Bench::new();
+    for way in &WAYS {
+        let origin = bench.origin(way);
+        let mut begun_count = 0;
+        for room in (0..40).map(|pages| pages * 1024) {
+            let disk = Disk::of_image(&origin);
+            let _entered = disk.enter();
+            disk.limit(disk.used() + room);
+            let done = bench.reencrypt(way.goal, &Watch::nobody());
+            disk.limit(u64::MAX);
+            let Err(error) = done else { break };
+            let context = format!("{}, {room} bytes: {error:?}", way.name);
+            assert!(
+                matches!(error, EngineError::NoRoom { .. }) && error.class() == Class::Io,
+                "{context}"
+            );
+            let is_begun = error
+                .advice()
+                .contains("for about 1 MiB, then go on with: selenite reencrypt");
+            assert!(!is_begun || error.advice().contains("--resume"), "{context}");
+            begun_count += u32::from(is_begun);
+            let goal = if is_begun { Goal::GoOn } else { way.goal };
+            bench.reencrypt(goal, &Watch::nobody()).expect(&context);
+            assert_eq!(bench.is_of_first_epoch(), Ok(false), "{context}");
+        }
+        // A journal that is kept has the room that it needs.
+        assert!(begun_count > 0 || way.mode != "wal", "{}", way.name);
+    }
+}

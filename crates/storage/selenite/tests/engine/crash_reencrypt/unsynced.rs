@@ -1,0 +1,59 @@
+//! Who writes in between syncs nothing (`synchronous = OFF`): a crash may then cost them what they wrote, but what the
+//! superblock says of keys holds.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use selenite::State;
+use selenite_testing::crash_point::Density;
+use selenite_testing::own_process;
+use selenite_testing::{Disk, Scenario, run};
+
+use super::sim_storage::SimStorage;
+use super::{Bench, PAGE_SIZE, PATH, PREFIX_SIZE, WAYS, play};
+
+/// No page is under a key that was dropped, and none up to the cursor under the old one (FORMAT 3.11).
+fn check(bench: &Bench) -> Result<(), String> {
+    let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
+    let sealed = status.map_err(|error| error.to_string())?.sealed;
+    let sealed = sealed.ok_or("not encrypted")?;
+    let is_dropped = sealed.epochs.iter().all(|epoch| epoch.epoch != 1);
+    let done = match (is_dropped, sealed.state) {
+        (true, _) => sealed.page_count,
+        (false, State::Steady) => 0,
+        (false, _) => sealed.cursor,
+    };
+    let disk = Disk::of_thread().map_err(|code| code.to_string())?;
+    let bytes = disk.bytes(PATH).ok_or("no database")?;
+    for page in 1..=usize::try_from(done).map_err(|error| error.to_string())? {
+        let trailer = PREFIX_SIZE + page * PAGE_SIZE - 48;
+        if bytes.get(trailer..trailer + 4) == Some(&[0, 0, 0, 1]) {
+            return Err(format!(
+                "page {page} is old, of {done} that are done; dropped: {is_dropped}"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn a_crash_leaves_no_page_under_a_dropped_key_where_others_sync_nothing() {
+    own_process!();
+    for way in &WAYS {
+        let bench = Arc::new(Bench {
+            synchronous: "off",
+            ..Bench::new()
+        });
+        let check = |_| check(&bench);
+        let name = format!("{}, nothing synced", way.name);
+        let scenario = Scenario::new(&name, &check)
+            .from(bench.origin(way))
+            .with_density(Density::DENSE)
+            .with_points(5000);
+        let summary = run(&scenario, |_| {
+            play(&bench, way);
+            Ok(())
+        });
+        summary.assert_sound(500);
+    }
+}

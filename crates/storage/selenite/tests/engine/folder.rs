@@ -1,0 +1,438 @@
+//! A folder of databases: what is listed, and what is warned of.
+
+use std::fs;
+use std::os::unix::fs::{FileExt, symlink};
+use std::path::{Path, PathBuf};
+
+use selenite::folder::{Entry, Kind, Limits, Listing, Look, Warning};
+use selenite::storage::Disk;
+use selenite::{Access, Age, Encrypt, VerifyKind, VerifyNotes, Watch, encrypt, now, verify};
+use selenite_cipher::Suite;
+use selenite_format::State;
+
+use crate::support::{Bench, rewrite_superblock, superblock_of};
+
+const DAY: u64 = 86_400;
+pub const NOTE: &str = "CREATE TABLE note (a); INSERT INTO note VALUES ('x')";
+
+pub fn sealed(bench: &Bench, name: &str) -> PathBuf {
+    sealed_in(bench, name, Suite::Aes256)
+}
+
+fn sealed_in(bench: &Bench, name: &str, suite: Suite) -> PathBuf {
+    let path = bench.plain(name, NOTE);
+    let how = Encrypt {
+        suite,
+        ..Encrypt::default()
+    };
+    encrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    path
+}
+
+pub fn notes(bench: &Bench) -> VerifyNotes {
+    VerifyNotes::of(Some(&bench.path("state")))
+}
+
+pub fn verified(bench: &Bench, path: &Path) {
+    let report = verify::verify(
+        &Disk,
+        path,
+        &bench.access(),
+        &verify::Verify::default(),
+        &Watch::nobody(),
+    )
+    .unwrap();
+    notes(bench).keep(path, &report).unwrap();
+}
+
+fn list_as(bench: &Bench, access: &Access) -> Listing {
+    let look = Look::new(access, Limits::default()).unwrap().with_notes(notes(bench));
+    look.folder(bench.folder.path()).unwrap()
+}
+
+pub fn list(bench: &Bench) -> Listing {
+    list_as(bench, &bench.access())
+}
+
+fn entry<'a>(listing: &'a Listing, path: &Path) -> &'a Entry {
+    let found = listing.databases.iter().find(|one| one.path == path);
+    found.unwrap_or_else(|| panic!("{} in {listing:#?}", path.display()))
+}
+
+pub fn only(listing: &Listing) -> &Entry {
+    let [one] = &listing.databases[..] else {
+        panic!("{listing:#?}")
+    };
+    one
+}
+
+pub fn codes(entry: &Entry) -> Vec<&'static str> {
+    entry.warnings.iter().map(Warning::code).collect()
+}
+
+#[test]
+fn a_verified_database_gives_no_reason_to_worry() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let before = list(&bench);
+    assert_eq!(codes(only(&before)), ["never_verified"]);
+    assert!(before.has_warnings() && only(&before).last_verify.is_none());
+    verified(&bench, &path);
+    let listing = list(&bench);
+    let one = only(&listing);
+    assert_eq!((one.kind, codes(one)), (Kind::Sealed, vec![]));
+    assert!(one.is_encrypted() && one.sealed.as_ref().unwrap().authentic && !listing.has_warnings());
+    let (note, age) = one.last_verify.unwrap();
+    assert_eq!(
+        (note.kind, note.page_count),
+        (VerifyKind::Full, one.sealed.as_ref().unwrap().page_count)
+    );
+    assert!(matches!(age, Age::Seconds(0..600)), "{age:?}");
+    assert!(matches!(one.data_key_age, Some(Age::Seconds(0..600))), "{one:?}");
+}
+
+#[test]
+fn without_a_key_all_is_the_files_own_word() {
+    let bench = Bench::new();
+    sealed(&bench, "app.db");
+    for access in [Access::default(), bench.access_by("other-key")] {
+        let listing = list_as(&bench, &access);
+        let sealed = only(&listing).sealed.as_ref().unwrap();
+        assert!(!sealed.authentic && sealed.why_not.is_some() && only(&listing).is_encrypted());
+    }
+}
+
+#[test]
+fn keys_and_verifies_grow_old_on_the_day_after_their_limit() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    verified(&bench, &path);
+    let made = superblock_of(&bench, &path).superblock.master_created;
+    let limits = Limits {
+        data_key_days: 20,
+        master_key_days: 30,
+        verify_days: 40,
+    };
+    let at = |days: u64, limits| {
+        let look = Look::new(&bench.access(), limits).unwrap().with_notes(notes(&bench));
+        // Two hours for what this test took.
+        let listing = look.at(made + days * DAY + 7200).folder(bench.folder.path()).unwrap();
+        codes(only(&listing))
+    };
+    assert_eq!(at(19, limits), [""; 0]);
+    assert_eq!(at(20, limits), ["data_key_old"]);
+    assert_eq!(at(30, limits), ["data_key_old", "master_key_old"]);
+    assert_eq!(at(40, limits), ["data_key_old", "master_key_old", "verify_old"]);
+    let never = Limits {
+        data_key_days: 0,
+        master_key_days: 0,
+        verify_days: 0,
+    };
+    assert_eq!(at(40_000, never), [""; 0]);
+}
+
+#[test]
+fn what_is_in_the_future_is_no_age() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    verified(&bench, &path);
+    let look = Look::new(&bench.access(), Limits::default()).unwrap();
+    let listing = look
+        .with_notes(notes(&bench))
+        .at(now() - DAY)
+        .folder(bench.folder.path())
+        .unwrap();
+    let one = only(&listing);
+    assert!(matches!(one.data_key_age, Some(Age::Future(_))), "{one:?}");
+    assert!(matches!(one.last_verify, Some((_, Age::Future(_)))), "{one:?}");
+    let words: Vec<String> = one.warnings.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        words,
+        [
+            "data key in the future",
+            "master key in the future",
+            "last verify in the future"
+        ]
+    );
+}
+
+/// A copy has the same id, and nobody verified it.
+#[test]
+fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let copy = bench.path("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    verified(&bench, &path);
+    let listing = list(&bench);
+    assert_eq!(codes(entry(&listing, &path)), [""; 0]);
+    assert_eq!(codes(entry(&listing, &copy)), ["never_verified"]);
+}
+
+/// Whoever was shut out since would have a key again.
+#[test]
+fn an_old_copy_in_its_place_is_noticed_by_its_generation() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let old = fs::read(&path).unwrap();
+    rewrite_superblock(&bench, &path, |_| {});
+    verified(&bench, &path);
+    assert_eq!(codes(only(&list(&bench))), [""; 0]);
+    fs::write(&path, old).unwrap();
+    assert_eq!(codes(only(&list(&bench))), ["set_back"]);
+}
+
+#[test]
+fn a_verify_that_found_something_is_not_kept() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[65536 + 4096 + 7] ^= 1;
+    fs::write(&path, bytes).unwrap();
+    verified(&bench, &path);
+    assert_eq!(codes(only(&list(&bench))), ["never_verified"]);
+    assert!(!bench.path("state").exists());
+}
+
+#[test]
+fn what_lies_beside_a_database_is_told() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let copy = bench.plain("app.db.bak", NOTE);
+    let draft = bench.plain(".app.db.selenite-tmp-0123abcd", NOTE);
+    let orphan = bench.plain(".gone.db.selenite-tmp-0123abcd", NOTE);
+    let other = bench.plain("other.db", NOTE);
+    let wal = [&[0x37, 0x7f, 0x06, 0x82][..], &3_007_000_u32.to_be_bytes(), &[0; 24]].concat();
+    fs::write(bench.path("app.db-wal"), wal).unwrap();
+    verified_by_time(&bench, &path);
+    let listing = list(&bench);
+    let named = |warning: &Warning| warning.file().map(Path::to_owned);
+    let found = entry(&listing, &path);
+    assert_eq!(codes(found), ["log_in_clear", "plain_copy", "draft"]);
+    let files: Vec<Option<PathBuf>> = found.warnings.iter().map(named).collect();
+    assert_eq!(files, [Some(bench.path("app.db-wal")), Some(copy.clone()), Some(draft)]);
+    assert_eq!(codes(entry(&listing, &copy)), ["in_clear"]);
+    assert_eq!(codes(entry(&listing, &other)), ["in_clear"]);
+    assert_eq!(codes(entry(&listing, &orphan)), ["in_clear", "draft"]);
+    assert_eq!(listing.databases.len(), 4, "{listing:#?}");
+}
+
+/// A verify as if there were no log: it refuses one in clear.
+fn verified_by_time(bench: &Bench, path: &Path) {
+    let log = bench.path("app.db-wal");
+    let bytes = fs::read(&log).unwrap();
+    fs::remove_file(&log).unwrap();
+    verified(bench, path);
+    fs::write(log, bytes).unwrap();
+}
+
+#[test]
+fn databases_in_clear_are_no_worry_among_themselves() {
+    let bench = Bench::new();
+    bench.plain("one.db", NOTE);
+    bench.plain("two", NOTE);
+    let listing = list(&bench);
+    assert_eq!(listing.databases.len(), 2);
+    assert!(!listing.has_warnings(), "{listing:#?}");
+}
+
+#[test]
+fn damage_is_told_from_tampering_and_ends_nothing() {
+    let bench = Bench::new();
+    let whole = sealed(&bench, "whole.db");
+    let (half, torn) = (bench.path("half.db"), bench.path("torn.db"));
+    let (tampered, later, emptied) = (
+        bench.path("tampered.db"),
+        bench.path("later.db"),
+        bench.path("emptied.db"),
+    );
+    for copy in [&half, &torn, &tampered, &emptied, &later] {
+        fs::copy(&whole, copy).unwrap();
+    }
+    flip(&half, &[100]);
+    flip(&torn, &[100, 32868]);
+    // A MAC that is nobody's, and a version that is not yet: whole both, by their checksums.
+    let resigned = |path: &Path, offset: usize, value: u8| {
+        let unlocked = superblock_of(&bench, path);
+        let mut bytes = unlocked.encode().unwrap();
+        let size = bytes.len();
+        bytes[offset.min(size - 40)] = value;
+        let checksum = selenite_cipher::sha256(&bytes[..size - 32]);
+        bytes[size - 32..].copy_from_slice(&checksum);
+        let mut file = fs::read(path).unwrap();
+        for place in [0, 32768] {
+            file[place..place + size].copy_from_slice(&bytes);
+        }
+        fs::write(path, file).unwrap();
+    };
+    resigned(&tampered, usize::MAX, 7);
+    resigned(&later, 19, 9);
+    fs::OpenOptions::new()
+        .write(true)
+        .open(&emptied)
+        .unwrap()
+        .set_len(65536)
+        .unwrap();
+    let listing = list(&bench);
+    for (path, kind, code) in [
+        (&half, Kind::Sealed, "superblock_damaged"),
+        (&torn, Kind::Damaged, "damaged"),
+        (&tampered, Kind::Damaged, "damaged"),
+        (&emptied, Kind::Damaged, "damaged"),
+        (&later, Kind::Sealed, "refused"),
+        (&whole, Kind::Sealed, "never_verified"),
+    ] {
+        let one = entry(&listing, path);
+        assert_eq!((one.kind, codes(one)[0]), (kind, code), "{one:#?}");
+        assert_eq!(one.problem.is_some(), matches!(code, "damaged" | "refused"), "{one:#?}");
+    }
+    assert!(listing.unreadable.is_empty(), "{listing:#?}");
+}
+
+fn flip(path: &Path, offsets: &[usize]) {
+    let mut bytes = fs::read(path).unwrap();
+    for &offset in offsets {
+        bytes[offset] ^= 1;
+    }
+    fs::write(path, bytes).unwrap();
+}
+
+#[test]
+fn suites_that_protect_little_are_told() {
+    let bench = Bench::new();
+    let weak = sealed_in(&bench, "weak.db", Suite::TripleDes3Key);
+    let none = sealed(&bench, "none.db");
+    rewrite_superblock(&bench, &none, |unlocked| {
+        unlocked.superblock.epochs[0].suite = Suite::None;
+    });
+    let listing = list_as(&bench, &Access::default());
+    assert_eq!(codes(entry(&listing, &weak)), ["suite_deprecated", "never_verified"]);
+    let none = entry(&listing, &none);
+    assert_eq!(codes(none), ["suite_none"]);
+    assert!(!none.is_encrypted() && none.data_key_age.is_none());
+}
+
+#[test]
+fn a_state_is_shown_with_its_part_of_the_pages() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let retired = sealed(&bench, "retired.db");
+    rewrite_superblock(&bench, &path, |unlocked| unlocked.set_state(State::Changing, 1));
+    rewrite_superblock(&bench, &retired, |unlocked| unlocked.retire());
+    for access in [bench.access(), Access::default()] {
+        let listing = list_as(&bench, &access);
+        let sealed = entry(&listing, &path).sealed.as_ref().unwrap();
+        assert_eq!(
+            (sealed.page_count, sealed.percent(), sealed.progress()),
+            (2, Some(50), Some(0.5))
+        );
+        assert_eq!(codes(entry(&listing, &retired)), ["retired"]);
+    }
+}
+
+#[test]
+fn other_files_are_left_out_but_for_those_named_like_databases() {
+    let bench = Bench::new();
+    fs::write(bench.path("noise.txt"), [b'x'; 9000]).unwrap();
+    fs::write(bench.path("noise.SQLite3"), [b'x'; 9000]).unwrap();
+    fs::write(bench.path("empty.db"), "").unwrap();
+    fs::write(bench.path("empty"), "").unwrap();
+    let listing = list(&bench);
+    let found: Vec<(PathBuf, Kind)> = listing
+        .databases
+        .iter()
+        .map(|one| (one.path.clone(), one.kind))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (bench.path("empty.db"), Kind::Empty),
+            (bench.path("noise.SQLite3"), Kind::Foreign)
+        ]
+    );
+    assert!(!listing.has_warnings());
+}
+
+#[test]
+fn links_are_not_followed_and_pipes_not_opened() {
+    let outside = Bench::new();
+    let secret = sealed(&outside, "secret.db");
+    let bench = Bench::new();
+    let below = bench.path("deep/deeper");
+    fs::create_dir_all(&below).unwrap();
+    let path = sealed(&bench, "deep/deeper/app.db");
+    symlink(&secret, bench.path("link.db")).unwrap();
+    symlink(outside.folder.path(), bench.path("away")).unwrap();
+    symlink(bench.folder.path(), below.join("loop")).unwrap();
+    let pipe = bench.path("pipe.db");
+    rustix::fs::mknodat(
+        rustix::fs::CWD,
+        &pipe,
+        rustix::fs::FileType::Fifo,
+        rustix::fs::Mode::RUSR,
+        0,
+    )
+    .unwrap();
+    let _socket = std::os::unix::net::UnixListener::bind(bench.path("socket.db")).unwrap();
+    let listing = list(&bench);
+    assert_eq!(only(&listing).path, path);
+    assert!(listing.unreadable.is_empty(), "{listing:#?}");
+}
+
+/// Its POSIX locks would be gone.
+#[test]
+fn a_database_that_this_process_has_open_is_said_and_not_opened() {
+    let bench = Bench::new();
+    let path = bench.plain("open.db", NOTE);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    sealed(&bench, "other.db");
+    let listing = list(&bench);
+    let [one] = &listing.unreadable[..] else {
+        panic!("{listing:#?}")
+    };
+    assert_eq!((&one.path, one.why.as_str()), (&path, "this process has it open"));
+    assert!(listing.has_warnings() && listing.databases.len() == 1);
+}
+
+#[test]
+fn thousands_of_files_are_listed_in_order() {
+    let bench = Bench::new();
+    let first = sealed(&bench, "0.db");
+    let bytes = fs::read(first).unwrap();
+    for number in 1..2000 {
+        let folder = bench.path(&format!("{}", number % 7));
+        fs::create_dir_all(&folder).unwrap();
+        // Both superblocks, and holes.
+        let file = fs::File::create(folder.join(format!("{number}.db"))).unwrap();
+        for place in [0, 32768] {
+            file.write_all_at(&bytes[place..place + 1024], u64::try_from(place).unwrap())
+                .unwrap();
+        }
+        file.set_len(66_000).unwrap();
+    }
+    let listing = list_as(&bench, &Access::default());
+    assert_eq!(listing.databases.len(), 2000);
+    assert!(listing.databases.is_sorted_by(|a, b| a.path < b.path));
+}
+
+#[test]
+fn one_database_is_judged_as_it_is_in_its_folder() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    bench.plain("app.db.bak", NOTE);
+    let look = Look::new(&bench.access(), Limits::default())
+        .unwrap()
+        .with_notes(notes(&bench));
+    let alone = look.file(&path).unwrap();
+    let status = selenite::status(&Disk, &path, &bench.access()).unwrap();
+    let judged = look.judge(&status);
+    let listing = list(&bench);
+    for one in [only(&alone), &judged, entry(&listing, &path)] {
+        assert_eq!(codes(one), ["never_verified", "plain_copy"]);
+    }
+    let noise = bench.path("noise");
+    fs::write(&noise, [b'x'; 9000]).unwrap();
+    assert!(look.file(&noise).is_err() && look.file(&bench.path("missing")).is_err());
+    assert!(look.folder(&bench.path("missing")).is_err());
+}

@@ -1,0 +1,94 @@
+//! What was cut off, and waits for somebody to go on: told in the listing of a folder.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+
+use selenite::folder::{Limits, Look, Warning};
+use selenite::storage::{Disk, Storage};
+use selenite::{EngineError, Watch, reencrypt};
+
+use crate::folder::{NOTE, codes, list, notes, only, sealed, verified};
+use crate::support::Bench;
+
+/// A full copy, after `--off` in clear.
+#[test]
+fn an_offline_copy_that_was_cut_off_is_a_draft() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    let draft = bench.plain(".app.db.selenite-tmp-offline", NOTE);
+    let done = bench.path(".app.db.selenite-tmp-offline-done");
+    fs::write(&done, [0; 40]).unwrap();
+    verified(&bench, &path);
+    let listing = list(&bench);
+    let one = only(&listing);
+    let files: Vec<Option<&Path>> = one.warnings.iter().map(Warning::file).collect();
+    assert_eq!(
+        (codes(one), files),
+        (vec!["draft", "draft"], vec![Some(&*draft), Some(&*done)])
+    );
+    let look = Look::new(&bench.access(), Limits::default()).unwrap();
+    let listing = look.with_notes(notes(&bench)).file(&path).unwrap();
+    assert_eq!(codes(only(&listing)), ["draft", "draft"]);
+    fs::remove_file(&path).unwrap();
+    assert_eq!(codes(only(&list(&bench))), ["draft"]);
+}
+
+struct Stopped;
+
+impl selenite::Observer for Stopped {
+    fn progress(&self, _: selenite::Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        true
+    }
+}
+
+#[test]
+fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
+    let bench = Bench::new();
+    let path = sealed(&bench, "app.db");
+    verified(&bench, &path);
+    let watch = Watch::new(std::sync::Arc::new(Stopped));
+    let how = reencrypt::Reencrypt::default();
+    let stopped = reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &watch);
+    assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
+    let look = || {
+        Look::new(&bench.access(), Limits::default())
+            .unwrap()
+            .with_notes(notes(&bench))
+    };
+    let link = bench.path("link");
+    symlink(&path, &link).unwrap();
+    let found = |codes_of: &[&str]| {
+        assert_eq!(codes(only(&list(&bench))), codes_of);
+        for path in [&path, &link] {
+            let of_file = look().file(path).unwrap();
+            assert_eq!(
+                only(&of_file)
+                    .warnings
+                    .last()
+                    .is_some_and(|last| *last == Warning::Unfinished),
+                !codes_of.is_empty()
+            );
+            let status = selenite::status(&Disk, path, &bench.access()).unwrap();
+            let judged = look().judge(&status);
+            assert_eq!(judged.warnings.contains(&Warning::Unfinished), !codes_of.is_empty());
+        }
+    };
+    found(&["unfinished"]);
+    // One that is at it, here or where processes have other numbers.
+    let claim = Disk.claim(&bench.path("app.db-selenite")).unwrap().unwrap();
+    for pid in [std::process::id(), u32::MAX] {
+        claim.write(&format!("pid {pid}\n")).unwrap();
+        found(&[]);
+    }
+    drop(claim);
+    found(&["unfinished"]);
+    let how = reencrypt::Reencrypt {
+        goal: reencrypt::Goal::GoOn,
+        ..how
+    };
+    reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    found(&[]);
+}

@@ -1,0 +1,247 @@
+//! What the processes do.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use selenite::storage::Disk;
+use selenite::{Class, Database, Watch};
+use selenite_testing::own_process::test_command;
+
+use super::{Bench, access, add, follow_to, quiet};
+
+const CHILD: &str = "SELENITE_TEST_FOLLOW";
+
+#[derive(Clone, Copy)]
+pub enum Role {
+    /// Adds to the ledger, and says so, until its input ends: its number, and bytes for each row.
+    Writer(u64, u32),
+    /// Follows.
+    Follower,
+    /// Follows to the same place by another name, as one on another machine does.
+    OtherFollower,
+}
+
+/// A process, and what it says.
+pub struct Told {
+    child: Child,
+    /// What it says of errors, all of it.
+    errors: Option<JoinHandle<String>>,
+    lines: Receiver<String>,
+    /// The last number that it said.
+    pub last: Arc<AtomicU64>,
+    lag: Arc<Mutex<Lag>>,
+}
+
+/// How late a follower was.
+#[derive(Clone, Copy, Default)]
+pub struct Lag {
+    /// From the moment up to which one turn had sent everything to the end of the next: what was committed in between was not there.
+    pub worst: Duration,
+    /// From its start to the end of its first turn.
+    pub first: Duration,
+    sent: Option<Duration>,
+}
+
+impl Lag {
+    /// The longer of both.
+    pub fn take(&mut self, other: Self) {
+        self.worst = self.worst.max(other.worst);
+        self.first = self.first.max(other.first);
+    }
+
+    /// A turn ended now, which sent everything up to then.
+    fn hear(&mut self, started: Duration, sent: Duration) {
+        let now = machine_time();
+        match self.sent {
+            Some(before) => self.worst = self.worst.max(now.saturating_sub(before)),
+            None => self.first = now.saturating_sub(started),
+        }
+        self.sent = Some(sent);
+    }
+}
+
+impl Told {
+    /// It is listened to all the time: who is not waits, when the pipe is full.
+    pub fn start(bench: &Bench, role: Role) -> Self {
+        let is_other = matches!(role, Role::OtherFollower);
+        let role = match role {
+            Role::Writer(number, bytes) => format!("{number} {bytes}"),
+            Role::Follower | Role::OtherFollower => "follower".to_owned(),
+        };
+        let backups = if is_other {
+            bench.backups().join(".")
+        } else {
+            bench.backups()
+        };
+        let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
+        let mut child = test_command("follow::child")
+            .env(
+                CHILD,
+                [&words[0], &words[1], &bench.spec(), &role]
+                    .map(String::as_str)
+                    .join("\n"),
+            )
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut complaints = child.stderr.take().unwrap();
+        let errors = std::thread::spawn(move || {
+            let mut text = String::new();
+            let _ = complaints.read_to_string(&mut text);
+            if text.contains("panicked") {
+                eprintln!("{text}");
+            }
+            text
+        });
+        let output = BufReader::new(child.stdout.take().unwrap());
+        let (said, lines) = mpsc::channel();
+        let last = Arc::new(AtomicU64::new(0));
+        let heard = last.clone();
+        let lag = Arc::new(Mutex::new(Lag::default()));
+        let (late, started) = (lag.clone(), machine_time());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if let Some(number) = line.strip_prefix("commit ") {
+                    heard.store(number.parse().unwrap(), Ordering::SeqCst);
+                    continue;
+                }
+                if let Some(sent) = turn_of(&line) {
+                    late.lock().unwrap().hear(started, sent);
+                }
+                if said.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self {
+            child,
+            errors: Some(errors),
+            lines,
+            last,
+            lag,
+        }
+    }
+
+    /// Waits for the next turn in which everything was sent. Answers up to which moment.
+    pub fn hear_turn(&self) -> Duration {
+        let mut turns = self.lines.iter().filter_map(|line| turn_of(&line));
+        turns.next().expect("the follower goes on")
+    }
+
+    /// How late it was so far.
+    pub fn lag(&self) -> Lag {
+        *self.lag.lock().unwrap()
+    }
+
+    /// Waits for a turn that began after this was called, and ended.
+    pub fn hear_a_whole_turn(&self) {
+        let asked = machine_time();
+        while self.hear_turn() <= asked {}
+    }
+
+    /// Waits until the last number is beyond this.
+    pub fn pass(&self, number: u64) {
+        while self.last.load(Ordering::SeqCst) <= number {
+            std::thread::yield_now();
+        }
+    }
+
+    pub fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        let text = self.errors.take().unwrap().join().unwrap();
+        assert!(!text.contains("panicked"), "{text}");
+    }
+
+    /// Ends a writer, and answers the number of its last commit.
+    pub fn stop(mut self) -> u64 {
+        drop(self.child.stdin.take());
+        // Until it has said all.
+        while self.lines.recv().is_ok() {}
+        let text = self.errors.take().unwrap().join().unwrap();
+        assert!(self.child.wait().unwrap().success(), "{text}");
+        self.last.load(Ordering::SeqCst)
+    }
+}
+
+impl Drop for Told {
+    /// Of a test that failed nobody is left behind.
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Up to which moment a turn sent everything, as its line says.
+fn turn_of(line: &str) -> Option<Duration> {
+    line.strip_prefix("turn ")?.parse().ok().map(Duration::from_micros)
+}
+
+/// The same for all processes.
+fn machine_time() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap()
+}
+
+pub fn play() {
+    let Ok(words) = std::env::var(CHILD) else { return };
+    let words: Vec<&str> = words.split('\n').collect();
+    let [path, backups, spec, role] = words[..] else {
+        panic!("four words")
+    };
+    selenite::install().unwrap();
+    match role.split_once(' ') {
+        Some((writer, bytes)) => write(Path::new(path), spec, (writer.parse().unwrap(), bytes.parse().unwrap())),
+        None => {
+            let mut tell = |status: &selenite::follow::Status| {
+                if status.archive.is_some() && status.waits_for.is_none() {
+                    let sent = machine_time().saturating_sub(status.behind);
+                    say(&format!("turn {}", sent.as_micros()));
+                }
+            };
+            let backups = Path::new(backups);
+            follow_to(Path::new(path), backups, spec, false, &Watch::nobody(), &mut tell).unwrap();
+        }
+    }
+}
+
+fn say(line: &str) {
+    let mut out = std::io::stdout();
+    // Whoever reads it may have gone.
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+fn write(path: &Path, spec: &str, (writer, bytes): (u64, u32)) {
+    let is_over = Arc::new(AtomicBool::new(false));
+    let flag = is_over.clone();
+    std::thread::spawn(move || {
+        let _ = std::io::stdin().read(&mut [0]);
+        flag.store(true, Ordering::SeqCst);
+    });
+    let database = Database::open(&Disk, path, &access(spec)).unwrap();
+    let mut rows = quiet::Texts::default();
+    let known = format!("SELECT CAST(number AS TEXT) FROM counted WHERE writer = {writer}");
+    database.run(&known, &mut rows).unwrap();
+    let mut number: u64 = rows.0.first().map_or(0, |number| number.parse().unwrap());
+    // One before it may have come farther than it could say.
+    say(&format!("commit {number}"));
+    while !is_over.load(Ordering::SeqCst) {
+        match add(&database, writer, bytes) {
+            Ok(()) => {
+                number += 1;
+                say(&format!("commit {number}"));
+            }
+            Err(error) => {
+                assert_eq!(error.class(), Class::Busy, "{error}");
+                let _ = database.run("ROLLBACK", &mut quiet::Nothing);
+            }
+        }
+    }
+}

@@ -1,0 +1,227 @@
+//! Followers and writers are killed, logs cut, pages re-encrypted; what is restored has every commit that was told of in time.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use selenite::Watch;
+use selenite::reencrypt::{Goal, Reencrypt, reencrypt};
+use selenite::restore::Which;
+use selenite::storage::Disk;
+use selenite_backup::{Destination, Folder};
+use selenite_testing::Random;
+
+use super::child::{Lag, Role, Told};
+use super::{Bench, quiet};
+
+#[test]
+fn no_commit_that_was_followed_is_missing_after_any_kill() {
+    kill_and_look(2, Random::seed_or(20_261_123), |kills, _| kills < 10);
+}
+
+#[test]
+#[ignore = "make soak: kills four writers and their follower for an hour"]
+fn no_commit_that_was_followed_is_missing_after_an_hour_of_kills() {
+    let minutes = std::env::var("SELENITE_SOAK_MINUTES").map_or(60.0, |text| text.parse::<f64>().unwrap());
+    let long = Duration::from_secs_f64(minutes * 60.0);
+    println!("{minutes} minutes");
+    kill_and_look(4, Random::seed_or(20_261_124), |_, elapsed| elapsed < long);
+}
+
+fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -> bool) {
+    println!("seed {seed}, {writer_count} writers");
+    let begun = Instant::now();
+    let mut random = Random::new(seed);
+    let bench = Bench::new();
+    let start = |writer| Told::start(&bench, Role::Writer(writer, 300));
+    let mut writers: Vec<Told> = (0..writer_count).map(start).collect();
+    let is_over = AtomicBool::new(false);
+    let mut seen = Seen::default();
+    thread::scope(|scope| {
+        // A check that fails ends the others, too.
+        let over = Over(&is_over);
+        let mut sealing = scope.spawn(|| seal(&bench));
+        let cutting = scope.spawn(|| cut(&bench, &is_over));
+        while goes_on(seen.follower_kills, begun.elapsed()) {
+            if random.below(3) == 0 {
+                // In the middle of anything: its first backup, say.
+                let early = Told::start(&bench, Role::Follower);
+                let until = writers[0].last.load(Ordering::SeqCst) + random.below(60);
+                writers[0].pass(until);
+                early.kill();
+                seen.early_kills += 1;
+            }
+            let other = (random.below(4) == 0).then(|| Told::start(&bench, Role::OtherFollower));
+            let follower = Told::start(&bench, Role::Follower);
+            for _ in 0..=random.below(12) {
+                follower.hear_turn();
+            }
+            let told: Vec<u64> = writers
+                .iter()
+                .map(|writer| writer.last.load(Ordering::SeqCst))
+                .collect();
+            follower.hear_a_whole_turn();
+            seen.lag.take(follower.lag());
+            follower.kill();
+            seen.follower_kills += 1;
+            if let Some(other) = other {
+                other.kill();
+                seen.other_kills += 1;
+            }
+            if random.below(3) == 0 {
+                let killed = usize::try_from(random.below(writer_count)).unwrap();
+                writers.push(start(killed as u64));
+                writers.swap_remove(killed).kill();
+                seen.writer_kills += 1;
+            }
+            seen.look(&bench, &told);
+            if sealing.is_finished() && seen.follower_kills.is_multiple_of(SEAL_EVERY) {
+                sealing.join().unwrap();
+                sealing = scope.spawn(|| seal(&bench));
+                seen.seals += 1;
+            }
+        }
+        drop(over);
+        seen.cuts = cutting.join().unwrap();
+        sealing.join().unwrap();
+    });
+    // And in the end all of it.
+    let follower = Told::start(&bench, Role::Follower);
+    let last: Vec<u64> = writers.into_iter().map(Told::stop).collect();
+    follower.hear_a_whole_turn();
+    seen.lag.take(follower.lag());
+    follower.kill();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), last);
+    println!(
+        "{:.0} s: {seen}; commits {last:?}, {} backups in the last chain",
+        begun.elapsed().as_secs_f64(),
+        restored.link_count
+    );
+    assert!(seen.log_objects > 0 && last.iter().all(|&number| number > 0));
+}
+
+/// What became of it so far.
+#[derive(Default)]
+struct Seen {
+    follower_kills: u64,
+    early_kills: u64,
+    other_kills: u64,
+    writer_kills: u64,
+    restores: u64,
+    log_objects: usize,
+    cuts: u64,
+    seals: u64,
+    cleared: u64,
+    lag: Lag,
+}
+
+impl Seen {
+    /// What was told of before is in what is restored.
+    fn look(&mut self, bench: &Bench, told: &[u64]) {
+        let kill = self.follower_kills;
+        let (to, restored) = bench.restore(Which::Newest).unwrap();
+        let found = bench.check(&to);
+        for (writer, told) in told.iter().enumerate() {
+            let found = found.get(writer).copied().unwrap_or(0);
+            assert!(found >= *told, "kill {kill}, writer {writer}: {found} of {told}");
+        }
+        std::fs::remove_file(to).unwrap();
+        self.restores += 1;
+        self.log_objects += restored.log_count;
+        let objects = Folder::new(&bench.backups()).list("").unwrap();
+        if objects.iter().map(|object| object.size).sum::<u64>() > BACKUPS_SIZE_MAX {
+            std::fs::remove_dir_all(bench.backups()).unwrap();
+            self.cleared += 1;
+        }
+        if kill.is_multiple_of(SAY_EVERY) {
+            println!("{self}");
+        }
+    }
+}
+
+impl std::fmt::Display for Seen {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "{} kills of the follower, {} of one beside it, {} in the middle of anything, {} of writers; {} restores of {} objects of logs; {} logs cut, \
+             {} times re-encrypted, {} times all backups removed; at most {:.2} s behind, and {:.2} s from a start on",
+            self.follower_kills,
+            self.other_kills,
+            self.early_kills,
+            self.writer_kills,
+            self.restores,
+            self.log_objects,
+            self.cuts,
+            self.seals,
+            self.cleared,
+            self.lag.worst.as_secs_f64(),
+            self.lag.first.as_secs_f64(),
+        )
+    }
+}
+
+struct Over<'a>(&'a AtomicBool);
+
+impl Drop for Over<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+}
+
+/// Every page is re-encrypted meanwhile.
+fn seal(bench: &Bench) {
+    let how = Reencrypt {
+        goal: Goal::NewKey,
+        ..Reencrypt::default()
+    };
+    reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody()).unwrap();
+}
+
+/// Others have the log restart. Answers how often they could.
+fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
+    let database = bench.open();
+    let mut count = 0;
+    while !is_over.load(Ordering::SeqCst) {
+        let mut rows = quiet::Numbers::default();
+        database.run("PRAGMA wal_checkpoint(TRUNCATE)", &mut rows).unwrap();
+        count += u64::from(rows.0[0] == 0);
+    }
+    count
+}
+
+#[test]
+fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
+    let bench = Bench::new();
+    let follower = Told::start(&bench, Role::Follower);
+    follower.hear_turn();
+    let writer = Told::start(&bench, Role::Writer(0, 40_000));
+    let mut largest = 0;
+    // Eleven frames and more each.
+    for number in (0..4000).step_by(100) {
+        writer.pass(number);
+        let log = std::fs::metadata(bench.path().with_extension("db-wal")).unwrap().len();
+        largest = largest.max(log);
+    }
+    let last = writer.stop();
+    follower.hear_a_whole_turn();
+    follower.kill();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [last]);
+    println!(
+        "{last} commits, a log of {largest} bytes at most, {} backups",
+        restored.link_count
+    );
+    // A log that was never longer before tells nothing of its rest: the first windows may each make a new backup, which holds it for a while.
+    assert!(
+        largest < 11 * 4120 * last / 10 * 9,
+        "the log was never restarted: {largest} bytes"
+    );
+}
+
+/// Kills between two lines that say how far it is.
+const SAY_EVERY: u64 = 50;
+/// Kills between two times that every page is re-encrypted.
+const SEAL_EVERY: u64 = 25;
+/// Where there are more bytes of backups, all of them are removed: a disk is not without end.
+const BACKUPS_SIZE_MAX: u64 = 2 << 30;

@@ -1,0 +1,408 @@
+//! Destinations that go away, come back, are emptied, are full, or are followed to by two.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use selenite::follow::Status;
+use selenite::restore::Which;
+use selenite::{Class, EngineError, Watch};
+use selenite_backup::{
+    ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, Traffic, Trouble, remove_archive,
+};
+
+use super::child::{Role, Told};
+use super::turns::{follow_while, follow_while_to};
+use super::{Bench, add, follow_to, quiet};
+
+fn archives(place: &Path) -> Vec<ArchiveName> {
+    let catalog = Catalog::list(&Folder::new(place), None).unwrap();
+    catalog.entries.into_iter().map(|entry| entry.name).collect()
+}
+
+fn second() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+}
+
+#[test]
+fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let (mut turns, mut waits, mut added) = (0, 0, 0);
+    let mut first = None;
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_none() {
+            return true;
+        }
+        turns += 1;
+        if turns == 1 {
+            first.clone_from(&status.archive);
+            fs::rename(&place, &aside).unwrap();
+        }
+        if let Some(why) = &status.waits_for {
+            assert!(why.contains("not there any more"), "{why}");
+            assert!(!place.exists());
+            waits += 1;
+            if waits == 3 {
+                fs::rename(&aside, &place).unwrap();
+            }
+        }
+        if waits < 3 {
+            add(&database, 0, 300).unwrap();
+            added += 1;
+        }
+        waits < 3 || status.waits_for.is_some()
+    });
+    assert_eq!(done.unwrap().archive, first);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
+    assert_eq!(archives(&place).len(), 1);
+}
+
+#[test]
+fn another_place_is_begun_anew_and_the_first_has_no_hole_when_it_is_back() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let (mut step, mut added) = (0, 0);
+    let (mut seen, mut left): (Vec<ArchiveName>, Vec<&str>) = (Vec::new(), Vec::new());
+    let done = follow_while(&bench, |status| {
+        left.extend(status.left.filter(|why| !left.contains(why)));
+        let Some(name) = &status.archive else { return true };
+        assert_eq!(status.waits_for, None);
+        if seen.last() != Some(name) {
+            seen.push(name.clone());
+        }
+        // A turn for what was added, and the next for what became of it.
+        match step {
+            2 => {
+                fs::rename(&place, &aside).unwrap();
+                fs::create_dir(&place).unwrap();
+            }
+            6 => {
+                fs::rename(&place, place.with_extension("other")).unwrap();
+                fs::rename(&aside, &place).unwrap();
+            }
+            _ => {}
+        }
+        if step < 8 {
+            add(&database, 0, 300).unwrap();
+            added += 1;
+        }
+        step += 1;
+        step < 12
+    });
+    done.unwrap();
+    assert_eq!(left, ["it is not at the destination any more"]);
+    let (to, _) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    assert_eq!(archives(&place.with_extension("other")).len(), 1);
+    assert!(seen.len() >= 3 && archives(&place).contains(&seen[0]), "{seen:?}");
+    assert!(archives(&place).len() <= 2);
+}
+
+#[test]
+fn an_archive_that_is_removed_meanwhile_is_replaced_by_a_new_one() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let mut first: Option<ArchiveName> = None;
+    let (mut turns, mut added, mut left) = (0, 0, None);
+    let done = follow_while(&bench, |status| {
+        left = left.or(status.left);
+        let Some(name) = &status.archive else { return true };
+        assert_eq!(status.waits_for, None);
+        turns += 1;
+        if turns == 3 {
+            let folder = Folder::new(&bench.backups());
+            let catalog = Catalog::list(&folder, None).unwrap();
+            remove_archive(&folder, catalog.entries[0].database_id, name, &mut |_| {}).unwrap();
+            first = Some(name.clone());
+        }
+        if turns < 6 {
+            add(&database, 0, 300).unwrap();
+            added += 1;
+        }
+        turns < 8
+    });
+    let last = done.unwrap().archive;
+    assert!(first.is_some() && last != first);
+    assert_eq!(left, Some("it is not at the destination any more"));
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
+    assert_eq!(archives(&bench.backups()), [last.unwrap()]);
+}
+
+fn object_of(bench: &Bench, name: &str) -> PathBuf {
+    let listed = Folder::new(&bench.backups()).list("").unwrap();
+    let object = listed.iter().find(|object| object.name.ends_with(name)).unwrap();
+    bench.backups().join(&object.name)
+}
+
+#[test]
+fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
+    let bench = Bench::new();
+    let database = bench.open();
+    // While nobody follows the log is not restarted.
+    database
+        .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
+        .unwrap();
+    add(&database, 0, 10).unwrap();
+    bench.once().unwrap();
+    let mut added = Vec::new();
+    for turn in 0..4 {
+        let now = second();
+        // Commits, as long as it takes until the turn is of a later second.
+        while second() <= now {
+            add(&database, 0, 10).unwrap();
+        }
+        let count = bench.once().unwrap().objects.0;
+        assert_eq!(count, turn + 2);
+        let (to, _) = bench.restore(Which::Newest).unwrap();
+        added.push(bench.check(&to)[0]);
+    }
+    fs::remove_file(object_of(&bench, "log-00000003")).unwrap();
+    let error = bench.restore(Which::Newest).unwrap_err();
+    let EngineError::Backup(BackupError::Gap { object, beyond, .. }) = &error else {
+        panic!("{error}")
+    };
+    assert_eq!((object.as_str(), error.class()), ("log-00000003", Class::Data));
+    assert!(beyond.contains("1 later object of up to 20"), "{beyond}");
+    let advice = error.advice();
+    let moment = advice.split_once("--at ").unwrap().1.split(',').next().unwrap();
+    let moment = selenite::parse_utc(moment).unwrap();
+    let (to, restored) = bench.restore(Which::At(moment)).unwrap();
+    assert_eq!((bench.check(&to), restored.log_count), (vec![added[0]], 2));
+    // A moment that may be of what is missing is refused.
+    let later = bench.restore(Which::At(moment + 1)).unwrap_err();
+    assert!(matches!(later, EngineError::Backup(BackupError::Gap { .. })), "{later}");
+    // Who follows does not add to it.
+    add(&database, 0, 10).unwrap();
+    let next = bench.once().unwrap();
+    assert_eq!(archives(&bench.backups()).last(), next.archive.as_ref());
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.unreachable), (vec![added[3] + 1], vec![]));
+}
+
+#[test]
+fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
+    let bench = Bench::new();
+    let database = bench.open();
+    database
+        .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
+        .unwrap();
+    add(&database, 0, 10).unwrap();
+    let first = bench.once().unwrap().archive.unwrap();
+    add(&database, 0, 10).unwrap();
+    bench.once().unwrap();
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    let how = selenite::backup::Backup::default();
+    let disk = selenite::storage::Disk;
+    let (path, access, watch) = (bench.path(), bench.access(), Watch::nobody());
+    let by_hand = selenite::backup::backup(&disk, &path, &access, how, &destination, &watch).unwrap();
+    let now = second();
+    while second() <= now {
+        add(&database, 0, 10).unwrap();
+    }
+    let last = bench.once().unwrap();
+    assert_eq!((last.archive.as_ref(), last.objects.0), (Some(&first), 3));
+    fs::remove_file(object_of(&bench, "log-00000001")).unwrap();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.name), (vec![2], by_hand.name));
+    let [gap] = &restored.unreachable[..] else {
+        panic!("{:?}", restored.unreachable)
+    };
+    assert_eq!(
+        (&gap.archive, gap.object.as_str(), gap.count),
+        (&first, "log-00000001", 1)
+    );
+    assert!(gap.made > restored.made);
+}
+
+#[test]
+fn a_second_follower_is_refused_while_the_first_goes_on() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let (mut turns, mut refused) = (0, 0);
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_some() && turns < 5 {
+            turns += 1;
+            add(&database, 0, 100).unwrap();
+            let error = bench.once().unwrap_err();
+            let process = format!("process {} follows it to", std::process::id());
+            assert!(error.to_string().contains(&process), "{error}");
+            assert_eq!(error.class(), Class::Busy);
+            refused += 1;
+        }
+        turns < 5
+    });
+    done.unwrap();
+    assert_eq!(refused, 5);
+    // It is free when the first is gone, and nothing is left beside the database.
+    bench.once().unwrap();
+    let (to, _) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [5]);
+    let names = fs::read_dir(bench.path().parent().unwrap()).unwrap();
+    let mut names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(!names.any(|name| name.contains("selenite-tmp")));
+}
+
+#[test]
+fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
+    let bench = Bench::new();
+    let database = bench.open();
+    // By another name it is another place, as from another machine.
+    let other = bench.backups().join(".");
+    // With a log: nobody goes on at a place in none.
+    add(&database, 0, 100).unwrap();
+    let (mut turns, mut added) = (0, 1);
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_some() && status.waits_for.is_none() && turns < 12 {
+            turns += 1;
+            add(&database, 0, 100).unwrap();
+            if turns % 3 != 0 {
+                let once = follow_to(
+                    &bench.path(),
+                    &other,
+                    &bench.spec(),
+                    true,
+                    &Watch::nobody(),
+                    &mut |_| {},
+                );
+                assert_eq!(once.unwrap().waits_for, None);
+            }
+            add(&database, 0, 100).unwrap();
+            added += 2;
+        }
+        turns < 12
+    });
+    assert_eq!(done.unwrap().waits_for, None);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
+    assert_eq!(archives(&bench.backups()).len(), 1, "they take turns");
+}
+
+#[test]
+fn two_processes_that_follow_to_one_place_lose_nothing() {
+    let bench = Bench::new();
+    let writer = Told::start(&bench, Role::Writer(0, 300));
+    let one = Told::start(&bench, Role::Follower);
+    one.hear_turn();
+    let other = Told::start(&bench, Role::OtherFollower);
+    for round in 0..15 {
+        let told = writer.last.load(Ordering::SeqCst);
+        let (sends, _) = if round % 2 == 0 { (&one, &other) } else { (&other, &one) };
+        sends.hear_a_whole_turn();
+        let (to, _) = bench.restore(Which::Newest).unwrap();
+        let found = bench.check(&to)[0];
+        assert!(found >= told, "round {round}: {found} of {told}");
+        fs::remove_file(to).unwrap();
+    }
+    let last = writer.stop();
+    one.hear_a_whole_turn();
+    one.kill();
+    other.hear_a_whole_turn();
+    other.kill();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [last]);
+    println!(
+        "{last} commits, {} objects, {} backups",
+        restored.log_count, restored.link_count
+    );
+}
+
+/// A folder with room for so many objects.
+struct Full {
+    folder: Folder,
+    room: AtomicUsize,
+    begun: AtomicUsize,
+    refused: AtomicUsize,
+    is_full: AtomicBool,
+}
+
+impl Destination for Full {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        let has_room = |room: usize| room.checked_sub(1);
+        let is_full = self.is_full.load(Ordering::SeqCst);
+        if is_full
+            && self
+                .room
+                .fetch_update(Ordering::SeqCst, Ordering::SeqCst, has_room)
+                .is_err()
+        {
+            self.refused.fetch_add(1, Ordering::SeqCst);
+            return Err(StoreError {
+                trouble: Trouble::Full,
+                verb: "write",
+                name: name.to_owned(),
+                what: "no room".to_owned(),
+            });
+        }
+        self.begun
+            .fetch_add(usize::from(name.ends_with("/begun")), Ordering::SeqCst);
+        self.folder.put_new(name, bytes)
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        self.folder.get(name, size_max)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        self.folder.list(prefix)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.folder.traffic()
+    }
+
+    fn place(&self) -> String {
+        self.folder.place()
+    }
+}
+
+#[test]
+fn a_full_destination_is_not_filled_with_beginnings_and_is_gone_on_with() {
+    // Without room for what opens a backup, for its first part, for that part's index, for the manifest, for the log's first object.
+    for room in 0..5 {
+        let bench = Bench::new();
+        let database = bench.open();
+        add(&database, 0, 3000).unwrap();
+        let full = Arc::new(Full {
+            folder: Folder::new(&bench.backups()),
+            room: AtomicUsize::new(room),
+            begun: AtomicUsize::new(0),
+            refused: AtomicUsize::new(0),
+            is_full: AtomicBool::new(true),
+        });
+        let (mut said, mut is_over): (Vec<String>, bool) = (Vec::new(), false);
+        let done = follow_while_to(&bench, &(full.clone() as Arc<dyn Destination>), |status: &Status| {
+            if let Some(why) = &status.waits_for {
+                assert!(!is_over || said.last() == Some(why), "{why}");
+                if said.last() != Some(why) {
+                    said.push(why.clone());
+                }
+            }
+            if full.refused.load(Ordering::SeqCst) >= 3 {
+                full.is_full.store(false, Ordering::SeqCst);
+                is_over = true;
+            }
+            !(is_over && status.archive.is_some() && status.waits_for.is_none())
+        });
+        assert_eq!(done.unwrap().waits_for, None);
+        assert_eq!(said.len(), 1, "{room}: {said:?}");
+        assert!(said[0].contains("no room"), "{said:?}");
+        assert_eq!(
+            (full.begun.load(Ordering::SeqCst), archives(&bench.backups()).len()),
+            (1, 1),
+            "{room}"
+        );
+        let (to, _) = bench.restore(Which::Newest).unwrap();
+        assert_eq!(bench.check(&to), [1]);
+    }
+}

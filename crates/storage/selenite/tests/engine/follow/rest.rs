@@ -1,0 +1,296 @@
+//! What was committed in a log behind a place, when no read mark was held, is told from the log's file, or not at all.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::mpsc::channel;
+
+use selenite::Database;
+use selenite_format::archive::LogEnd;
+use selenite_vfs::error::VfsError;
+use selenite_vfs::snapshot::{self, Snapshot};
+
+use super::{Bench, add, quiet};
+
+/// What a new read transaction sees.
+fn see<R: Send + 'static>(database: &Database, reader: impl FnOnce(&mut Snapshot<'_>) -> R + Send + 'static) -> R {
+    let (tell, told) = channel();
+    let token = snapshot::stage(Box::new(move |snapshot| tell.send(reader(snapshot)).unwrap()));
+    let sql = format!("BEGIN; SELECT count(*) FROM counted; SELECT selenite_read({token}); ROLLBACK");
+    database.run(&sql, &mut quiet::Nothing).unwrap();
+    told.recv().unwrap()
+}
+
+fn end(database: &Database) -> LogEnd {
+    see(database, |snapshot| snapshot.end().unwrap())
+}
+
+/// The pages that were written behind a place.
+fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
+    see(database, move |snapshot| {
+        let rest = snapshot.rest_behind(from).unwrap()?;
+        let mut pages = Vec::new();
+        let shown = snapshot.rest_pages(&rest, |page_no, _, _| {
+            pages.push(page_no);
+            Ok::<(), VfsError>(())
+        });
+        shown.unwrap();
+        Some(pages)
+    })
+}
+
+/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit restarts.
+/// Behind all of it lie frames of an older log.
+fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
+    let (place, last) = copied_behind_a_place(writer, reader);
+    add(writer, 0, 100).unwrap();
+    assert_ne!(end(reader).position.salts, place.position.salts);
+    (place, last)
+}
+
+fn copied_behind_a_place(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
+    for _ in 0..40 {
+        add(writer, 0, 3000).unwrap();
+    }
+    copied(writer);
+    for _ in 0..20 {
+        add(writer, 0, 3000).unwrap();
+    }
+    let place = end(reader);
+    for _ in 0..3 {
+        add(writer, 0, 3000).unwrap();
+    }
+    let last = end(reader);
+    copied(writer);
+    (place, last)
+}
+
+fn copied(writer: &Database) {
+    let mut rows = quiet::Numbers::default();
+    writer.run("PRAGMA wal_checkpoint(PASSIVE)", &mut rows).unwrap();
+    assert!(rows.0[0] == 0 && rows.0[1] == rows.0[2], "{:?}", rows.0);
+}
+
+#[test]
+fn the_rest_of_a_log_that_was_begun_anew_is_found() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = begun_anew(&writer, &reader);
+    let pages = rest(&reader, place).unwrap();
+    assert!(
+        pages.len() >= 4 && pages.is_sorted_by(|one, two| one < two),
+        "{pages:?}"
+    );
+    // Behind the end there is what the new log has.
+    let new = rest(&reader, last).unwrap();
+    assert!(!new.is_empty() && new.len() < pages.len(), "{new:?}");
+    assert!(new.iter().all(|page_no| pages.contains(page_no)), "{new:?}");
+    // Of a place that was never in that log nothing is told.
+    let other = LogEnd {
+        checksum: [1; 8],
+        ..place
+    };
+    assert_eq!(rest(&reader, other), None);
+}
+
+#[test]
+fn a_log_that_is_copied_and_not_yet_begun_anew_tells_its_rest() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    add(&writer, 0, 3000).unwrap();
+    let place = end(&reader);
+    add(&writer, 0, 3000).unwrap();
+    copied(&writer);
+    assert!(see(&reader, |snapshot| !snapshot.sees_log()));
+    assert!(rest(&reader, place).unwrap().len() >= 2);
+    assert_eq!(rest(&reader, end(&reader)), Some(vec![]));
+}
+
+#[test]
+fn a_look_at_the_index_tells_whether_a_transaction_is_the_last() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let run = |sql: &str| reader.run(sql, &mut quiet::Nothing).unwrap();
+    let begin = || run("BEGIN; SELECT count(*) FROM counted");
+    let is_last = || {
+        let (tell, told) = channel();
+        let token = snapshot::stage(Box::new(move |snapshot| tell.send(snapshot.is_last()).unwrap()));
+        run(&format!("SELECT selenite_read({token})"));
+        told.recv().unwrap()
+    };
+    add(&writer, 0, 100).unwrap();
+    begin();
+    assert!(is_last() && is_last());
+    add(&writer, 0, 100).unwrap();
+    assert!(!is_last());
+    run("ROLLBACK");
+    begin();
+    assert!(is_last());
+    // Who would cut the log waits for a reader that sees the file alone.
+    copied(&writer);
+    assert!(!is_last());
+    run("ROLLBACK");
+    begin();
+    assert!(is_last());
+    writer
+        .run("PRAGMA wal_checkpoint(RESTART)", &mut quiet::Nothing)
+        .unwrap();
+    add(&writer, 0, 100).unwrap();
+    assert!(!is_last());
+    run("ROLLBACK");
+}
+
+#[test]
+fn nothing_is_told_where_the_log_was_cut_before_the_place() {
+    // As SQLite cuts it: at once, with or without a commit after; or when the new log's first transaction is committed.
+    for what in ["truncated", "truncated, and no commit", "limited"] {
+        let bench = Bench::new();
+        let (writer, reader) = (bench.open(), bench.open());
+        let (place, last) = copied_behind_a_place(&writer, &reader);
+        let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
+        match what {
+            "limited" => run("PRAGMA journal_size_limit = 0"),
+            _ => run("PRAGMA wal_checkpoint(TRUNCATE)"),
+        }
+        if !what.ends_with("no commit") {
+            add(&writer, 0, 100).unwrap();
+        }
+        assert!(end(&reader).position.frames < place.position.frames);
+        assert_ne!(end(&reader).position.salts, place.position.salts, "{what}");
+        assert_eq!(rest(&reader, place), None, "{what}");
+        assert_eq!(rest(&reader, last), None, "{what}");
+    }
+}
+
+#[test]
+fn nothing_is_told_where_the_file_ends_behind_the_place() {
+    // A limit that is a frame's end, to the byte, can't be told from the end of the old log.
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = copied_behind_a_place(&writer, &reader);
+    let limit = 32 + u64::from(place.position.frames + 1) * 4120;
+    assert!(place.position.frames + 1 < last.position.frames);
+    writer
+        .run(&format!("PRAGMA journal_size_limit = {limit}"), &mut quiet::Nothing)
+        .unwrap();
+    add(&writer, 0, 100).unwrap();
+    let log = bench.path().with_extension("db-wal");
+    assert_eq!(std::fs::metadata(log).unwrap().len(), limit);
+    assert_eq!(rest(&reader, place), None);
+}
+
+#[test]
+fn what_nobody_committed_is_not_told() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let run = |sql: &str| writer.run(sql, &mut quiet::Nothing).unwrap();
+    for _ in 0..40 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    copied(&writer);
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    let place = end(&reader);
+    add(&writer, 0, 3000).unwrap();
+    let last = end(&reader);
+    // A writer is killed behind the frame that ends its transaction, and before it tells others in the index: where that says
+    // how long the log is, twice, it is as before. By other processes: to close these files here would give up SQLite's locks.
+    let (index, kept) = (
+        bench.path().with_extension("db-shm"),
+        bench.path().with_extension("kept"),
+    );
+    let copy_header = |from: &Path, to: &Path| {
+        let words = [
+            format!("if={}", from.display()),
+            format!("of={}", to.display()),
+            "bs=96".to_owned(),
+            "count=1".to_owned(),
+            "conv=notrunc".to_owned(),
+            "status=none".to_owned(),
+        ];
+        assert!(Command::new("dd").args(words).status().unwrap().success());
+    };
+    copy_header(&index, &kept);
+    run("UPDATE ledger SET body = 'phantom' WHERE id = 3");
+    assert!(end(&reader).position.frames > last.position.frames);
+    copy_header(&kept, &index);
+    assert_eq!(end(&reader), last);
+    copied(&writer);
+    add(&writer, 0, 100).unwrap();
+    let told = see(&reader, move |snapshot| {
+        let rest = snapshot.rest_behind(place).unwrap().unwrap();
+        let mut told: Vec<(u32, bool)> = Vec::new();
+        let shown = snapshot.rest_pages(&rest, |page_no, _, plain| {
+            told.push((page_no, plain.windows(7).any(|bytes| bytes == b"phantom")));
+            Ok::<(), VfsError>(())
+        });
+        shown.unwrap();
+        told
+    });
+    assert!(
+        told.len() > 3 && told.iter().all(|(_, is_phantom)| !is_phantom),
+        "{told:?}"
+    );
+}
+
+#[test]
+fn nothing_is_told_where_the_new_log_has_come_by_or_there_was_a_third() {
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, last) = begun_anew(&writer, &reader);
+    copied(&writer);
+    add(&writer, 0, 100).unwrap();
+    assert_eq!(rest(&reader, place), None, "a third log");
+    assert_eq!(rest(&reader, last), None, "a third log");
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, _) = begun_anew(&writer, &reader);
+    for _ in 0..20 {
+        add(&writer, 0, 3000).unwrap();
+    }
+    assert_eq!(rest(&reader, place), None, "the new log is as long");
+    // A transaction that was never committed came by, too.
+    let bench = Bench::new();
+    let (writer, reader) = (bench.open(), bench.open());
+    let (place, _) = begun_anew(&writer, &reader);
+    let spilled = "PRAGMA cache_size = 1; PRAGMA cache_spill = 1; BEGIN;
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300)
+         INSERT INTO ledger SELECT 1000 + i, 0, 0, 0, 0, randomblob(3000) FROM n";
+    writer.run(spilled, &mut quiet::Nothing).unwrap();
+    writer.run("ROLLBACK", &mut quiet::Nothing).unwrap();
+    let now = end(&reader);
+    assert!(now.position.frames < place.position.frames);
+    assert_eq!(rest(&reader, place), None, "frames of the new log behind the place");
+}
+
+#[test]
+fn nothing_is_told_where_the_file_was_cut_or_damaged() {
+    for what in ["cut", "damaged"] {
+        let bench = Bench::new();
+        let (writer, reader) = (bench.open(), bench.open());
+        let (place, last) = begun_anew(&writer, &reader);
+        let frame = |index: u32| 32 + u64::from(index) * 4120;
+        let log = bench.path().with_extension("db-wal");
+        let middle = frame(place.position.frames + 2) + 2000;
+        assert!(middle < frame(last.position.frames));
+        let log = log.to_str().unwrap();
+        // By other processes: to close the file here would give up no lock of ours, but so it is sure.
+        let done = if what == "cut" {
+            Command::new("truncate").args(["-s", &middle.to_string(), log]).status()
+        } else {
+            let (of, seek) = (format!("of={log}"), format!("seek={middle}"));
+            let how = [
+                "if=/dev/zero",
+                &of,
+                &seek,
+                "bs=1",
+                "count=8",
+                "conv=notrunc",
+                "status=none",
+            ];
+            Command::new("dd").args(how).status()
+        };
+        assert!(done.unwrap().success());
+        assert_eq!(rest(&reader, place), None, "{what}");
+    }
+}

@@ -1,0 +1,466 @@
+//! Turn by turn, in one process: others do their work where the follower tells how far it is.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use selenite::backup::{Backup, backup};
+use selenite::follow::{Follow, Status, follow};
+use selenite::restore::{Restore, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Class, Database, EngineError, Layout, Observer, Progress, Watch};
+use selenite_backup::{ArchiveName, BackupError, Destination, Folder, Object, StoreError, Traffic};
+
+use super::{Bench, add, follow_to, follow_with, quiet};
+
+/// Follows until `each` says that it is enough.
+pub(crate) fn follow_while(bench: &Bench, each: impl FnMut(&Status) -> bool) -> Result<Status, EngineError> {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    follow_while_to(bench, &destination, each)
+}
+
+/// The same, to another place.
+pub(crate) fn follow_while_to(
+    bench: &Bench,
+    destination: &Arc<dyn Destination>,
+    mut each: impl FnMut(&Status) -> bool,
+) -> Result<Status, EngineError> {
+    let stop = Arc::new(Stop(AtomicBool::new(false)));
+    let watch = Watch::new(stop.clone());
+    let mut tell = |status: &Status| {
+        if !each(status) {
+            stop.0.store(true, Ordering::SeqCst);
+        }
+    };
+    follow_with((&bench.path(), destination), &bench.spec(), false, &watch, &mut tell)
+}
+
+struct Stop(AtomicBool);
+
+impl Observer for Stop {
+    fn progress(&self, _: Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+#[test]
+fn what_was_committed_since_the_backup_is_restored() {
+    let bench = Bench::new();
+    let database = bench.open();
+    for _ in 0..50 {
+        add(&database, 0, 200).unwrap();
+    }
+    let first = bench.once().unwrap();
+    assert_eq!(first.objects.0, 1, "where the backup was taken");
+    for _ in 0..70 {
+        add(&database, 0, 5000).unwrap();
+    }
+    let second = bench.once().unwrap();
+    assert_eq!((&second.archive, second.objects.0), (&first.archive, 2));
+    add(&database, 1, 10).unwrap();
+    let third = bench.once().unwrap();
+    assert_eq!((&third.archive, third.objects.0), (&first.archive, 3));
+    assert_eq!(bench.once().unwrap().objects.0, 3, "nothing came");
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [120, 1]);
+    assert_eq!(restored.log_count, 3);
+    // The backup alone is as it was.
+    let (to, restored) = bench.restore(Which::Named(first.archive.unwrap())).unwrap();
+    assert_eq!(bench.check(&to), [50]);
+    assert_eq!(restored.log_count, 0);
+}
+
+#[test]
+fn no_more_than_seven_backups_rest_on_each_other() {
+    let bench = Bench::new();
+    add(&bench.open(), 0, 200).unwrap();
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+    let mut names: Vec<ArchiveName> = Vec::new();
+    let stop = Arc::new(Stop(AtomicBool::new(false)));
+    let mut tell = |status: &Status| {
+        if let Some(name) = status.archive.as_ref().filter(|name| names.last() != Some(*name)) {
+            names.push(name.clone());
+        }
+        stop.0.store(names.len() >= 9, Ordering::SeqCst);
+    };
+    let how = Follow {
+        lag: Duration::from_millis(10),
+        renew_every: Duration::ZERO,
+        log_size_max: 1 << 30,
+        once: false,
+        backup: Backup::default(),
+    };
+    let (access, watch) = (bench.access(), Watch::new(stop.clone()));
+    follow(&Disk, &bench.path(), &access, how, &destination, &watch, &mut tell).unwrap();
+    let links = |name: &ArchiveName| bench.restore(Which::Named(name.clone())).unwrap().1.link_count;
+    let counts: Vec<usize> = names.iter().map(links).collect();
+    assert_eq!(counts[..9], [1, 2, 3, 4, 5, 6, 7, 1, 2]);
+}
+
+#[test]
+fn a_backup_that_others_make_meanwhile_hides_nothing() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let by_hand = || {
+        let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
+        let how = Backup::default();
+        backup(
+            &Disk,
+            &bench.path(),
+            &bench.access(),
+            how,
+            &destination,
+            &Watch::nobody(),
+        )
+        .unwrap()
+    };
+    by_hand();
+    // It is followed as before, and what was followed is restored.
+    add(&database, 0, 200).unwrap();
+    assert_eq!(bench.once().unwrap().archive, first.archive);
+    for which in [Which::Newest, Which::At(u64::from(u32::MAX))] {
+        let (to, restored) = bench.restore(which).unwrap();
+        assert_eq!(bench.check(&to), [3]);
+        assert_eq!(Some(restored.name), first.archive);
+    }
+    // What was made by hand later is later, and stays so when what is followed has a turn of before at its end.
+    add(&database, 0, 200).unwrap();
+    let last = by_hand();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!((bench.check(&to), restored.name), (vec![4], last.name));
+}
+
+#[test]
+fn a_moment_is_restored_with_what_was_followed_up_to_then() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let second = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let between = second() + 1;
+    let mut added = 2;
+    // Commits, as long as it takes until a turn is of a later second.
+    while second() <= between {
+        add(&database, 0, 10).unwrap();
+        added += 1;
+    }
+    bench.once().unwrap();
+    let (to, restored) = bench.restore(Which::At(between)).unwrap();
+    assert_eq!((bench.check(&to), restored.log_count), (vec![2], 2));
+    assert!(restored.made <= between);
+    let (to, _) = bench.restore(Which::At(second() + 1)).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    let before = bench.restore(Which::At(1_000_000_000)).unwrap_err();
+    assert!(
+        matches!(before, EngineError::Backup(BackupError::NotThere { .. })),
+        "{before}"
+    );
+}
+
+/// A destination that shows another object in the place of one, from the second time on.
+struct Forked {
+    folder: Folder,
+    name: &'static str,
+    other: Vec<u8>,
+    asked: AtomicBool,
+}
+
+impl Destination for Forked {
+    fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError> {
+        self.folder.put_new(name, bytes)
+    }
+
+    fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
+        if name.ends_with(self.name) && self.asked.swap(true, Ordering::SeqCst) {
+            return Ok(self.other.clone());
+        }
+        self.folder.get(name, size_max)
+    }
+
+    fn list(&self, prefix: &str) -> Result<Vec<Object>, StoreError> {
+        self.folder.list(prefix)
+    }
+
+    fn remove(&self, name: &str) -> Result<(), StoreError> {
+        self.folder.remove(name)
+    }
+
+    fn traffic(&self) -> Traffic {
+        self.folder.traffic()
+    }
+
+    fn place(&self) -> String {
+        self.folder.place()
+    }
+}
+
+#[test]
+fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    let fork = bench.backups().with_extension("fork");
+    let copied = Command::new("cp")
+        .arg("-r")
+        .args([bench.backups(), fork.clone()])
+        .status();
+    assert!(copied.unwrap().success());
+    // Both are whole, and of the same archive.
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    follow_to(&bench.path(), &fork, &bench.spec(), true, &Watch::nobody(), &mut |_| {}).unwrap();
+    let name = "log-00000001";
+    let listed = Folder::new(&fork).list("").unwrap();
+    let object = listed.iter().find(|object| object.name.ends_with(name)).unwrap();
+    let forked = Forked {
+        folder: Folder::new(&bench.backups()),
+        name,
+        other: Folder::new(&fork).get(&object.name, 1 << 24).unwrap(),
+        asked: AtomicBool::new(false),
+    };
+    let to = bench.path().with_extension("restored");
+    let restored = restore(&Disk, &forked, &bench.access(), &Restore::new(&to), &Watch::nobody());
+    let error = restored.unwrap_err();
+    assert!(
+        matches!(error, EngineError::Backup(BackupError::Unauthentic { .. })),
+        "{error}"
+    );
+    assert!(!to.exists());
+}
+
+#[test]
+fn a_database_that_shrank_and_grew_is_as_long_as_it_was() {
+    let bench = Bench::new();
+    let database = bench.open();
+    database
+        .run("PRAGMA auto_vacuum = FULL; VACUUM", &mut quiet::Nothing)
+        .unwrap();
+    for _ in 0..200 {
+        add(&database, 0, 5000).unwrap();
+    }
+    bench.once().unwrap();
+    database
+        .run("UPDATE ledger SET body = NULL", &mut quiet::Nothing)
+        .unwrap();
+    bench.once().unwrap();
+    let (to, short) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [200]);
+    for _ in 0..300 {
+        add(&database, 0, 5000).unwrap();
+    }
+    bench.once().unwrap();
+    let (to, long) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [500]);
+    assert!(
+        short.page_count * 4 < long.page_count,
+        "{} {}",
+        short.page_count,
+        long.page_count
+    );
+}
+
+#[test]
+fn a_log_that_began_anew_while_nobody_followed_makes_a_new_backup() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    database
+        .run("PRAGMA wal_checkpoint(TRUNCATE)", &mut quiet::Nothing)
+        .unwrap();
+    add(&database, 0, 200).unwrap();
+    let second = bench.once().unwrap();
+    assert_ne!(first.archive, second.archive);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [3]);
+    assert_eq!(restored.link_count, 2, "incremental");
+}
+
+#[test]
+fn frames_in_the_place_of_others_that_were_lost_are_not_taken_for_them() {
+    let bench = Bench::new();
+    let copy = |from: &Path, to: &Path| {
+        // By another process: to close these files here would give up SQLite's locks.
+        assert!(Command::new("cp").args([from, to]).status().unwrap().success());
+    };
+    let (path, wal) = (bench.path(), bench.path().with_extension("db-wal"));
+    let (kept, kept_wal) = (path.with_extension("kept"), path.with_extension("kept-wal"));
+    let database = bench.open();
+    add(&database, 0, 200).unwrap();
+    let first = bench.once().unwrap();
+    add(&database, 0, 200).unwrap();
+    bench.once().unwrap();
+    copy(&path, &kept);
+    copy(&wal, &kept_wal);
+    for _ in 0..3 {
+        add(&database, 0, 200).unwrap();
+    }
+    let sent = bench.once().unwrap();
+    assert_eq!(sent.archive, first.archive);
+    drop(database);
+    // The machine lost power: the end of the log is gone. Other commits come in its place, more of them.
+    copy(&kept, &path);
+    copy(&kept_wal, &wal);
+    let database = bench.open();
+    for _ in 0..7 {
+        add(&database, 1, 300).unwrap();
+    }
+    let after = bench.once().unwrap();
+    assert_ne!(after.archive, first.archive, "the same salts, and other frames");
+    let (to, _) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [2, 7]);
+    // Where nothing was sent that was lost, it goes on.
+    add(&database, 1, 300).unwrap();
+    assert_eq!(bench.once().unwrap().archive, after.archive);
+}
+
+#[test]
+fn others_cut_the_log_while_it_is_followed() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let mut cutting: Option<thread::JoinHandle<i64>> = None;
+    let (mut cuts, mut added) = (0, 0);
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_none() {
+            return true;
+        }
+        match cutting.take_if(|thread| thread.is_finished()) {
+            Some(thread) => {
+                assert_eq!(thread.join().unwrap(), 0, "it found the database busy");
+                cuts += 1;
+            }
+            None if cutting.is_none() && cuts < 6 => {
+                for _ in 0..5 {
+                    add(&database, 0, 3000).unwrap();
+                }
+                added += 5;
+                // It waits for the follower's next turns.
+                let (path, access) = (bench.path(), bench.access());
+                cutting = Some(thread::spawn(move || {
+                    let database = Database::open(&Disk, &path, &access).unwrap();
+                    let mut rows = quiet::Numbers::default();
+                    database.run("PRAGMA wal_checkpoint(TRUNCATE)", &mut rows).unwrap();
+                    rows.0[0]
+                }));
+            }
+            None => {}
+        }
+        cuts < 6
+    });
+    let done = done.unwrap();
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    assert_eq!(
+        (restored.link_count, Some(restored.name)),
+        (1, done.archive),
+        "no other backup was needed"
+    );
+}
+
+#[test]
+fn who_was_shut_out_opens_nothing_that_came_later() {
+    let bench = Bench::new();
+    let database = bench.open();
+    add(&database, 0, 100).unwrap();
+    let first = bench.once().unwrap();
+    let renewed = selenite::keys::renew(&Disk, &bench.path(), &bench.access(), &[], false).unwrap();
+    drop(renewed);
+    add(&database, 0, 100).unwrap();
+    let second = bench.once().unwrap();
+    assert_ne!(first.archive, second.archive);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [2]);
+    assert_eq!(Some(restored.name), second.archive);
+}
+
+#[test]
+fn a_destination_that_is_away_is_waited_for() {
+    let bench = Bench::new();
+    let database = bench.open();
+    let (place, aside) = (bench.backups(), bench.backups().with_extension("aside"));
+    let mut steps = 0;
+    let mut added = 0;
+    let done = follow_while(&bench, |status| {
+        if status.archive.is_none() || steps == 6 {
+            return steps < 6;
+        }
+        if steps < 5 {
+            add(&database, 0, 4000).unwrap();
+            added += 1;
+        }
+        match (steps, &status.waits_for) {
+            (0, None) => {
+                std::fs::rename(&place, &aside).unwrap();
+                std::fs::write(&place, b"not a folder").unwrap();
+            }
+            (1 | 2, Some(_)) => {}
+            (3, Some(_)) => {
+                std::fs::remove_file(&place).unwrap();
+                std::fs::rename(&aside, &place).unwrap();
+            }
+            (4 | 5, None) => {}
+            other => panic!("{other:?}"),
+        }
+        steps += 1;
+        steps < 6
+    });
+    assert_eq!(done.unwrap().waits_for, None);
+    let (to, restored) = bench.restore(Which::Newest).unwrap();
+    assert_eq!(bench.check(&to), [added]);
+    assert_eq!(restored.link_count, 1);
+    // Once, it is an error.
+    std::fs::rename(&place, &aside).unwrap();
+    std::fs::write(&place, b"not a folder").unwrap();
+    assert_eq!(bench.once().unwrap_err().class(), Class::Io);
+}
+
+#[test]
+fn a_database_that_is_removed_or_replaced_ends_it() {
+    for replaced in [false, true] {
+        let bench = Bench::new();
+        let (path, access) = (bench.path(), bench.access());
+        let mut turns = 0;
+        let ended = follow_while(&bench, |status| {
+            turns += u64::from(status.archive.is_some());
+            if turns == 1 {
+                std::fs::rename(&path, path.with_extension("gone")).unwrap();
+                if replaced {
+                    let _ = std::fs::remove_file(path.with_extension("db-wal"));
+                    let _ = std::fs::remove_file(path.with_extension("db-shm"));
+                    let other = Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+                    other.run("PRAGMA journal_mode = WAL", &mut quiet::Nothing).unwrap();
+                }
+            }
+            turns < 5
+        });
+        let error = ended.unwrap_err();
+        let expected = if replaced { Class::Usage } else { Class::Io };
+        assert_eq!(error.class(), expected, "{error}");
+    }
+}
+
+#[test]
+fn a_database_in_rollback_mode_is_refused_with_what_to_do() {
+    let bench = Bench::new();
+    bench
+        .open()
+        .run("PRAGMA journal_mode = DELETE", &mut quiet::Nothing)
+        .unwrap();
+    let error = bench.once().unwrap_err();
+    assert_eq!(error.class(), Class::Usage);
+    assert!(error.advice().contains("journal_mode = WAL"), "{}", error.advice());
+}

@@ -1,0 +1,36 @@
+//! Changes of keys that were cut off, or could not be made.
+
+use selenite::storage::Disk;
+use selenite::{Database, Layout, keys};
+
+use crate::support::{Bench, Collected};
+
+const TWIN: usize = 32768;
+
+/// A superblock torn behind its first sector has the head of the one that a second attempt writes over it.
+#[test]
+fn a_connection_that_saw_a_torn_superblock_sees_the_whole_one() {
+    let bench = Bench::new();
+    let (path, access) = (bench.path("app.db"), bench.access());
+    drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
+
+    let before = std::fs::read(&path).unwrap();
+    let other = bench.spec("other-key");
+    keys::add(&Disk, &path, &access, &other, "").unwrap();
+    let after = std::fs::read(&path).unwrap();
+    let place = if before[..64] == after[..64] { TWIN } else { 0 };
+    let mut torn = before;
+    torn[place..place + 512].copy_from_slice(&after[place..place + 512]);
+    std::fs::write(&path, torn).unwrap();
+
+    let present = Database::open(&Disk, &path, &access).unwrap();
+    let generation = |database: &Database| {
+        let mut rows = Collected::default();
+        let sql = "BEGIN IMMEDIATE; SELECT value FROM selenite_status WHERE name = 'generation'; COMMIT";
+        database.run(sql, &mut rows).unwrap();
+        rows.0
+    };
+    let first = generation(&present);
+    keys::add(&Disk, &path, &access, &other, "").unwrap();
+    assert_ne!(generation(&present), first);
+}

@@ -1,0 +1,219 @@
+//! A kill at any moment leaves the whole old database or the whole new one.
+//!
+//! The test starts itself again as a child that converts a database. At a step that the parent chose the child says so
+//! and stops, and the parent kills it there: nothing depends on time. Besides, children that do not stop are killed
+//! some microseconds after they began: between steps, in the middle of SQLite's writes.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use selenite::storage::Disk;
+use selenite::{Cell, Encrypt, Present, Target, Watch, decrypt, encrypt, inspect, verify};
+use selenite_testing::own_process::test_command;
+
+use crate::pausing::{Pausing, Steps, watch};
+use crate::support::{Bench, query, query_plain};
+
+const NOTES: &str = "PRAGMA page_size = 1024;
+    CREATE TABLE note (id INTEGER PRIMARY KEY, text, extra);
+    CREATE INDEX note_by_text ON note (text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
+    INSERT INTO note SELECT i, 'note ' || i, randomblob(60) FROM n;";
+
+const DUMP: &str = "SELECT * FROM note ORDER BY id";
+
+/// Counts its steps, and stops at one of them.
+struct StopAt {
+    stop_at: u32,
+    count: AtomicU32,
+}
+
+impl Steps for StopAt {
+    fn step(&self, name: &str) {
+        let count = self.count.fetch_add(1, Ordering::SeqCst);
+        if name == "create" {
+            println!("begun");
+        }
+        if count == self.stop_at {
+            println!("stopped at {name}");
+            // Until the parent kills this process; the end of its input says that the parent is gone.
+            let _ = std::io::stdin().read(&mut [0]);
+            std::process::exit(9);
+        }
+    }
+}
+
+/// The child. Does nothing when it is run as a test.
+#[test]
+fn child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_PATH") else {
+        return;
+    };
+    let stop_at: u32 = std::env::var("SELENITE_TEST_STOP_AT").unwrap().parse().unwrap();
+    let key = std::env::var("SELENITE_TEST_KEY").unwrap();
+    let is_encryption = std::env::var("SELENITE_TEST_ENCRYPT").is_ok();
+    let access = selenite::Access {
+        identity: Some(key.parse().unwrap()),
+        ..selenite::Access::default()
+    };
+    let steps = Arc::new(StopAt {
+        stop_at,
+        count: AtomicU32::new(0),
+    });
+    let storage = Pausing(steps.clone());
+    if is_encryption {
+        encrypt(&storage, Path::new(&path), &access, &Encrypt::default(), &watch(&steps)).unwrap();
+    } else {
+        decrypt(&storage, Path::new(&path), &access, &Target::InPlace, &watch(&steps)).unwrap();
+    }
+    println!("done after {}", steps.count.load(Ordering::SeqCst));
+}
+
+/// Runs the child, and kills it where it stops; answers what it said.
+fn run_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> String {
+    let (mut child, mut lines) = start_child(bench, path, is_encryption, stop_at);
+    let said = wait_for(&mut lines, &["stopped at ", "done after "]);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said
+}
+
+type Lines = std::io::Lines<BufReader<std::process::ChildStdout>>;
+
+/// The rest of the line that begins with one of the words. libtest may write in front of it on the same line.
+fn wait_for(lines: &mut Lines, words: &[&str]) -> String {
+    lines
+        .map(Result::unwrap)
+        .find_map(|line| words.iter().find_map(|word| Some(line[line.find(word)?..].to_owned())))
+        .expect("the child says how far it is")
+}
+
+fn start_child(bench: &Bench, path: &Path, is_encryption: bool, stop_at: u32) -> (Child, Lines) {
+    let mut command = test_command("kill::child");
+    command
+        .env("SELENITE_TEST_PATH", path)
+        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped());
+    if is_encryption {
+        command.env("SELENITE_TEST_ENCRYPT", "1");
+    }
+    let mut child = command.spawn().unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    (child, lines)
+}
+
+fn step_count(is_encryption: bool, mode: &str) -> u32 {
+    let bench = Bench::new();
+    let path = prepare(&bench, is_encryption, mode).0;
+    let said = run_child(&bench, &path, is_encryption, u32::MAX);
+    said.strip_prefix("done after ").unwrap().parse().unwrap()
+}
+
+fn prepare(bench: &Bench, is_encryption: bool, mode: &str) -> (std::path::PathBuf, Vec<Vec<Cell>>) {
+    let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
+    let rows = query_plain(&path, DUMP);
+    if !is_encryption {
+        encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::nobody()).unwrap();
+    }
+    (path, rows)
+}
+
+/// What is there now is one of the two, whole; and a second run ends what the first began.
+fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
+    let access = bench.access();
+    let is_sealed = match inspect(&Disk, path).unwrap() {
+        Present::Sealed { .. } => true,
+        Present::Plain => false,
+        Present::Empty | Present::Foreign => panic!("{said}: no database"),
+    };
+    if is_sealed {
+        assert_eq!(query(path, &access, DUMP).unwrap(), rows, "{said}");
+        let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
+        assert!(
+            report.physical.is_good() && report.faults == Some(Vec::new()),
+            "{said}: {report:?}"
+        );
+        decrypt(&Disk, path, &access, &Target::InPlace, &Watch::nobody()).unwrap();
+    } else {
+        assert_eq!(query_plain(path, DUMP), rows, "{said}");
+        assert_eq!(
+            query_plain(path, "PRAGMA integrity_check"),
+            [[Cell::Text("ok".into())]],
+            "{said}"
+        );
+        encrypt(&Disk, path, &access, &Encrypt::default(), &Watch::nobody()).unwrap();
+    }
+    assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
+}
+
+/// xorshift: the seed is printed, and gives the same steps again.
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn kill_everywhere(is_encryption: bool, mode: &str, seed: u64) {
+    let count = step_count(is_encryption, mode);
+    println!("{count} steps, seed {seed}");
+    // The last steps are those around the rename: all of them, and some of the others.
+    let mut stops: Vec<u32> = (count.saturating_sub(14)..count).collect();
+    let mut state = seed;
+    for _ in 0..12 {
+        stops.push(u32::try_from(random(&mut state) % u64::from(count)).unwrap());
+    }
+    for stop_at in stops {
+        let bench = Bench::new();
+        let (path, rows) = prepare(&bench, is_encryption, mode);
+        let said = run_child(&bench, &path, is_encryption, stop_at);
+        check(&bench, &path, &rows, &said);
+    }
+    kill_between_steps(is_encryption, mode, state);
+}
+
+fn kill_between_steps(is_encryption: bool, mode: &str, mut state: u64) {
+    let bench = Bench::new();
+    let (path, _) = prepare(&bench, is_encryption, mode);
+    let (mut child, mut lines) = start_child(&bench, &path, is_encryption, u32::MAX);
+    wait_for(&mut lines, &["begun"]);
+    let begun = Instant::now();
+    wait_for(&mut lines, &["done after "]);
+    let whole = u64::try_from(begun.elapsed().as_micros()).unwrap();
+    child.wait().unwrap();
+    for _ in 0..12 {
+        let bench = Bench::new();
+        let (path, rows) = prepare(&bench, is_encryption, mode);
+        let (mut child, mut lines) = start_child(&bench, &path, is_encryption, u32::MAX);
+        wait_for(&mut lines, &["begun"]);
+        let begun = Instant::now();
+        let wanted = Duration::from_micros(random(&mut state) % whole);
+        while begun.elapsed() < wanted {
+            std::hint::spin_loop();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        check(&bench, &path, &rows, &format!("killed after {wanted:?} of {whole} us"));
+    }
+}
+
+#[test]
+fn a_kill_while_encrypting_leaves_one_whole_database() {
+    kill_everywhere(true, "DELETE", 0x5eed_0001);
+}
+
+#[test]
+fn a_kill_while_encrypting_a_database_in_wal_mode_leaves_one_whole_database() {
+    kill_everywhere(true, "WAL", 0x5eed_0002);
+}
+
+#[test]
+fn a_kill_while_decrypting_leaves_one_whole_database() {
+    kill_everywhere(false, "WAL", 0x5eed_0003);
+}

@@ -1,0 +1,189 @@
+//! A kill at any moment of an offline copy leaves the old database or the new one, whole, and the next run ends it. Until
+//! then nobody else gets a lock.
+//!
+//! As in `kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use selenite::offline::{Offline, offline};
+use selenite::reencrypt::{self, Goal, Reencrypt};
+use selenite::storage::Disk;
+use selenite::{EngineError, Layout, Suite, Watch, status};
+use selenite_testing::own_process::test_command;
+
+use crate::offline::{DUMP, check, made};
+use crate::pausing::{Pausing, Steps, watch};
+use crate::support::{Bench, query};
+
+const HOW: Offline = Offline {
+    suite: Some(Suite::Aegis256X4),
+    noted_every: 1 << 20,
+};
+
+/// Counts its steps, and stops at one of them, in whatever thread that is.
+struct StopAt {
+    stop_at: u32,
+    count: AtomicU32,
+}
+
+impl Steps for StopAt {
+    fn step(&self, name: &str) {
+        let count = self.count.fetch_add(1, Ordering::SeqCst);
+        if count == self.stop_at {
+            println!("stopped at {name}");
+            // Until the parent kills this process; the end of its input says that the parent is gone.
+            let _ = std::io::stdin().read(&mut [0]);
+            std::process::exit(9);
+        }
+    }
+}
+
+/// The child. Does nothing when it is run as a test.
+#[test]
+fn offline_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_OFFLINE") else {
+        return;
+    };
+    let access = selenite::Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        ..selenite::Access::default()
+    };
+    let steps = Arc::new(StopAt {
+        stop_at: std::env::var("SELENITE_TEST_STOP_AT").unwrap().parse().unwrap(),
+        count: AtomicU32::new(0),
+    });
+    offline(&Pausing(steps.clone()), Path::new(&path), &access, &HOW, &watch(&steps)).unwrap();
+    println!("done after {}", steps.count.load(Ordering::SeqCst));
+}
+
+/// Runs the child to the step at which it stops, has `look` look, and kills it; answers what it said.
+fn run_child(bench: &Bench, path: &Path, stop_at: u32, look: impl FnOnce(&str)) -> String {
+    let mut child = test_command("offline_kill::offline_child")
+        .env("SELENITE_TEST_OFFLINE", path)
+        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .find_map(|line| {
+            ["stopped at ", "done after "]
+                .iter()
+                .find_map(|word| Some(line[line.find(word)?..].to_owned()))
+        })
+        .expect("the child says how far it is");
+    look(&said);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said
+}
+
+fn random(state: &mut u64) -> u64 {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    *state
+}
+
+fn kill_everywhere(mode: &str, seed: u64) {
+    let bench = Bench::new();
+    let path = made(&bench, &Layout::default(), mode, 3500);
+    let said = run_child(&bench, &path, u32::MAX, |_| ());
+    let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
+    println!("{count} steps, seed {seed}");
+    // The last steps are those around the rename and before, when all is noted as done: all of them, and some of the others.
+    let mut stops: Vec<u32> = (count.saturating_sub(20)..count).collect();
+    let mut state = seed;
+    for _ in 0..10 {
+        stops.push(u32::try_from(random(&mut state) % u64::from(count)).unwrap());
+    }
+    let mut taken_over = 0;
+    let mut refused = 0;
+    for stop_at in stops {
+        let bench = Bench::new();
+        let path = made(&bench, &Layout::default(), mode, 3500);
+        let access = bench.access();
+        let rows = query(&path, &access, DUMP).unwrap();
+        // The lock of another process, which only this one can tell: after the first write, until the rename.
+        let said = run_child(&bench, &path, stop_at, |said| {
+            if ["stopped at write_at", "stopped at sync", "stopped at rename"].contains(&said) {
+                let hasty = selenite::Access {
+                    busy_wait: Duration::ZERO,
+                    ..bench.access()
+                };
+                let busy = query(&path, &hasty, DUMP).unwrap_err();
+                assert_eq!(busy.class(), selenite::Class::Busy, "{said}: {busy}");
+                refused += 1;
+            }
+        });
+        check(&path, &access, &rows);
+        let epoch = status(&Disk, &path, &access).unwrap().sealed.unwrap().epochs[0].epoch;
+        let done = offline(&Disk, &path, &access, &HOW, &Watch::nobody()).unwrap();
+        assert_eq!(done.epoch, epoch + 1, "{said}");
+        taken_over += done.taken_over;
+        check(&path, &access, &rows);
+        assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
+    }
+    assert!(taken_over > 0 && refused > 0, "{taken_over} {refused}");
+}
+
+#[test]
+fn a_kill_while_sealing_anew_offline_leaves_one_whole_database() {
+    kill_everywhere("DELETE", 0x5eed_0011);
+}
+
+#[test]
+fn a_kill_while_sealing_anew_offline_in_wal_mode_leaves_one_whole_database() {
+    kill_everywhere("WAL", 0x5eed_0012);
+}
+
+#[test]
+fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
+    let bench = Bench::new();
+    let path = made(&bench, &Layout::default(), "WAL", 500);
+    let said = run_child(&bench, &path, u32::MAX, |_| ());
+    let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
+    let started = std::time::SystemTime::now()
+        .duration_since(std::time::UNIX_EPOCH)
+        .unwrap();
+    let mut is_seen = false;
+    run_child(&bench, &path, count / 2, |said| {
+        assert!(said.starts_with("stopped at "), "{said}");
+        let report = reencrypt::report(&Disk, &path).unwrap().expect("somebody is at it");
+        assert!(report.is_offline && report.since >= started.as_secs(), "{report:?}");
+        let command = std::fs::read_to_string(format!("/proc/{}/cmdline", report.pid)).unwrap();
+        assert!(command.contains("offline_child"), "{command}");
+        let access = bench.access();
+        let second = offline(&Disk, &path, &access, &HOW, &Watch::nobody()).map(drop);
+        let online = |goal| {
+            let how = Reencrypt {
+                goal,
+                ..Reencrypt::default()
+            };
+            reencrypt::reencrypt(&Disk, &path, &access, &how, &Watch::nobody()).map(drop)
+        };
+        for refused in [second, online(Goal::NewKey), online(Goal::GoOn)] {
+            match refused {
+                Err(EngineError::UnderWay { pid, since, .. }) => {
+                    assert_eq!((pid, since), (report.pid, report.since));
+                }
+                refused => panic!("{refused:?}"),
+            }
+        }
+        is_seen = true;
+    });
+    assert!(is_seen);
+    // It was killed, and what it left is nobody's.
+    assert!(bench.names().contains(&"app.db-selenite".to_owned()));
+    assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
+    offline(&Disk, &path, &bench.access(), &HOW, &Watch::nobody()).unwrap();
+    assert_eq!(bench.names(), ["app.db"]);
+}

@@ -1,0 +1,99 @@
+//! A power failure at any step of an offline copy leaves the database as it was, or the new one, whole; and the next run,
+//! which takes over what is left of the draft, makes the same of it.
+
+use selenite::offline::{Offline, offline};
+use selenite::storage::Disk;
+use selenite::{Class, EngineError, Layout, PageSize, Suite, Watch};
+
+use crate::offline::{DUMP, check, made};
+use crate::power::Power;
+use crate::support::{Bench, query};
+
+const SEED: u64 = 0x5eed_0021;
+
+fn fail_everywhere(mode: &str, seed: u64) {
+    println!("{mode}, seed {seed:#x}");
+    let mut state = seed;
+    let mut random = move || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let layout = Layout {
+        page_size: PageSize::try_from(1024).unwrap(),
+        ..Layout::default()
+    };
+    let how = Offline {
+        suite: Some(Suite::Aes128),
+        noted_every: 2 << 20,
+    };
+    let mut taken_over = 0;
+    for fails_at in 0.. {
+        let bench = Bench::new();
+        let access = bench.access();
+        let path = made(&bench, &layout, mode, 5000);
+        let rows = query(&path, &access, DUMP).unwrap();
+        let power = Power::failing_at(fails_at);
+        let ended = offline(&power, &path, &access, &how, &Watch::nobody());
+        power.lose(&mut random);
+        check(&path, &access, &rows);
+        // A draft whose body was lost behind its trailers is found, and restarted.
+        let again = match offline(&Disk, &path, &access, &how, &Watch::nobody()) {
+            Err(EngineError::CopyDiffers { .. }) => panic!("step {fails_at}: what was noted was not on disk"),
+            again => again.unwrap(),
+        };
+        taken_over += again.taken_over;
+        check(&path, &access, &rows);
+        assert_eq!(bench.names(), ["app.db"], "step {fails_at}");
+        if ended.is_ok() && power.step_count() < fails_at {
+            println!("{fails_at} steps, {taken_over} bytes taken over");
+            assert!(fails_at > 15 && taken_over > 0);
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_power_failure_at_any_step_leaves_one_whole_database() {
+    fail_everywhere("DELETE", SEED);
+}
+
+#[test]
+fn a_power_failure_at_any_step_in_wal_mode_leaves_one_whole_database() {
+    fail_everywhere("WAL", SEED + 1);
+}
+
+#[test]
+fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
+    for mode in ["DELETE", "WAL"] {
+        // Superblocks, pages, the notes of what is done.
+        for write_count in 0..6 {
+            let bench = Bench::new();
+            let path = made(&bench, &Layout::default(), mode, 5000);
+            let before = std::fs::read(&path).unwrap();
+            let how = Offline {
+                noted_every: 1,
+                ..Offline::default()
+            };
+            let full = offline(
+                &Power::full_after(write_count),
+                &path,
+                &bench.access(),
+                &how,
+                &Watch::nobody(),
+            );
+            let Err(error @ EngineError::NoRoom { needed, .. }) = full else {
+                panic!("{full:?}")
+            };
+            assert_eq!((needed, error.class()), (before.len().try_into().unwrap(), Class::Io));
+            assert!(
+                error.advice().contains("MiB, then run the same command again"),
+                "{}",
+                error.advice()
+            );
+            assert_eq!(std::fs::read(&path).unwrap(), before);
+            assert_eq!(bench.names(), ["app.db"]);
+        }
+    }
+}

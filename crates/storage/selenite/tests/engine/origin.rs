@@ -1,0 +1,358 @@
+//! Databases and backups that others made (FORMAT 4.7).
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use selenite::backup::{Backup, backup};
+use selenite::compromised::{Compromised, compromised};
+use selenite::offline::{Offline, offline};
+use selenite::reencrypt::{Reencrypt, reencrypt};
+use selenite::restore::{Restore, Restored, restore};
+use selenite::storage::Disk;
+use selenite::verify::physical;
+use selenite::{
+    Access, Class, Database, Encrypt, EngineError, Expected, Layout, Target, Watch, accept, decrypt, encrypt,
+    key_export, keys, status,
+};
+use selenite_backup::{Destination, Folder};
+use selenite_keyring::{Origin, OriginPolicy, keygen};
+
+use crate::support::{Bench, Collected, query};
+
+/// An age identity in a file of the bench; its recipient.
+fn person(bench: &Bench, name: &str) -> String {
+    let made = keygen(0);
+    std::fs::write(bench.path(name), made.text.as_bytes()).unwrap();
+    made.recipient
+}
+
+fn by(bench: &Bench, name: &str) -> Access {
+    Access {
+        identity: Some(format!("age:{}", bench.path(name).display()).parse().unwrap()),
+        ..bench.access()
+    }
+}
+
+fn any(access: &Access) -> Access {
+    Access {
+        origin: Some(OriginPolicy::Any),
+        ..access.clone()
+    }
+}
+
+fn made(path: &Path, access: &Access, mode: &str) {
+    let database = Database::create(&Disk, path, access, &Layout::default()).unwrap();
+    let sql = format!("PRAGMA journal_mode = {mode}; CREATE TABLE t (a); INSERT INTO t VALUES ('x'), ('y')");
+    database.run(&sql, &mut Collected::default()).unwrap();
+}
+
+fn opens(path: &Path, access: &Access) -> bool {
+    query(path, access, "SELECT * FROM t").is_ok()
+}
+
+fn origin_of(path: &Path, access: &Access) -> Origin {
+    status(&Disk, path, access).unwrap().sealed.unwrap().origin.unwrap()
+}
+
+fn commitment_of(path: &Path, access: &Access) -> [u8; 32] {
+    let sealed = status(&Disk, path, &any(access)).unwrap().sealed.unwrap();
+    sealed.commitment.unwrap()
+}
+
+fn is_foreign<T: std::fmt::Debug>(result: Result<T, EngineError>) -> bool {
+    let error = result.unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    assert!(error.advice().contains("selenite keys accept"), "{}", error.advice());
+    error.to_string().contains("foreign origin")
+}
+
+/// A database that `mallory-key` made, with a slot for the public recipient of `victim-key`.
+fn forged(bench: &Bench, mode: &str) -> (PathBuf, Access) {
+    let recipient = person(bench, "victim-key");
+    person(bench, "mallory-key");
+    let path = bench.path("app.db");
+    made(&path, &by(bench, "mallory-key"), mode);
+    keys::add(&Disk, &path, &by(bench, "mallory-key"), &recipient, "").unwrap();
+    (path, by(bench, "victim-key"))
+}
+
+#[test]
+fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
+    for mode in ["DELETE", "WAL"] {
+        let bench = Bench::new();
+        let (path, victim) = forged(&bench, mode);
+        let nobody = Watch::nobody();
+        let before = std::fs::read(&path).unwrap();
+        assert!(is_foreign(query(&path, &victim, "INSERT INTO t VALUES ('secret')")));
+        assert!(is_foreign(physical(&Disk, &path, &victim, &nobody)));
+        assert!(is_foreign(keys::renew(&Disk, &path, &victim, &[], false)));
+        assert!(is_foreign(keys::add(
+            &Disk,
+            &path,
+            &victim,
+            &bench.spec("other-key"),
+            ""
+        )));
+        let to = bench.path("exported-key");
+        let recipient = person(&bench, "escrow-key");
+        assert!(is_foreign(key_export::export(
+            &Disk,
+            &path,
+            &victim,
+            &recipient,
+            (&to, false)
+        )));
+        assert!(is_foreign(decrypt(&Disk, &path, &victim, &Target::InPlace, &nobody)));
+        assert!(is_foreign(offline(&Disk, &path, &victim, &Offline::default(), &nobody)));
+        let target = bench.path("saved.db");
+        assert!(is_foreign(selenite::salvage::salvage(
+            &Disk,
+            &path,
+            &victim,
+            (&target, &[]),
+            &nobody
+        )));
+        assert_eq!(std::fs::read(&path).unwrap(), before, "{mode}");
+        // Looking at it says what it is.
+        assert_eq!(origin_of(&path, &victim), Origin::Foreign);
+        assert!(opens(&path, &any(&victim)));
+        assert!(opens(&path, &by(&bench, "mallory-key")));
+    }
+}
+
+#[test]
+fn accepting_makes_a_database_ones_own_also_while_others_use_it() {
+    for mode in ["DELETE", "WAL"] {
+        let bench = Bench::new();
+        let (path, victim) = forged(&bench, mode);
+        let mallory = Database::open(&Disk, &path, &by(&bench, "mallory-key")).unwrap();
+        mallory.run("SELECT * FROM t", &mut Collected::default()).unwrap();
+        let accepted = accept(&Disk, &path, &victim).unwrap();
+        assert_eq!(
+            (accepted.origin, accepted.marked.len(), accepted.others.len()),
+            (Origin::Foreign, 1, 1)
+        );
+        assert_eq!(accepted.pinned_in, None);
+        assert!(opens(&path, &victim), "{mode}");
+        mallory
+            .run("INSERT INTO t VALUES ('z')", &mut Collected::default())
+            .unwrap();
+        drop(mallory);
+        assert_eq!(accepted.commitment, commitment_of(&path, &victim));
+        assert_eq!(origin_of(&path, &victim), Origin::Own);
+        let again = accept(&Disk, &path, &victim).unwrap();
+        assert_eq!((again.origin, again.marked.len()), (Origin::Own, 0));
+        // Who opens no slot accepts nothing.
+        assert!(accept(&Disk, &path, &bench.access()).is_err());
+    }
+}
+
+#[test]
+fn marks_stay_through_every_change_of_keys_by_others() {
+    for mode in ["DELETE", "WAL"] {
+        let bench = Bench::new();
+        let recipient = person(&bench, "receiver-key");
+        person(&bench, "own-key");
+        let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+        made(&path, &own, mode);
+        keys::add(&Disk, &path, &own, &bench.spec("key"), "").unwrap();
+        keys::add(&Disk, &path, &own, &bench.spec("other-key"), "").unwrap();
+        keys::add(&Disk, &path, &own, &recipient, "").unwrap();
+        // The administrator has a raw key, and no age identity.
+        let (admin, nobody) = (bench.access(), Watch::nobody());
+        let check = |step: &str| {
+            assert!(opens(&path, &own), "{step}");
+            assert!(
+                is_foreign(query(&path, &by(&bench, "receiver-key"), "SELECT 1")),
+                "{step}"
+            );
+        };
+        keys::renew(&Disk, &path, &admin, &[bench.spec("other-key")], false).unwrap();
+        check("renew");
+        reencrypt(&Disk, &path, &admin, &Reencrypt::default(), &nobody).unwrap();
+        check("reencrypt");
+        offline(&Disk, &path, &admin, &Offline::default(), &nobody).unwrap();
+        check("reencrypt --offline");
+        let slots = keys::list(&Disk, &path).unwrap().slots;
+        let gone = slots
+            .iter()
+            .find(|slot| slot.who.contains("raw key") && slot.id != slots[1].id);
+        let what = Compromised {
+            slot: gone.unwrap().id.to_string(),
+            recipients: Vec::new(),
+            goes_on: false,
+            drop_others: false,
+            how: Reencrypt::default(),
+        };
+        compromised(&Disk, &path, &admin, &what, &nobody, &mut |_| ()).unwrap();
+        check("compromised");
+        keys::repair(&Disk, &path, &admin).unwrap();
+        check("repair");
+    }
+}
+
+#[test]
+fn a_slot_for_ones_own_recipient_is_marked_wherever_it_is_made() {
+    let bench = Bench::new();
+    let (own, other) = (person(&bench, "own-key"), person(&bench, "third-key"));
+    let path = bench.plain("app.db", "CREATE TABLE t (a); INSERT INTO t VALUES ('x')");
+    let how = Encrypt {
+        recipients: vec![own, other.clone()],
+        target: Target::New(bench.path("sealed.db")),
+        ..Encrypt::default()
+    };
+    encrypt(&Disk, &path, &by(&bench, "own-key"), &how, &Watch::nobody()).unwrap();
+    let sealed = bench.path("sealed.db");
+    assert!(opens(&sealed, &by(&bench, "own-key")));
+    assert!(is_foreign(query(&sealed, &by(&bench, "third-key"), "SELECT 1")));
+    let slots = keys::list(&Disk, &sealed).unwrap().slots;
+    assert_eq!(slots.len(), 2);
+    // The file of an identity is an identity, and so is the text of one in force.
+    let id = slots.iter().find(|slot| slot.who == other).unwrap().id.to_string();
+    let spec = format!("age:{}", bench.path("third-key").display());
+    keys::replace(&Disk, &sealed, &by(&bench, "own-key"), &id, &spec, "").unwrap();
+    assert!(opens(&sealed, &by(&bench, "third-key")));
+}
+
+#[test]
+fn an_expected_commitment_admits_what_others_made_and_nothing_else() {
+    let bench = Bench::new();
+    let (path, victim) = forged(&bench, "DELETE");
+    let expecting = |commitment| Access {
+        expected: Expected {
+            commitment: Some(commitment),
+            ..Expected::default()
+        },
+        ..victim.clone()
+    };
+    let commitment = commitment_of(&path, &victim);
+    assert!(opens(&path, &expecting(commitment)));
+    let refused = query(&path, &any(&expecting([7; 32])), "SELECT 1").unwrap_err();
+    assert_eq!(refused.class(), Class::Data, "{refused}");
+    assert!(refused.to_string().contains("another master key"), "{refused}");
+    let listed = keys::list_with_origin(&Disk, &path, &victim).unwrap();
+    assert_eq!(
+        (listed.origin, listed.commitment),
+        (Some(Origin::Foreign), Some(commitment))
+    );
+    assert_eq!(keys::list(&Disk, &path).unwrap().commitment, None);
+}
+
+fn back_up(bench: &Bench, path: &Path, access: &Access, recipients: &[String]) {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
+    let how = Backup {
+        recipients: recipients.iter().map(|text| text.parse().unwrap()).collect(),
+        ..Backup::default()
+    };
+    backup(&Disk, path, access, how, &destination, &Watch::nobody()).unwrap();
+}
+
+fn bring(bench: &Bench, access: &Access, how: &Restore) -> Result<Restored, EngineError> {
+    restore(
+        &Disk,
+        &Folder::new(&bench.path("backups")),
+        access,
+        how,
+        &Watch::nobody(),
+    )
+}
+
+#[test]
+fn a_backup_that_others_made_is_refused_and_ones_own_keeps_its_mark() {
+    let bench = Bench::new();
+    let (path, victim) = forged(&bench, "WAL");
+    back_up(&bench, &path, &by(&bench, "mallory-key"), &[]);
+    let how = Restore::new(&bench.path("restored.db"));
+    assert!(is_foreign(bring(&bench, &victim, &how)));
+    assert!(!bench.path("restored.db").exists());
+    bring(&bench, &any(&victim), &how).unwrap();
+    assert!(is_foreign(query(&bench.path("restored.db"), &victim, "SELECT 1")));
+
+    accept(&Disk, &path, &victim).unwrap();
+    std::fs::remove_dir_all(bench.path("backups")).unwrap();
+    back_up(&bench, &path, &by(&bench, "mallory-key"), &[]);
+    let again = Restore::new(&bench.path("again.db"));
+    bring(&bench, &victim, &again).unwrap();
+    assert!(opens(&bench.path("again.db"), &victim));
+    let over = Restore { force: true, ..how };
+    bring(&bench, &victim, &over).unwrap();
+    assert!(opens(&bench.path("restored.db"), &victim));
+}
+
+#[test]
+fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
+    let bench = Bench::new();
+    let escrow = person(&bench, "escrow-key");
+    person(&bench, "own-key");
+    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    made(&path, &own, "WAL");
+    back_up(&bench, &path, &own, std::slice::from_ref(&escrow));
+    let how = Restore {
+        recipients: vec![escrow],
+        ..Restore::new(&bench.path("restored.db"))
+    };
+    let refused = bring(&bench, &by(&bench, "escrow-key"), &how).unwrap_err();
+    assert_eq!(refused.class(), Class::Key, "{refused}");
+    assert!(refused.advice().contains("--origin any"), "{}", refused.advice());
+    let restored = bring(&bench, &any(&by(&bench, "escrow-key")), &how).unwrap();
+    assert!(restored.has_new_master);
+    // It is the escrow identity's own: it was made with its secret at hand.
+    assert!(opens(&bench.path("restored.db"), &by(&bench, "escrow-key")));
+}
+
+#[test]
+fn an_imported_key_opens_what_it_is_of_and_marks_the_slot_of_an_identity() {
+    let bench = Bench::new();
+    let escrow = person(&bench, "escrow-key");
+    person(&bench, "own-key");
+    let new = person(&bench, "new-key");
+    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    made(&path, &own, "WAL");
+    let file = bench.path("exported-key");
+    key_export::export(&Disk, &path, &own, &escrow, (&file, false)).unwrap();
+    let spec = format!("age:{}", bench.path("new-key").display());
+    let imported = key_export::import(&Disk, &path, &by(&bench, "escrow-key"), &file, (&[escrow, spec], "")).unwrap();
+    assert_eq!(imported.commitment, commitment_of(&path, &own));
+    for name in ["own-key", "escrow-key", "new-key"] {
+        assert!(opens(&path, &by(&bench, name)), "{name}");
+    }
+    let listed = keys::list(&Disk, &path).unwrap().slots;
+    assert!(listed.iter().any(|slot| slot.who == new));
+}
+
+#[test]
+fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
+    let bench = Bench::new();
+    person(&bench, "own-key");
+    let (path, own) = (bench.path("app.db"), by(&bench, "own-key"));
+    made(&path, &own, "WAL");
+    keys::add(&Disk, &path, &own, &bench.spec("key"), "").unwrap();
+    let slots = keys::list(&Disk, &path).unwrap().slots;
+    let before = std::fs::read(&path).unwrap();
+    let what = Compromised {
+        slot: slots[0].id.to_string(),
+        recipients: vec![bench.spec("key")],
+        goes_on: false,
+        drop_others: false,
+        how: Reencrypt::default(),
+    };
+    let mut steps = 0;
+    let refused = compromised(&Disk, &path, &own, &what, &Watch::nobody(), &mut |_| steps += 1).unwrap_err();
+    assert!(matches!(refused, EngineError::Usage { .. }), "{refused}");
+    assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
+    assert!(opens(&path, &own));
+    // By somebody else it is done.
+    compromised(&Disk, &path, &bench.access(), &what, &Watch::nobody(), &mut |_| {
+        steps += 1
+    })
+    .unwrap();
+    assert!(steps > 0 && !opens(&path, &own));
+
+    keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
+    let slots = keys::list(&Disk, &path).unwrap().slots;
+    let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string()).unwrap();
+    assert!(!others.shuts_out_caller);
+    keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
+    let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string()).unwrap();
+    assert!(own.shuts_out_caller);
+}

@@ -1,0 +1,198 @@
+//! What another user puts into a folder that several write to, for one with more rights to fall over: links to what only
+//! that one may write or read, and pipes that nobody writes to.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+
+use selenite::offline::{Offline, offline};
+use selenite::reencrypt::{self, Reencrypt, reencrypt};
+use selenite::storage::Disk;
+use selenite::{Class, Database, EngineError, Layout, VerifyNotes, Watch, verify};
+
+use crate::support::{Bench, Collected, query};
+
+const VICTIM: &str = "what only the owner may write";
+
+fn sealed(bench: &Bench) -> PathBuf {
+    let path = bench.path("app.db");
+    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
+    let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (hex(randomblob(40000)))";
+    database.run(sql, &mut Collected::default()).unwrap();
+    path
+}
+
+fn victim(bench: &Bench) -> PathBuf {
+    let victim = bench.path("victim");
+    fs::write(&victim, VICTIM).unwrap();
+    victim
+}
+
+fn verified(bench: &Bench, path: &Path) -> verify::Report {
+    let how = verify::Verify::default();
+    verify::verify(&Disk, path, &bench.access(), &how, &Watch::nobody()).unwrap()
+}
+
+fn pipe(path: &Path) {
+    let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::RWXU);
+    rustix::fs::mknodat(rustix::fs::CWD, path, kind, mode, 0).unwrap();
+}
+
+#[test]
+fn a_note_takes_the_place_of_a_link_and_leaves_what_is_behind_it() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let notes = VerifyNotes::of(Some(&bench.path("state")));
+    let report = verified(&bench, &path);
+    notes.keep(&path, &report).unwrap();
+    let folder = bench.path("state").join("verified");
+    let note = fs::read_dir(&folder).unwrap().next().unwrap().unwrap().path();
+    let victim = victim(&bench);
+    for target in [&victim, &bench.path("nothing")] {
+        fs::remove_file(&note).unwrap();
+        symlink(target, &note).unwrap();
+        notes.keep(&path, &report).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
+        assert!(!bench.path("nothing").exists());
+        assert!(fs::symlink_metadata(&note).unwrap().is_file());
+        assert!(notes.find(report.physical.database_id, &path).is_some());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    }
+}
+
+#[test]
+fn a_note_is_read_neither_through_a_link_nor_from_a_pipe() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let notes = VerifyNotes::of(Some(&bench.path("state")));
+    let report = verified(&bench, &path);
+    notes.keep(&path, &report).unwrap();
+    let id = report.physical.database_id;
+    let note = fs::read_dir(bench.path("state").join("verified")).unwrap();
+    let note = note.into_iter().next().unwrap().unwrap().path();
+    fs::rename(&note, bench.path("note")).unwrap();
+    symlink(bench.path("note"), &note).unwrap();
+    assert_eq!(notes.find(id, &path), None);
+    fs::remove_file(&note).unwrap();
+    pipe(&note);
+    assert_eq!(notes.find(id, &path), None);
+    fs::remove_file(&note).unwrap();
+    fs::rename(bench.path("note"), &note).unwrap();
+    assert!(notes.find(id, &path).is_some());
+}
+
+#[test]
+fn a_folder_of_notes_that_is_a_link_gets_none() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let (state, other) = (bench.path("state"), bench.path("other"));
+    fs::create_dir(&state).unwrap();
+    fs::create_dir(&other).unwrap();
+    symlink(&other, state.join("verified")).unwrap();
+    let notes = VerifyNotes::of(Some(&state));
+    let report = verified(&bench, &path);
+    let kept = notes.keep(&path, &report);
+    assert!(matches!(kept, Err(EngineError::Io { .. })), "{kept:?}");
+    assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
+    assert_eq!(notes.find(report.physical.database_id, &path), None);
+    // The state folder itself is whatever who is verifying has named.
+    symlink(&other, bench.path("elsewhere")).unwrap();
+    VerifyNotes::of(Some(&bench.path("elsewhere")))
+        .keep(&path, &report)
+        .unwrap();
+    assert_eq!(fs::read_dir(other.join("verified")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_claim_is_neither_taken_nor_read_through_a_link() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let (victim, claim) = (victim(&bench), bench.path("app.db-selenite"));
+    for plant in [
+        |target: &Path, name: &Path| symlink(target, name),
+        |target: &Path, name: &Path| fs::hard_link(target, name),
+    ] {
+        plant(&victim, &claim).unwrap();
+        let done = reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::nobody());
+        assert_eq!(done.unwrap_err().class(), Class::Io);
+        assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
+        fs::remove_file(&claim).unwrap();
+    }
+    fs::write(&victim, format!("pid {}\nsince 1\n", std::process::id())).unwrap();
+    symlink(&victim, &claim).unwrap();
+    assert!(reencrypt::report(&Disk, &path).is_err());
+    fs::remove_file(&claim).unwrap();
+    pipe(&claim);
+    assert!(reencrypt::report(&Disk, &path).is_err());
+    fs::remove_file(&claim).unwrap();
+    reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::nobody()).unwrap();
+}
+
+#[test]
+fn a_pause_that_can_not_be_asked_for_is_said() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let pause = bench.path("app.db-selenite-pause");
+    symlink(bench.path("nothing"), &pause).unwrap();
+    reencrypt::pause(&Disk, &path).unwrap();
+    assert!(reencrypt::is_paused(&Disk, &path));
+    assert!(!bench.path("nothing").exists());
+    assert!(reencrypt::resume(&Disk, &path).unwrap());
+    assert!(!reencrypt::is_paused(&Disk, &path));
+}
+
+#[test]
+fn the_files_of_an_offline_copy_take_the_place_of_links() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let victim = victim(&bench);
+    for tail in ["offline", "offline-done"] {
+        let name = bench.path(&format!(".app.db.selenite-tmp-{tail}"));
+        for target in [&victim, &bench.path("nothing")] {
+            symlink(target, &name).unwrap();
+            offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+        }
+        fs::hard_link(&victim, &name).unwrap();
+        offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+        assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
+    }
+    assert_eq!(bench.names(), ["app.db", "victim"]);
+    query(&path, &bench.access(), "SELECT a FROM t").unwrap();
+}
+
+/// A run that goes on with a draft has only its own list of what is done.
+#[test]
+fn an_offline_copy_that_goes_on_writes_its_list_through_no_link() {
+    let bench = Bench::new();
+    let path = sealed(&bench);
+    let victim = victim(&bench);
+    let steps = std::sync::Arc::new(Stopped);
+    let watch = Watch::new(steps);
+    let stopped = offline(&Disk, &path, &bench.access(), &Offline::default(), &watch);
+    assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
+    assert!(bench.path(".app.db.selenite-tmp-offline").exists());
+    let done = bench.path(".app.db.selenite-tmp-offline-done");
+    for plant in [
+        |target: &Path, name: &Path| symlink(target, name),
+        |target: &Path, name: &Path| fs::hard_link(target, name),
+    ] {
+        let _ = fs::remove_file(&done);
+        plant(&victim, &done).unwrap();
+        let watch = Watch::new(std::sync::Arc::new(Stopped));
+        let stopped = offline(&Disk, &path, &bench.access(), &Offline::default(), &watch);
+        assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
+        assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
+    }
+    offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+    assert_eq!(bench.names(), ["app.db", "victim"]);
+}
+
+struct Stopped;
+
+impl selenite::Observer for Stopped {
+    fn progress(&self, _: selenite::Progress) {}
+
+    fn is_interrupted(&self) -> bool {
+        true
+    }
+}

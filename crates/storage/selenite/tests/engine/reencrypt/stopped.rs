@@ -1,0 +1,227 @@
+//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past what they hold, all goes
+//! past what they do not, and they go on as if nothing had been.
+
+use std::io::{BufRead, BufReader, Lines, Write};
+use std::process::{Child, ChildStdout};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use rustix::process::{Pid, Signal, kill_process};
+use selenite::reencrypt::{self, Goal, Reencrypt, reencrypt};
+use selenite::storage::Disk;
+use selenite::{Access, EngineError, Observer, Phase, Progress, Suite, Watch};
+
+use super::child::{Role, start};
+use super::ways::{layout, state};
+use super::{Bench, epochs};
+
+/// Stands in no unencrypted file.
+const MARKER: &str = "a-secret-of-a-process-that-was-stopped";
+const ROWS: u64 = 2000;
+
+struct Client {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
+
+impl Client {
+    fn start(bench: &Bench) -> Self {
+        let mut child = start(&bench.path(), &bench.key.spec(), Role::Client);
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        Self { child, lines }
+    }
+
+    /// Runs SQL there, and answers the texts that it answers.
+    fn run(&mut self, sql: &str) -> String {
+        writeln!(self.child.stdin.as_mut().unwrap(), "{sql}").unwrap();
+        let mut lines = self.lines.by_ref().map(Result::unwrap);
+        let answer = lines.find_map(|line| line.split_once("did ").map(|(_, answer)| answer.to_owned()));
+        let answer = answer.unwrap();
+        assert!(!answer.starts_with("not:"), "{answer}");
+        answer
+    }
+
+    fn stop(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::STOP).unwrap();
+        let stat = format!("/proc/{}/stat", self.child.id());
+        // The state follows the name, which ends with a bracket (proc_pid_stat(5)).
+        while !std::fs::read_to_string(&stat).unwrap().contains(") T ") {
+            std::thread::yield_now();
+        }
+    }
+
+    fn go_on(&self) {
+        kill_process(Pid::from_child(&self.child), Signal::CONT).unwrap();
+    }
+
+    fn end(mut self) {
+        drop(self.child.stdin.take());
+        assert!(self.child.wait().unwrap().success());
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // It may have ended, or be stopped still.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Lets somebody in when a part of the pages is done, and waits until he is through.
+struct Gate {
+    first: Mutex<Option<(Sender<()>, Receiver<()>)>>,
+}
+
+impl Observer for Gate {
+    fn progress(&self, progress: Progress) {
+        if progress.phase != Phase::Sealing || progress.done == 0 {
+            return;
+        }
+        if let Some((open, through)) = self.first.lock().unwrap().take() {
+            open.send(()).unwrap();
+            through.recv().unwrap();
+        }
+    }
+
+    fn is_interrupted(&self) -> bool {
+        false
+    }
+}
+
+fn seal(bench: &Bench, watch: &Watch) -> Result<u32, EngineError> {
+    let how = Reencrypt {
+        goal: Goal::Suite(Suite::ChaCha20),
+        ..Reencrypt::default()
+    };
+    let access = Access {
+        busy_wait: Duration::from_millis(50),
+        ..bench.access()
+    };
+    reencrypt(&Disk, &bench.path(), &access, &how, watch).map(|done| done.epoch)
+}
+
+/// A database, and a process that has written to it.
+fn bench(mode: &str) -> (Bench, Client) {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), mode, ROWS);
+    let mut client = Client::start(&bench);
+    client.run(&format!(
+        "CREATE TABLE mine(id INTEGER PRIMARY KEY, body TEXT); INSERT INTO mine VALUES(1, '{MARKER}')"
+    ));
+    (bench, client)
+}
+
+/// The process goes on as before, and nothing of the old key is left.
+fn check(bench: &Bench, mut client: Client, rows: u64) {
+    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "before it writes");
+    assert_eq!(
+        client.run("SELECT CAST(count(*) AS TEXT) FROM t UNION ALL SELECT CAST(count(*) AS TEXT) FROM mine"),
+        format!("{ROWS} {rows}")
+    );
+    client.run(&format!(
+        "INSERT INTO mine VALUES(9, '{MARKER}'); UPDATE t SET body = randomblob(300) WHERE number % 50 = 0"
+    ));
+    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "after it wrote");
+    assert_eq!(client.run("PRAGMA integrity_check"), "ok");
+    assert_eq!(
+        client.run(&format!("SELECT body FROM mine WHERE id = 9 AND body = '{MARKER}'")),
+        MARKER
+    );
+    for entry in std::fs::read_dir(bench.path().parent().unwrap()).unwrap() {
+        let path = entry.unwrap().path();
+        let bytes = std::fs::read(&path).unwrap();
+        let found = bytes.windows(MARKER.len()).any(|part| part == MARKER.as_bytes());
+        assert!(!found, "{}", path.display());
+    }
+    client.end();
+    // Nobody has it open any more.
+    assert_eq!(state(bench), "steady");
+    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
+    assert!(report.is_good(), "{:?}", report.bad);
+    assert_eq!(epochs(&bench.path(), 1024), [2].into(), "at the end");
+}
+
+#[test]
+fn one_that_only_has_it_open_is_not_waited_for() {
+    for mode in ["wal", "delete", "persist"] {
+        let (bench, mut client) = bench(mode);
+        assert_eq!(client.run("SELECT CAST(count(*) AS TEXT) FROM t"), ROWS.to_string());
+        client.stop();
+        assert_eq!(seal(&bench, &Watch::nobody()).unwrap(), 2, "{mode}");
+        client.go_on();
+        check(&bench, client, 1);
+    }
+}
+
+/// Has the process do `sql` while pages are re-encrypted, and stops it there; when it goes on it does `end`.
+fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool, end: &str, rows: u64) {
+    let (bench, mut client) = bench(mode);
+    let (open, opened) = channel();
+    let (through, is_through) = channel();
+    let watch = Watch::new(Arc::new(Gate {
+        first: Mutex::new(Some((open, is_through))),
+    }));
+    std::thread::scope(|scope| {
+        let sealing = scope.spawn(|| seal(&bench, &watch));
+        opened.recv().unwrap();
+        client.run(sql);
+        client.stop();
+        through.send(()).unwrap();
+        let report = loop {
+            assert!(
+                !sealing.is_finished(),
+                "{mode}: it went past a process that holds a lock"
+            );
+            let report = reencrypt::report(&Disk, &bench.path()).unwrap().unwrap_or_default();
+            if wait(&report.waiting, client.child.id()) {
+                break report;
+            }
+            std::thread::yield_now();
+        };
+        let now = selenite::now();
+        assert!((report.since..=now).contains(&report.waiting_since), "{report:?}");
+        assert!(epochs(&bench.path(), 1024).contains(&1), "{mode}");
+        client.go_on();
+        client.run(end);
+        assert_eq!(sealing.join().unwrap().unwrap(), 2, "{mode}");
+    });
+    check(&bench, client, rows);
+}
+
+#[test]
+fn one_in_a_write_transaction_is_waited_for_and_named() {
+    for mode in ["wal", "delete"] {
+        let sql = format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')");
+        let named = |waiting: &str, pid: u32| waiting == format!("waiting for who writes: process {pid} writes");
+        stopped_in_the_middle(mode, &sql, named, "INSERT INTO mine VALUES(3, 'x'); COMMIT", 3);
+    }
+}
+
+#[test]
+fn one_in_a_read_transaction_is_waited_for_and_named() {
+    for mode in ["wal", "delete"] {
+        let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
+        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for who reads: process {pid} reads");
+        stopped_in_the_middle(mode, sql, waits, "SELECT CAST(count(*) AS TEXT) FROM t; COMMIT", 1);
+    }
+}
+
+#[test]
+fn one_that_writes_before_it_begins_is_named_and_nothing_is_changed() {
+    for mode in ["wal", "delete"] {
+        let (bench, mut client) = bench(mode);
+        client.run(&format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')"));
+        client.stop();
+        let refused = seal(&bench, &Watch::nobody()).unwrap_err();
+        assert_eq!(refused.class().exit_status(), 7, "{refused}");
+        let named = format!("in use: process {} writes", client.child.id());
+        assert!(refused.to_string().contains(&named), "{refused}");
+        client.go_on();
+        client.run("COMMIT");
+        assert_eq!(epochs(&bench.path(), 1024), [1].into());
+        assert_eq!(seal(&bench, &Watch::nobody()).unwrap(), 2);
+        check(&bench, client, 2);
+    }
+}

@@ -1,0 +1,320 @@
+//! What one process sees: every way from suite to suite, who is refused, who is waited for and named.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
+
+use rusqlite::Connection;
+use selenite::reencrypt::{self, Goal, Reencrypt, Reencrypted, reencrypt};
+use selenite::storage::Disk;
+use selenite::{EngineError, Layout, Observer, PageSize, Phase, Progress, Suite, Watch};
+
+use super::{Bench, epochs};
+
+pub(crate) fn layout(suite: Suite, page_size: u32) -> Layout {
+    Layout {
+        suite,
+        page_size: PageSize::try_from(page_size).unwrap(),
+        ..Layout::default()
+    }
+}
+
+pub(crate) fn seal(bench: &Bench, goal: Goal, watch: &Watch) -> Result<Reencrypted, EngineError> {
+    let how = Reencrypt {
+        goal,
+        ..Reencrypt::default()
+    };
+    reencrypt(&Disk, &bench.path(), &bench.access(), &how, watch)
+}
+
+pub(crate) fn connect(bench: &Bench) -> Connection {
+    let uri = format!(
+        "file:{}?vfs=selenite&selenite_identity={}&plain=allow",
+        bench.path().display(),
+        bench.key.spec()
+    );
+    let flags = rusqlite::OpenFlags::default() | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+    Connection::open_with_flags(uri, flags).unwrap()
+}
+
+pub(crate) fn state(bench: &Bench) -> &'static str {
+    let status = selenite::status(&Disk, &bench.path(), &bench.access()).unwrap();
+    status.sealed.unwrap().state_word()
+}
+
+#[test]
+fn every_way_ends_with_one_epoch_and_the_same_rows() {
+    let ways = [
+        (Suite::Aes256, Goal::NewKey, Suite::Aes256, "wal", 4096),
+        (
+            Suite::Aes256,
+            Goal::Suite(Suite::Aegis256X4),
+            Suite::Aegis256X4,
+            "wal",
+            1024,
+        ),
+        (
+            Suite::ChaCha20,
+            Goal::Suite(Suite::Aes128),
+            Suite::Aes128,
+            "delete",
+            1024,
+        ),
+        (Suite::Aes256, Goal::Off, Suite::None, "wal", 1024),
+        (Suite::None, Goal::Suite(Suite::Aes256), Suite::Aes256, "persist", 1024),
+        (
+            Suite::None,
+            Goal::Suite(Suite::Aegis128X4),
+            Suite::Aegis128X4,
+            "wal",
+            65536,
+        ),
+    ];
+    for (from, goal, to, mode, page_size) in ways {
+        let bench = Bench::new();
+        bench.fill(&layout(from, page_size), mode, 2000);
+        let sum = |connection: &Connection| -> (i64, i64) {
+            let sql = "SELECT count(*), sum(number * length(body)) FROM t";
+            connection
+                .query_row(sql, [], |row| Ok((row.get(0)?, row.get(1)?)))
+                .unwrap()
+        };
+        // Open throughout: it has to take up the new key by itself.
+        let other = connect(&bench);
+        other.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
+        let before = sum(&other);
+        let done = seal(&bench, goal, &Watch::nobody()).unwrap();
+        assert_eq!((done.suite, done.epoch), (to, 2), "{from} {mode}");
+        assert!(done.page_count > 10 && done.batch_count > 0);
+        assert_eq!(sum(&other), before);
+        other
+            .execute_batch("UPDATE t SET body = randomblob(300) WHERE number % 7 = 0")
+            .unwrap();
+        assert_eq!(sum(&connect(&bench)), before);
+        let found: String = other.query_row("PRAGMA integrity_check", [], |row| row.get(0)).unwrap();
+        let left: String = other
+            .query_row("SELECT selenite_old_pages('main', 1, 1000000, 9)", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!((found.as_str(), left.as_str()), ("ok", "0"));
+        drop(other);
+        // Nobody has it open any more: closing a descriptor of it would give up locks.
+        assert_eq!(state(&bench), "steady");
+        assert_eq!(
+            epochs(&bench.path(), usize::try_from(page_size).unwrap()),
+            BTreeSet::from([2])
+        );
+    }
+}
+
+/// Calls somebody at every step.
+struct Steps<F>(F);
+
+impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
+    fn progress(&self, progress: Progress) {
+        (self.0)(progress);
+    }
+
+    fn is_interrupted(&self) -> bool {
+        (self.0)(Progress {
+            phase: Phase::Copying,
+            done: 0,
+            total: 0,
+        })
+    }
+}
+
+#[test]
+fn a_second_one_is_refused_by_the_name_of_the_first() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    let (path, access) = (bench.path(), bench.access());
+    let refused = Arc::new(AtomicU64::new(0));
+    let count = refused.clone();
+    let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
+        if progress.phase == Phase::Sealing {
+            let second = reencrypt(&Disk, &path, &access, &Reencrypt::default(), &Watch::nobody());
+            let own = std::process::id();
+            assert!(
+                matches!(second, Err(EngineError::UnderWay { pid, .. }) if pid == own),
+                "{second:?}"
+            );
+            let report = reencrypt::report(&Disk, &path).unwrap().unwrap();
+            assert_eq!((report.pid, report.what.as_str()), (own, "AES_256 to AES_256, epoch 2"));
+            count.fetch_add(1, Ordering::SeqCst);
+        }
+        false
+    })));
+    seal(&bench, Goal::NewKey, &watch).unwrap();
+    assert!(refused.load(Ordering::SeqCst) > 0);
+    assert!(reencrypt::report(&Disk, &bench.path()).unwrap().is_none());
+    let other = seal(&bench, Goal::GoOn, &Watch::nobody());
+    assert!(matches!(other, Err(EngineError::Key(_))), "{other:?}");
+}
+
+#[test]
+fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "wal", 4000);
+    let steps = AtomicU64::new(0);
+    let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
+        let step = steps.fetch_add(u64::from(progress.phase == Phase::Sealing), Ordering::SeqCst);
+        step >= 3
+    })));
+    let stopped = seal(&bench, Goal::Suite(Suite::ChaCha20), &watch);
+    assert!(matches!(stopped, Err(EngineError::Unfinished { .. })), "{stopped:?}");
+    let sealed = selenite::status(&Disk, &bench.path(), &bench.access())
+        .unwrap()
+        .sealed
+        .unwrap();
+    assert_eq!(sealed.state_word(), "changing key or suite");
+    assert!(sealed.cursor > 0 && sealed.epochs.len() == 2, "{sealed:?}");
+    assert!(matches!(
+        seal(&bench, Goal::Off, &Watch::nobody()),
+        Err(EngineError::Usage { .. })
+    ));
+    let done = seal(&bench, Goal::GoOn, &Watch::nobody()).unwrap();
+    assert_eq!((done.suite, done.epoch), (Suite::ChaCha20, 2));
+    assert!(
+        done.page_count < u64::from(sealed.page_count),
+        "the cursor was not used"
+    );
+}
+
+#[test]
+fn a_reader_that_does_not_end_keeps_it_finishing_and_is_waited_for() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "wal", 500);
+    let reader = connect(&bench);
+    reader.execute_batch("BEGIN; SELECT * FROM t").unwrap();
+    let count = |connection: &Connection| -> i64 {
+        connection
+            .query_row("SELECT count(*) FROM t", [], |row| row.get(0))
+            .unwrap()
+    };
+    assert_eq!(count(&reader), 500);
+    let (said, heard) = mpsc::channel();
+    let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
+        let _ = said.send(progress.phase);
+        false
+    })));
+    std::thread::scope(|scope| {
+        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &watch));
+        assert!(heard.iter().any(|phase| phase == Phase::Finishing));
+        while reencrypt::report(&Disk, &bench.path())
+            .unwrap()
+            .is_none_or(|report| report.waiting.is_empty())
+        {
+            std::thread::yield_now();
+        }
+        assert!(!sealing.is_finished());
+        assert_eq!(count(&reader), 500);
+        reader.execute_batch("COMMIT").unwrap();
+        assert_eq!(sealing.join().unwrap().unwrap().epoch, 2);
+    });
+    drop(reader);
+    assert_eq!(state(&bench), "steady");
+    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([2]));
+}
+
+#[test]
+fn a_pause_is_kept_until_it_is_taken_back() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    let link = bench.path().with_file_name("link.db");
+    std::os::unix::fs::symlink(bench.path(), &link).unwrap();
+    assert!(!reencrypt::is_paused(&Disk, &link));
+    reencrypt::pause(&Disk, &link).unwrap();
+    assert!(reencrypt::is_paused(&Disk, &link));
+    reencrypt::pause(&Disk, &bench.path()).unwrap();
+    std::thread::scope(|scope| {
+        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::nobody()));
+        let is_paused = || {
+            let report = reencrypt::report(&Disk, &link).unwrap();
+            report.is_some_and(|report| report.waiting == "paused")
+        };
+        while !is_paused() {
+            std::thread::yield_now();
+        }
+        assert!(!sealing.is_finished());
+        assert!(reencrypt::resume(&Disk, &bench.path()).unwrap());
+        sealing.join().unwrap().unwrap();
+    });
+    assert!(!reencrypt::resume(&Disk, &bench.path()).unwrap());
+    assert_eq!(state(&bench), "steady");
+}
+
+#[test]
+fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
+    use std::os::unix::fs::FileExt;
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "wal", 2000);
+    drop(connect(&bench));
+    let file = std::fs::OpenOptions::new().write(true).open(bench.path()).unwrap();
+    file.write_all_at(&[0xff; 8], 65536 + 1024 * 99 + 100).unwrap();
+    drop(file);
+    let refused = seal(&bench, Goal::NewKey, &Watch::nobody()).unwrap_err();
+    assert!(refused.to_string().contains("page 100"), "{refused}");
+    assert_eq!(refused.class().exit_status(), 5);
+    let sealed = selenite::status(&Disk, &bench.path(), &bench.access())
+        .unwrap()
+        .sealed
+        .unwrap();
+    assert_eq!(sealed.epochs.len(), 2);
+}
+
+/// Refused once, a connection is refused again: it must not go on under what it knew before.
+#[test]
+fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
+    for mode in ["wal", "delete"] {
+        let bench = Bench::new();
+        bench.fill(&layout(Suite::Aes256, 1024), mode, 200);
+        let strict = {
+            let uri = format!(
+                "file:{}?vfs=selenite&selenite_identity={}",
+                bench.path().display(),
+                bench.key.spec()
+            );
+            let flags = rusqlite::OpenFlags::default() | rusqlite::OpenFlags::SQLITE_OPEN_URI;
+            Connection::open_with_flags(uri, flags).unwrap()
+        };
+        strict.execute_batch("INSERT INTO t VALUES(7, 1, x'00')").unwrap();
+        seal(&bench, Goal::Off, &Watch::nobody()).unwrap();
+        for _ in 0..4 {
+            let written = strict.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES(8, 1, x'00'); COMMIT");
+            assert!(written.is_err(), "{mode}");
+            let _ = strict.execute_batch("ROLLBACK");
+        }
+    }
+}
+
+/// Two connections that commit all the time, in rollback mode: each commit keeps all others out for a moment.
+#[test]
+fn busy_writers_in_rollback_mode_are_waited_for() {
+    let bench = Bench::new();
+    bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        // Before the operation begins: it looks at the file without SQLite, which nobody may open just then.
+        for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
+            let is_done = &is_done;
+            scope.spawn(move || {
+                connection.busy_timeout(std::time::Duration::from_secs(30)).unwrap();
+                connection.execute_batch("PRAGMA synchronous = off").unwrap();
+                for number in 1.. {
+                    if is_done.load(Ordering::SeqCst) {
+                        break;
+                    }
+                    let insert = format!("INSERT INTO t VALUES({writer}, {number}, randomblob(300))");
+                    match connection.execute_batch(&insert) {
+                        Err(error) if error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy) => {}
+                        inserted => inserted.unwrap(),
+                    }
+                }
+            });
+        }
+        let done = seal(&bench, Goal::NewKey, &Watch::nobody());
+        is_done.store(true, Ordering::SeqCst);
+        assert_eq!(done.unwrap().epoch, 2);
+    });
+    assert_eq!(epochs(&bench.path(), 1024), BTreeSet::from([2]));
+}

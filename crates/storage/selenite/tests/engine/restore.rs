@@ -1,0 +1,298 @@
+//! What was backed up is restored, and nothing else.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use selenite::backup::{Backup, backup};
+use selenite::restore::{Replaced, Restore, Restored, Which, restore};
+use selenite::storage::Disk;
+use selenite::{Access, Class, Database, EngineError, Layout, Watch};
+use selenite_backup::{ArchiveName, Destination, Folder};
+use selenite_format::SlotKind;
+use selenite_keyring::KeyError;
+
+use crate::support::{Bench, Collected, query, rewrite_superblock, superblock_of};
+
+/// A database with rows, in this journal mode.
+pub fn made(bench: &Bench, name: &str, mode: &str, rows: u32) -> PathBuf {
+    let path = bench.path(name);
+    let access = bench.access();
+    drop(Database::create(&Disk, &path, &access, &Layout::default()).unwrap());
+    let sql = format!(
+        "PRAGMA journal_mode = {mode};
+         CREATE TABLE t (a INTEGER PRIMARY KEY, b);
+         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+         INSERT INTO t (b) SELECT hex(randomblob(100)) FROM n;"
+    );
+    query(&path, &access, &sql).unwrap();
+    path
+}
+
+pub fn back_up(bench: &Bench, path: &Path) -> ArchiveName {
+    let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
+    let how = Backup::default();
+    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::nobody());
+    done.unwrap().name
+}
+
+pub fn from_backups(bench: &Bench, how: &Restore) -> Result<Restored, EngineError> {
+    let destination = Folder::new(&bench.path("backups"));
+    restore(&Disk, &destination, &bench.access(), how, &Watch::nobody())
+}
+
+fn from_backups_by(bench: &Bench, key: &str, how: &Restore) -> Result<Restored, EngineError> {
+    let destination = Folder::new(&bench.path("backups"));
+    restore(&Disk, &destination, &bench.access_by(key), how, &Watch::nobody())
+}
+
+pub const CONTENTS: &str = "SELECT count(*), sum(length(b)), min(b), max(b), group_concat(b) FROM t";
+
+pub fn same(bench: &Bench, one: &Path, two: &Path) -> bool {
+    let access = bench.access();
+    let ok = query(two, &access, "PRAGMA integrity_check").unwrap();
+    assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
+    query(one, &access, CONTENTS).unwrap() == query(two, &access, CONTENTS).unwrap()
+}
+
+#[test]
+fn what_was_backed_up_comes_back_under_a_new_key() {
+    for mode in ["DELETE", "WAL"] {
+        let bench = Bench::new();
+        let path = made(&bench, "app.db", mode, 3000);
+        let name = back_up(&bench, &path);
+        let to = bench.path("new.db");
+        let restored = from_backups(&bench, &Restore::new(&to)).unwrap();
+        assert!(same(&bench, &path, &to), "{mode}");
+        assert_eq!(restored.name, name);
+        assert!(restored.page_count > 100, "{}", restored.page_count);
+        assert_eq!((restored.link_count, restored.has_new_master), (1, false));
+        assert_eq!(restored.replaced, Replaced::default());
+        let (old, new) = (superblock_of(&bench, &path), superblock_of(&bench, &to));
+        assert_eq!(old.superblock.slots, new.superblock.slots);
+        assert_eq!(old.superblock.database_id, new.superblock.database_id);
+        assert!(new.superblock.generation > old.superblock.generation && new.superblock.pages_exist);
+        assert_eq!(new.superblock.sealing_epoch.0, old.superblock.epoch_max.0 + 1);
+        assert_ne!(old.superblock.log_key, new.superblock.log_key);
+        let journal = query(&to, &bench.access(), "PRAGMA journal_mode").unwrap();
+        assert_eq!(format!("{journal:?}"), format!("[[Text(\"{}\")]]", mode.to_lowercase()));
+        assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
+        // Nobody else may read it.
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(&to).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+}
+
+#[test]
+fn a_file_that_is_there_stays_unless_it_may_be_replaced() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    back_up(&bench, &path);
+    let to = made(&bench, "other.db", "WAL", 20);
+    let how = Restore::new(&to);
+    let error = from_backups(&bench, &how).unwrap_err();
+    assert!(matches!(error, EngineError::Exists { .. }), "{error}");
+    assert!(error.advice().contains("--force"), "{}", error.advice());
+    let before = superblock_of(&bench, &to);
+    let how = Restore { force: true, ..how };
+    let restored = from_backups(&bench, &how).unwrap();
+    assert_eq!(
+        (restored.replaced.was_there, &restored.replaced.unopened),
+        (true, &None)
+    );
+    assert_eq!(restored.replaced.not_retired, None);
+    assert!(same(&bench, &path, &to));
+    assert_ne!(
+        before.superblock.database_id,
+        superblock_of(&bench, &to).superblock.database_id
+    );
+}
+
+/// Of the same database: its epochs and generations are never used again.
+#[test]
+fn the_place_of_a_database_that_went_on_has_a_later_epoch() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    for _ in 0..3 {
+        let how = selenite::offline::Offline::default();
+        selenite::offline::offline(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    }
+    let before = superblock_of(&bench, &path).superblock;
+    let how = Restore {
+        force: true,
+        ..Restore::new(&path)
+    };
+    from_backups(&bench, &how).unwrap();
+    let after = superblock_of(&bench, &path).superblock;
+    assert_eq!(after.epoch_max.0, before.epoch_max.0 + 1);
+    assert!(after.generation > before.generation + 2);
+}
+
+#[test]
+fn what_can_not_be_opened_is_replaced_with_its_logs() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    back_up(&bench, &path);
+    let damaged = made(&bench, "damaged.db", "DELETE", 300);
+    let mut bytes = std::fs::read(&damaged).unwrap();
+    bytes[100..200].fill(0xee);
+    bytes[32868..32968].fill(0xee);
+    std::fs::write(&damaged, bytes).unwrap();
+    let junk = bench.path("junk.db");
+    std::fs::write(&junk, "junk").unwrap();
+    let empty = bench.path("empty.db");
+    std::fs::write(&empty, "").unwrap();
+    let missing = bench.path("missing.db");
+    for to in [damaged, junk, empty, missing] {
+        for companion in ["-wal", "-shm", "-journal"] {
+            std::fs::write(format!("{}{companion}", to.display()), "of the old one").unwrap();
+        }
+        assert!(matches!(
+            from_backups(&bench, &Restore::new(&to)),
+            Err(EngineError::Exists { .. })
+        ));
+        let how = Restore {
+            force: true,
+            ..Restore::new(&to)
+        };
+        let restored = from_backups(&bench, &how).unwrap();
+        assert!(restored.replaced.unopened.is_some());
+        let name = to.file_name().unwrap().to_str().unwrap();
+        let beside: Vec<String> = bench.names().into_iter().filter(|found| found.contains(name)).collect();
+        assert_eq!(beside, [name]);
+        assert!(same(&bench, &path, &to));
+    }
+}
+
+/// That a key can't be had says nothing of the file: here one slot asks for what no slot may.
+#[test]
+fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    let to = made(&bench, "other.db", "DELETE", 20);
+    rewrite_superblock(&bench, &to, |next| {
+        let slot = &mut next.superblock.slots[0];
+        slot.kind = SlotKind::Passphrase;
+        slot.identifier = Vec::new();
+        slot.parameters = vec![1; 27];
+    });
+    std::fs::write(bench.path("passphrase-key"), "correct horse\n").unwrap();
+    let access = Access {
+        identity: Some(
+            format!("passphrase:{}", bench.path("passphrase-key").display())
+                .parse()
+                .unwrap(),
+        ),
+        ..bench.access()
+    };
+    let before = std::fs::read(&to).unwrap();
+    let how = Restore {
+        force: true,
+        ..Restore::new(&to)
+    };
+    let destination = Folder::new(&bench.path("backups"));
+    let error = restore(&Disk, &destination, &access, &how, &Watch::nobody()).unwrap_err();
+    let is_refused = matches!(error, EngineError::Key(KeyError::KeyRefused { .. }));
+    assert!(is_refused, "{error}");
+    assert_eq!(std::fs::read(&to).unwrap(), before);
+    // Of another key it is, by this one.
+    let restored = from_backups_by(&bench, "other-key", &how).unwrap_err();
+    assert!(matches!(restored, EngineError::Backup(_)), "{restored}");
+}
+
+#[test]
+fn a_database_in_use_is_not_replaced() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "WAL", 300);
+    back_up(&bench, &path);
+    let user = Database::open(&Disk, &path, &bench.access()).unwrap();
+    user.run("BEGIN; SELECT * FROM t", &mut Collected::default()).unwrap();
+    let how = Restore {
+        force: true,
+        ..Restore::new(&path)
+    };
+    let error = from_backups(&bench, &how).unwrap_err();
+    assert_eq!(error.class(), Class::Busy, "{error}");
+    drop(user);
+    from_backups(&bench, &how).unwrap();
+}
+
+#[test]
+fn with_others_to_open_it_it_is_another_database() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    let to = bench.path("new.db");
+    let how = Restore {
+        recipients: vec![bench.spec("other-key")],
+        ..Restore::new(&to)
+    };
+    let restored = from_backups(&bench, &how).unwrap();
+    assert!(restored.has_new_master && restored.database_id != restored.of);
+    let error = query(&to, &bench.access(), CONTENTS).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    let other = bench.access_by("other-key");
+    assert_eq!(
+        query(&to, &other, CONTENTS).unwrap(),
+        query(&path, &bench.access(), CONTENTS).unwrap()
+    );
+}
+
+#[test]
+fn which_backup_is_meant_is_said_by_name_or_time() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    let first = back_up(&bench, &path);
+    let to = bench.path("new.db");
+    let with = |which: Which| {
+        let how = Restore {
+            which,
+            force: true,
+            ..Restore::new(&to)
+        };
+        from_backups(&bench, &how)
+    };
+    assert_eq!(with(Which::Named(first.clone())).unwrap().name, first);
+    assert_eq!(with(Which::At(u64::MAX / 2)).unwrap().name, first);
+    for which in [
+        Which::At(1),
+        Which::Named("20260301T120000Z-0123456789abcdef".parse().unwrap()),
+    ] {
+        let error = with(which).unwrap_err();
+        assert_eq!(error.class(), Class::Usage, "{error}");
+    }
+    // Of another database, too: which one is meant has to be said.
+    let other = made(&bench, "other.db", "DELETE", 300);
+    let second = back_up(&bench, &other);
+    assert_eq!(with(Which::Newest).unwrap_err().class(), Class::Usage);
+    assert_eq!(with(Which::Named(second.clone())).unwrap().name, second);
+    let how = Restore {
+        database_id: Some(superblock_of(&bench, &path).superblock.database_id),
+        force: true,
+        ..Restore::new(&to)
+    };
+    assert_eq!(from_backups(&bench, &how).unwrap().name, first);
+}
+
+#[test]
+fn nobody_without_a_key_gets_anything() {
+    let bench = Bench::new();
+    let path = made(&bench, "app.db", "DELETE", 300);
+    back_up(&bench, &path);
+    let destination = Folder::new(&bench.path("backups"));
+    let how = Restore::new(&bench.path("new.db"));
+    let other = bench.access_by("other-key");
+    let error = restore(&Disk, &destination, &other, &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Key, "{error}");
+    let nowhere = Folder::new(&bench.path("nowhere"));
+    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Io, "{error}");
+    assert!(error.to_string().contains("nowhere"), "{error}");
+    std::fs::create_dir(bench.path("nowhere")).unwrap();
+    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
+    assert_eq!(error.class(), Class::Usage, "{error}");
+    std::fs::remove_dir(bench.path("nowhere")).unwrap();
+    assert_eq!(bench.names(), ["app.db", "backups"]);
+}

@@ -1,0 +1,295 @@
+//! A disk that fails at each thing that a restore does to it: full, or not able to keep what it was given.
+
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use selenite::restore::{Restore, Restored, restore};
+use selenite::storage::{Attributes, Claim, Disk, ReadAt, Storage, WriteAt};
+use selenite::{Class, EngineError, Watch};
+use selenite_backup::Folder;
+
+use crate::restore::{CONTENTS, back_up, made, same};
+use crate::support::{Bench, query};
+
+/// The disk of this machine, of which one call fails, and all later ones where it is full.
+#[derive(Clone)]
+struct Faulty(Arc<Fault>);
+
+struct Fault {
+    fail_at: u32,
+    is_full: bool,
+    calls: AtomicU32,
+}
+
+impl Faulty {
+    fn new(fail_at: u32, is_full: bool) -> Self {
+        let calls = AtomicU32::new(0);
+        Self(Arc::new(Fault {
+            fail_at,
+            is_full,
+            calls,
+        }))
+    }
+
+    /// What takes room fails on a full disk; on one that does not keep what it is given, what changes anything.
+    fn call<T>(&self, takes_room: bool, work: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        let fault = &self.0;
+        if fault.is_full && !takes_room {
+            return work();
+        }
+        let call = fault.calls.fetch_add(1, Ordering::SeqCst) + 1;
+        if fault.is_full && call >= fault.fail_at {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        if call == fault.fail_at {
+            // EIO
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        work()
+    }
+}
+
+struct FaultyFile {
+    file: Box<dyn WriteAt>,
+    disk: Faulty,
+}
+
+impl ReadAt for FaultyFile {
+    fn read_at(&self, out: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(out, offset)
+    }
+
+    fn size(&self) -> io::Result<u64> {
+        self.file.size()
+    }
+}
+
+impl WriteAt for FaultyFile {
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        self.disk.call(true, || self.file.write_at(bytes, offset))
+    }
+
+    fn set_size(&self, size: u64) -> io::Result<()> {
+        self.disk.call(true, || self.file.set_size(size))
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.disk.call(true, || self.file.sync())
+    }
+}
+
+impl Storage for Faulty {
+    fn real_path(&self, path: &Path) -> io::Result<PathBuf> {
+        Disk.real_path(path)
+    }
+
+    fn attributes(&self, path: &Path) -> io::Result<Attributes> {
+        Disk.attributes(path)
+    }
+
+    fn list(&self, folder: &Path) -> io::Result<Vec<OsString>> {
+        Disk.list(folder)
+    }
+
+    fn create(&self, path: &Path) -> io::Result<()> {
+        self.call(true, || Disk.create(path))
+    }
+
+    fn set_owner_and_mode(&self, path: &Path, attributes: &Attributes) -> io::Result<()> {
+        self.call(false, || Disk.set_owner_and_mode(path, attributes))
+    }
+
+    fn sync_file(&self, path: &Path) -> io::Result<()> {
+        self.call(true, || Disk.sync_file(path))
+    }
+
+    fn sync_folder(&self, folder: &Path) -> io::Result<()> {
+        self.call(false, || Disk.sync_folder(folder))
+    }
+
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.call(false, || Disk.rename(from, to))
+    }
+
+    fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()> {
+        self.call(false, || Disk.rename_new(from, to))
+    }
+
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        Disk.remove(path)
+    }
+
+    fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>> {
+        Disk.open(path)
+    }
+
+    fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>> {
+        let file = Disk.open_to_write(path)?;
+        let disk = self.clone();
+        Ok(Box::new(FaultyFile { file, disk }))
+    }
+
+    fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>> {
+        self.call(true, || Disk.claim(path))
+    }
+
+    fn read_claim(&self, path: &Path) -> io::Result<Option<String>> {
+        Disk.read_claim(path)
+    }
+}
+
+/// Two runs of pages, and what is left of them.
+const ROWS: u32 = 12_000;
+
+struct Trial {
+    bench: Bench,
+    source: PathBuf,
+    to: PathBuf,
+    /// What was there before, if anything.
+    before: Option<String>,
+}
+
+impl Trial {
+    fn new(is_there: bool) -> Self {
+        let bench = Bench::new();
+        let source = made(&bench, "source.db", "WAL", ROWS);
+        back_up(&bench, &source);
+        let to = bench.path("app.db");
+        let mut trial = Self {
+            bench,
+            source,
+            to,
+            before: None,
+        };
+        if is_there {
+            trial.put_old();
+            trial.before = trial.rows();
+        }
+        trial
+    }
+
+    fn put_old(&self) {
+        let _ = std::fs::remove_file(&self.to);
+        made(&self.bench, "app.db", "WAL", 20);
+    }
+
+    fn rows(&self) -> Option<String> {
+        let rows = self
+            .to
+            .exists()
+            .then(|| query(&self.to, &self.bench.access(), "SELECT count(*) FROM t").unwrap());
+        rows.map(|rows| format!("{rows:?}"))
+    }
+
+    fn restore(&self, disk: &dyn Storage) -> Result<Restored, EngineError> {
+        let how = Restore {
+            force: self.before.is_some(),
+            keep_fetched: true,
+            ..Restore::new(&self.to)
+        };
+        let destination = Folder::new(&self.bench.path("backups"));
+        restore(disk, &destination, &self.bench.access(), &how, &Watch::nobody())
+    }
+
+    /// Fails at each call. Answers how many there are.
+    fn each_call(&self, is_full: bool) -> u32 {
+        for fail_at in 1.. {
+            let disk = Faulty::new(fail_at, is_full);
+            let done = self.restore(&disk);
+            let Err(error) = done else {
+                assert!(
+                    disk.0.calls.load(Ordering::SeqCst) < fail_at,
+                    "call {fail_at} failed unseen"
+                );
+                assert!(same(&self.bench, &self.source, &self.to));
+                return fail_at - 1;
+            };
+            let about = format!("call {fail_at}, full {is_full}: {error}");
+            assert_eq!(error.class(), Class::Io, "{about}");
+            assert!(!error.advice().is_empty(), "{about}");
+            if is_full {
+                assert!(
+                    matches!(
+                        error,
+                        EngineError::NoRoom {
+                            needed: 1_000_000..,
+                            ..
+                        }
+                    ),
+                    "{about}"
+                );
+            }
+            self.look(&error, &about);
+            // What was fetched may be kept for the next one: nothing else is left.
+            let left: Vec<String> = self
+                .bench
+                .names()
+                .into_iter()
+                .filter(|name| !name.ends_with("fetched"))
+                .collect();
+            let expected = ["app.db", "backups", "source.db"];
+            let expected = if self.to.exists() {
+                &expected[..]
+            } else {
+                &expected[1..]
+            };
+            assert_eq!(left, expected, "{about}");
+            self.again(&about);
+        }
+        unreachable!("a restore has an end")
+    }
+
+    /// What has the name is what was there before; or all of the new one, where the name could not be made to last.
+    fn look(&self, error: &EngineError, about: &str) {
+        if self.rows() == self.before {
+            return;
+        }
+        assert!(matches!(error, EngineError::Io { verb: "sync", .. }), "{about}");
+        assert_eq!(
+            query(&self.to, &self.bench.access(), CONTENTS).unwrap(),
+            query(&self.source, &self.bench.access(), CONTENTS).unwrap(),
+            "{about}"
+        );
+    }
+
+    /// The next run ends it; then all is as it was before.
+    fn again(&self, about: &str) {
+        if self.before.is_none() && self.to.exists() {
+            std::fs::remove_file(&self.to).unwrap();
+        }
+        self.restore(&Disk)
+            .map(drop)
+            .unwrap_or_else(|error| panic!("again: {about}: {error}"));
+        assert_eq!(self.bench.names(), ["app.db", "backups", "source.db"], "{about}");
+        match self.before {
+            Some(_) => self.put_old(),
+            None => std::fs::remove_file(&self.to).unwrap(),
+        }
+    }
+}
+
+#[test]
+fn a_disk_that_fails_leaves_no_file_or_the_whole_one() {
+    let trial = Trial::new(false);
+    // A claim, a draft, superblocks, a size, three runs, syncs of file and folder, the name.
+    let calls = trial.each_call(false);
+    assert!(calls >= 12, "{calls}");
+}
+
+#[test]
+fn a_disk_that_fails_leaves_the_database_that_was_there_or_the_whole_new_one() {
+    let trial = Trial::new(true);
+    let calls = trial.each_call(false);
+    assert!(calls >= 12, "{calls}");
+}
+
+#[test]
+fn a_disk_that_is_full_says_how_much_room_is_needed_and_leaves_what_was_there() {
+    for is_there in [false, true] {
+        let calls = Trial::new(is_there).each_call(true);
+        assert!(calls >= 8, "{calls}");
+    }
+}

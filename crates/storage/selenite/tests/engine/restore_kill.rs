@@ -1,0 +1,155 @@
+//! A kill at any moment of a restore leaves what was there, or all of what was backed up; and the next run ends it.
+//!
+//! As in `offline_kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
+
+use std::io::{BufRead, BufReader, Read};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use selenite::restore::{Restore, restore};
+use selenite::storage::Disk;
+use selenite::{Access, Watch};
+use selenite_backup::Folder;
+use selenite_testing::own_process::test_command;
+
+use crate::pausing::{Pausing, Steps, watch};
+use crate::restore::{CONTENTS, back_up, made, same};
+use crate::support::{Bench, query};
+
+/// Counts its steps, and stops at one of them.
+struct StopAt {
+    stop_at: u32,
+    count: AtomicU32,
+}
+
+impl Steps for StopAt {
+    fn step(&self, name: &str) {
+        if self.count.fetch_add(1, Ordering::SeqCst) == self.stop_at {
+            println!("stopped at {name}");
+            // Until the parent kills this process; the end of its input says that the parent is gone.
+            let _ = std::io::stdin().read(&mut [0]);
+            std::process::exit(9);
+        }
+    }
+}
+
+fn how(to: &Path) -> Restore {
+    Restore {
+        force: true,
+        keep_fetched: true,
+        ..Restore::new(to)
+    }
+}
+
+/// The child. Does nothing when it is run as a test.
+#[test]
+fn restore_child() {
+    let Ok(path) = std::env::var("SELENITE_TEST_RESTORE") else {
+        return;
+    };
+    let to = Path::new(&path);
+    let access = Access {
+        identity: Some(std::env::var("SELENITE_TEST_KEY").unwrap().parse().unwrap()),
+        ..Access::default()
+    };
+    let steps = Arc::new(StopAt {
+        stop_at: std::env::var("SELENITE_TEST_STOP_AT").unwrap().parse().unwrap(),
+        count: AtomicU32::new(0),
+    });
+    let destination = Folder::new(&to.with_file_name("backups"));
+    restore(&Pausing(steps.clone()), &destination, &access, &how(to), &watch(&steps)).unwrap();
+    println!("done after {}", steps.count.load(Ordering::SeqCst));
+}
+
+/// Runs the child to the step at which it stops, and kills it; answers what it said.
+fn run_child(bench: &Bench, to: &Path, stop_at: u32) -> String {
+    let mut child = test_command("restore_kill::restore_child")
+        .env("SELENITE_TEST_RESTORE", to)
+        .env("SELENITE_TEST_KEY", bench.spec("key"))
+        .env("SELENITE_TEST_STOP_AT", stop_at.to_string())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let said = BufReader::new(child.stdout.take().unwrap())
+        .lines()
+        .map(Result::unwrap)
+        .find_map(|line| {
+            ["stopped at ", "done after "]
+                .iter()
+                .find_map(|word| Some(line[line.find(word)?..].to_owned()))
+        })
+        .expect("the child says how far it is");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    said
+}
+
+/// `prepare` makes what is there before; `is_old` says whether it is still so.
+fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Path) -> bool) {
+    let (mut kept, mut restored) = (0, 0);
+    let mut stop_at = 0;
+    loop {
+        let bench = Bench::new();
+        let source = made(&bench, "source.db", "WAL", 800);
+        back_up(&bench, &source);
+        let to = bench.path("app.db");
+        prepare(&bench, &to);
+        let said = run_child(&bench, &to, stop_at);
+        // What is there is looked at in a copy: a look may close a log.
+        let is_new = to.exists()
+            && query(&to, &bench.access(), CONTENTS)
+                .is_ok_and(|rows| rows == query(&source, &bench.access(), CONTENTS).unwrap());
+        if is_new {
+            assert!(same(&bench, &source, &to), "{said}");
+            restored += 1;
+        } else {
+            assert!(is_old(&bench, &to), "step {stop_at}, {said}: {:?}", bench.names());
+            kept += 1;
+        }
+        if said.starts_with("done") {
+            break;
+        }
+        let destination = Folder::new(&bench.path("backups"));
+        restore(&Disk, &destination, &bench.access(), &how(&to), &Watch::nobody()).unwrap();
+        assert!(same(&bench, &source, &to), "{said}");
+        assert_eq!(bench.names(), ["app.db", "backups", "source.db"], "{said}");
+        stop_at += 1;
+    }
+    println!("{kept} kept, {restored} restored");
+    assert!(kept > 10 && restored > 1);
+}
+
+#[test]
+fn a_kill_leaves_no_file_or_the_whole_one() {
+    kill_everywhere(|_, _| (), |_, to| !to.exists());
+}
+
+#[test]
+fn a_kill_leaves_the_database_that_was_there_or_the_whole_new_one() {
+    kill_everywhere(
+        |bench, to| drop(made(bench, to.file_name().unwrap().to_str().unwrap(), "WAL", 20)),
+        |bench, to| {
+            let rows = query(to, &bench.access(), "SELECT count(*) FROM t").unwrap();
+            format!("{rows:?}") == "[[Integer(20)]]"
+        },
+    );
+}
+
+#[test]
+fn a_kill_leaves_the_file_that_could_not_be_opened_or_the_whole_new_one() {
+    kill_everywhere(
+        |_, to| {
+            std::fs::write(to, "junk").unwrap();
+            std::fs::write(to.with_file_name("app.db-wal"), "its log").unwrap();
+        },
+        |bench, to| {
+            // Its log is put aside just before the file gets its name.
+            let log = std::fs::read(to.with_file_name("app.db-wal"))
+                .or_else(|_| std::fs::read(bench.path(".app.db.selenite-tmp-restore-wal")));
+            std::fs::read(to).unwrap() == b"junk" && log.unwrap() == b"its log"
+        },
+    );
+}

@@ -1,0 +1,35 @@
+//! Threads of one process that open a database at once do not take each other for another copy of SQLite, and take no locks from each
+//! other.
+
+use std::sync::Barrier;
+use std::thread;
+
+use selenite::storage::Disk;
+use selenite::{Database, Layout, inspect};
+
+use crate::support::Bench;
+
+#[test]
+fn who_looks_at_a_file_and_who_opens_it_do_not_meet() {
+    let bench = Bench::new();
+    let (path, access) = (bench.path("app.db"), bench.access());
+    Database::create(&Disk, &path, &access, &Layout::default()).unwrap();
+    let start = Barrier::new(THREAD_COUNT);
+    thread::scope(|scope| {
+        for _ in 0..THREAD_COUNT {
+            scope.spawn(|| {
+                start.wait();
+                for turn in 0..TURN_COUNT {
+                    if let Err(error) = Database::open(&Disk, &path, &access) {
+                        panic!("turn {turn}: {error}");
+                    }
+                    // Another's connection may be there, and then it is not looked at.
+                    let _ = inspect(&Disk, &path);
+                }
+            });
+        }
+    });
+}
+
+const THREAD_COUNT: usize = 4;
+const TURN_COUNT: u32 = 150;

@@ -1,0 +1,201 @@
+//! A page that a log is about to write again is pending; every other that does not open is bad.
+
+use std::fs::{self, OpenOptions};
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use selenite::storage::Disk;
+use selenite::verify::{PhysicalReport, physical};
+use selenite::{Database, Layout, PageSize, Watch};
+
+use crate::support::{Bench, Collected, query};
+
+const NOTES: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text);
+    WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 500)
+    INSERT INTO note SELECT i, hex(randomblob(100)) FROM n;";
+
+/// A copy of the database with all that lies beside it, in the middle of `sql`.
+fn copy_within(bench: &Bench, mode: &str, sql: &str) -> PathBuf {
+    let path = bench.path("app.db");
+    let database = Database::create(&Disk, &path, &bench.access(), &Layout::default()).unwrap();
+    let sql = format!("PRAGMA journal_mode = {mode}; PRAGMA wal_autocheckpoint = 0; {NOTES} {sql}");
+    database.run(&sql, &mut Collected::default()).unwrap();
+    let copy = bench.path("copy.db");
+    for companion in ["", "-wal", "-shm", "-journal"] {
+        let from = bench.path(&format!("app.db{companion}"));
+        if from.exists() {
+            fs::copy(from, bench.path(&format!("copy.db{companion}"))).unwrap();
+        }
+    }
+    copy
+}
+
+fn tear(path: &Path, page_no: u64) {
+    let file = OpenOptions::new().write(true).open(path).unwrap();
+    file.write_all_at(&[0x5a; 512], 65536 + (page_no - 1) * 4096).unwrap();
+}
+
+fn check(bench: &Bench, path: &Path) -> PhysicalReport {
+    physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap()
+}
+
+fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
+    report.bad.iter().map(|bad| bad.page_no).collect()
+}
+
+/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in pager.c): the number of
+/// the lock page, the name, its size, its sum, the magic.
+pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
+    let sum: u32 = name.iter().map(|&byte| u32::from(byte)).sum();
+    let size = u32::try_from(name.len()).unwrap();
+    let mut bytes = journal.to_vec();
+    bytes.extend(0x4000_0000_u32.to_be_bytes());
+    bytes.extend(name);
+    bytes.extend(size.to_be_bytes());
+    bytes.extend(sum.to_be_bytes());
+    bytes.extend([0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7]);
+    bytes
+}
+
+/// As a power failure in the middle of a checkpoint leaves it.
+#[test]
+fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
+    let bench = Bench::new();
+    let sql = "PRAGMA wal_checkpoint(TRUNCATE); UPDATE note SET text = 'x' WHERE id < 30";
+    let copy = copy_within(&bench, "WAL", sql);
+    let report = check(&bench, &copy);
+    assert!(report.is_good() && report.pending.is_empty(), "{report:?}");
+    // Row 1 is on the table's first leaf, page 3; the last page is of rows that nobody touched.
+    let last = report.page_count;
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+    tear(&copy, last.into());
+    let report = check(&bench, &copy);
+    assert_eq!(
+        (bad_pages(&report), &report.pending),
+        (vec![last], &vec![3]),
+        "{report:?}"
+    );
+    // SQLite reads the page from the log, as we said.
+    let rows = query(&copy, &bench.access(), "SELECT text FROM note WHERE id = 1").unwrap();
+    assert_eq!(rows[0][0], selenite::Cell::Text("x".into()));
+}
+
+/// A page that went bad after it was copied is not written again while the index lives.
+#[test]
+fn a_page_that_was_copied_already_is_bad_though_the_log_still_has_it() {
+    let bench = Bench::new();
+    let sql = "UPDATE note SET text = 'x' WHERE id < 30; PRAGMA wal_checkpoint(PASSIVE)";
+    let copy = copy_within(&bench, "WAL", sql);
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    // Without the index all of the log is copied again.
+    fs::remove_file(bench.path("copy.db-shm")).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+}
+
+#[test]
+fn a_page_torn_by_a_commit_is_pending_while_the_journal_puts_it_back() {
+    let bench = Bench::new();
+    let sql = "PRAGMA cache_size = 2; BEGIN; UPDATE note SET text = 'x' WHERE id < 300";
+    let copy = copy_within(&bench, "DELETE", sql);
+    let report = check(&bench, &copy);
+    assert!(
+        report.is_good() && report.journal.unwrap().record_count > 2,
+        "{report:?}"
+    );
+    tear(&copy, 3);
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+    // A journal that names a super-journal may be of a transaction that was committed; a name that was torn is none.
+    let journal = bench.path("copy.db-journal");
+    let hot = fs::read(&journal).unwrap();
+    let name = bench.path("copy.db-mj1").into_os_string().into_encoded_bytes();
+    fs::write(&journal, with_super_journal(&hot, &name)).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+    let mut torn = with_super_journal(&hot, &name);
+    let within_name = torn.len() - 17;
+    torn[within_name] ^= 1;
+    fs::write(&journal, torn).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![], &vec![3]), "{report:?}");
+    fs::remove_file(journal).unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((bad_pages(&report), &report.pending), (vec![3], &vec![]), "{report:?}");
+}
+
+/// More than are listed: those that are pending do not count as bad, be they ever so many.
+#[test]
+fn pages_beyond_the_listed_ones_are_counted_rightly() {
+    let bench = Bench::new();
+    let sql = "PRAGMA page_size = 1024; PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0;
+        CREATE TABLE note (id INTEGER PRIMARY KEY, text); PRAGMA wal_checkpoint(TRUNCATE);
+        WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 10500)
+        INSERT INTO note SELECT i, zeroblob(900) FROM n;";
+    let path = bench.path("app.db");
+    let layout = Layout {
+        page_size: PageSize::MIN,
+        ..Layout::default()
+    };
+    let database = Database::create(&Disk, &path, &bench.access(), &layout).unwrap();
+    database.run(sql, &mut Collected::default()).unwrap();
+    let copy = bench.path("copy.db");
+    fs::copy(&path, &copy).unwrap();
+    fs::copy(bench.path("app.db-wal"), bench.path("copy.db-wal")).unwrap();
+    drop(database);
+    // As a checkpoint that was cut off leaves it: the file is long enough, and nothing is on it yet.
+    let size = fs::metadata(&path).unwrap().len();
+    OpenOptions::new()
+        .write(true)
+        .open(&copy)
+        .unwrap()
+        .set_len(size)
+        .unwrap();
+    let report = check(&bench, &copy);
+    assert_eq!((report.bad_count, &report.bad), (0, &vec![]), "{report:?}");
+    assert!(report.pending.len() > 10_400, "{}", report.pending.len());
+    fs::remove_file(bench.path("copy.db-wal")).unwrap();
+    let found = check(&bench, &copy);
+    assert_eq!((found.bad.len(), found.pending.len()), (10_000, 0));
+    assert_eq!(found.bad_count, u64::try_from(report.pending.len()).unwrap());
+}
+
+/// FORMAT 6.4 number 2: one frame of an epoch that the database does not know may be torn; two are of a later time.
+#[test]
+fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() {
+    const FRAME: usize = 24 + 4096;
+    let bench = Bench::new();
+    let copy = copy_within(&bench, "WAL", "UPDATE note SET text = 'x' WHERE id < 30");
+    let wal = bench.path("copy.db-wal");
+    let whole = fs::read(&wal).unwrap();
+    let count = (whole.len() - 32) / FRAME;
+    let of_epoch = |frames: &[usize], epoch: u32| {
+        let mut bytes = whole.clone();
+        for frame in frames {
+            let trailer = 32 + (frame + 1) * FRAME - 48;
+            bytes[trailer..trailer + 4].copy_from_slice(&epoch.to_be_bytes());
+        }
+        fs::write(&wal, bytes).unwrap();
+        let _ = fs::remove_file(bench.path("copy.db-shm"));
+        check(&bench, &copy)
+    };
+    let count_rows = || query(&copy, &bench.access(), "SELECT count(*) FROM note");
+    let one = of_epoch(&[count - 1], 9);
+    assert!(one.is_good(), "{one:?}");
+    assert_eq!(
+        one.wal.unwrap().committed_count + one.wal.unwrap().uncommitted_count,
+        count as u64 - 1
+    );
+    let two = of_epoch(&[count - 2, count - 1], 9);
+    assert!(!two.is_good(), "{two:?}");
+    assert_eq!(two.bad[0].index, Some(count as u64 - 2), "{two:?}");
+    assert!(count_rows().is_err());
+    // Below the highest: whoever dropped that epoch had no such frame left in the log.
+    let known = of_epoch(&[count - 2, count - 1], 0);
+    assert!(known.is_good(), "{known:?}");
+    assert!(count_rows().is_ok());
+}
