@@ -55,6 +55,8 @@ need_tsql() {
 need_tests() {
   need_python
   need_command /usr/bin/sqlite3 sqlite3
+  # Without it every commit of a test waits for the disk.
+  need_command eatmydata eatmydata
   # What backups are compared with.
   need_command zstd zstd
   need_command age age
