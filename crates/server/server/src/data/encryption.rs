@@ -168,7 +168,9 @@ impl SessionExecutor<'_> {
         if self.current == MASTER {
             return Ok(());
         }
-        Err(unsupported(&format!("{statement} in another database than master")))
+        Err(unsupported(&format!(
+            "{statement} outside master (run USE master first)"
+        )))
     }
 }
 
