@@ -18,7 +18,6 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use selenite_engine::EngineError;
 
 use arguments::{Arguments, Command};
@@ -30,12 +29,12 @@ fn main() -> ExitCode {
         return Complaint::Engine(EngineError::Usage {
             what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
                 .to_owned(),
-            next: "take them from its file, chmod ug-s: who starts it would choose its keys by variables and folders"
+            next: "remove them from its file (chmod ug-s): the caller could choose its keys by variables and folders"
                 .to_owned(),
         })
         .show();
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::of_process();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(complaint) => complaint.show(),
@@ -62,6 +61,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Serve(serve) => command::serve::run(serve, &access),
         Command::Exec(exec) => command::exec::run(exec, access),
         Command::Lab(lab) => command::lab::run(&lab.command),
+        Command::Completions(completions) => command::completions::run(completions),
+        Command::ManPages(pages) => command::completions::run_man_pages(pages),
         Command::LabWorker => command::lab_worker::run(),
         Command::LabTransitWorker => command::lab_worker::run_transit(),
     }

@@ -194,6 +194,7 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
         leftovers: Vec::new(),
         not_retired: None,
         not_kept: Vec::new(),
+        authenticated: None,
     }
 }
 

@@ -79,7 +79,7 @@ pub use error::{Class, EngineError};
 pub use file_uri::FileUri;
 pub use last_verify::{LastVerify, VerifyKind, VerifyNotes};
 pub use layout::Layout;
-pub use outcome::{Outcome, Target};
+pub use outcome::{Authenticated, Outcome, Target};
 pub use row_digest::row_digest;
 pub use selenite_cipher::{DatabaseId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, State};

@@ -22,6 +22,8 @@ use selenite_format::FormatError;
 pub enum KeyError {
     /// The caller: the file is encrypted and no identity was given.
     NoKey,
+    /// The caller: a file is to be encrypted and no identity was given.
+    NoKeyToMake,
     /// The caller: none of the identities given opens a key slot of this database.
     WrongKey,
     /// The machine or the peer: a key service had to be asked, did not help, and nothing else opened the file.

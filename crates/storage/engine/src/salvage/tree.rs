@@ -48,6 +48,17 @@ struct Visit {
 }
 
 impl Hole {
+    /// Which rowids are lost, in words.
+    #[must_use]
+    pub fn rows(&self) -> String {
+        match (self.above, self.up_to) {
+            (None, None) => "rows of unknown keys".to_owned(),
+            (Some(above), None) => format!("rows above {above}"),
+            (None, Some(up_to)) => format!("rows up to {up_to}"),
+            (Some(above), Some(up_to)) => format!("rows above {above}, up to {up_to}"),
+        }
+    }
+
     /// A page of rows that was there before, and can't be read now.
     pub(super) fn of_page(page_no: u32, why: Why) -> Self {
         Self {

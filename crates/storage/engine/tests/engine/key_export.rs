@@ -156,7 +156,7 @@ fn a_database_of_thirty_two_slots_says_so() {
     let error = import(&bench, &path, &escrow(&bench), &from).unwrap_err();
     assert!(error.to_string().contains("at most 32 key slots"), "{error}");
     let first = keys::list(&Disk, &path).unwrap().slots[1].id.to_string();
-    keys::remove(&Disk, &path, &bench.access(), &first).unwrap();
+    keys::remove(&Disk, &path, &bench.access(), &first, true).unwrap();
     import(&bench, &path, &escrow(&bench), &from).unwrap();
 }
 
