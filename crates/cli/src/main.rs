@@ -1,8 +1,10 @@
 //! Selenite: the command line.
 //!
-//! L1. Results go to standard output; what went wrong, how far it is and what to know besides, to standard error.
-//! L2. An error says what happened, then what to do next; its class is the exit status.
-//! L3. Nothing here opens a database: that is the engine's.
+//! - results-on-stdout: results go to standard output; what went wrong, how far it is and what to
+//!   know besides, to standard error.
+//! - error-then-advice: an error says what happened, then what to do next; its class is the exit
+//!   status.
+//! - engine-opens-databases: nothing here opens a database: that is the engine's.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -23,7 +23,9 @@ fn the_only_slot_of_the_identity_is_removed_only_by_force() {
     let own = slots(&bench)[0].0.clone();
     let before = std::fs::read(&path).unwrap();
     let remove = ["-i", "key.txt", "keys", "remove", "app.db", &own];
-    bench.run(&remove).failed(2, "only one that the identity in force opens");
+    bench
+        .run(&remove)
+        .failed(2, "only one that the identity in force opens");
     assert_eq!(std::fs::read(&path).unwrap(), before);
     let ran = bench.run(&[&remove[..], &["--force"]].concat()).done();
     assert!(ran.err.contains("no key slot any more"), "{ran:?}");

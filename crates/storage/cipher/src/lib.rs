@@ -3,12 +3,12 @@
 //! This crate turns keys and bytes into other bytes and nothing else: it has no file, clock or
 //! source of randomness. Nonces, salts and new keys are drawn by the caller.
 //!
-//! I1. Nothing that fails to open leaves a byte of plaintext behind.
-//! I2. Why something did not open is never told: there is one error, [`Unauthentic`].
-//! I3. [`PageKey::seal`] and [`PageKey::open`] do not allocate.
-//! I4. Key bytes are zeroed when their owner is dropped. (The registers and the stack of the
-//!     libraries below are theirs: AEGIS leaves a copy of its key on the stack until the next
-//!     call overwrites it.)
+//! - no-plaintext-on-failure: nothing that fails to open leaves a byte of plaintext behind.
+//! - one-error: why something did not open is never told: there is one error, [`Unauthentic`].
+//! - no-allocation: [`PageKey::seal`] and [`PageKey::open`] do not allocate.
+//! - keys-zeroed: key bytes are zeroed when their owner is dropped. (The registers and the stack of
+//!   the libraries below are theirs: AEGIS leaves a copy of its key on the stack until the next
+//!   call overwrites it.)
 //!
 //! Which page may be in which suite is for `selenite-page`; what a superblock holds is for
 //! `selenite-format`; where a key comes from is for `selenite-keyring`.

@@ -1,13 +1,15 @@
 //! When a database was last verified and found good.
 //!
-//! N1. A note for people, beside the database it proves nothing: whoever may write to the state folder may write any
-//!     note. What a database holds is known to who verifies it.
-//! N2. Never in the database: a verify only reads. The note is in the state folder of who verified it.
-//! N3. A copy has the database's id, and was not verified with it: a note is found by id and inode together. Paths
-//!     would not do, for one file has several (containers, links).
-//! N4. One file for each, replaced whole: two who verify at once both leave a good one. A note that can't be read is
-//!     none.
-//! N5. Several users may write to the folder: [`SharedFolder`] follows no link there.
+//! - note-proves-nothing: a note for people, beside the database it proves nothing: whoever may
+//!   write to the state folder may write any note. What a database holds is known to who verifies
+//!   it.
+//! - not-in-the-database: never in the database: a verify only reads. The note is in the state
+//!   folder of who verified it.
+//! - by-id-and-inode: a copy has the database's id, and was not verified with it: a note is found
+//!   by id and inode together. Paths would not do, for one file has several (containers, links).
+//! - replaced-whole: one file for each, replaced whole: two who verify at once both leave a good
+//!   one. A note that can't be read is none.
+//! - no-links: several users may write to the folder: [`SharedFolder`] follows no link there.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;

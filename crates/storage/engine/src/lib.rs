@@ -3,14 +3,15 @@
 //! Every operation is a function of paths and an [`Access`], and opens and closes what it needs. SQLite is the one that
 //! is linked in, with the VFS `selenite` in it.
 //!
-//! E1. No key is in SQL, in a URI, in an argument or in an error: an identity is named by its spec, and a change of keys
-//!     goes to the VFS as a value (`selenite_vfs::change`).
-//! E2. Nothing is replaced before its replacement was compared, verified and synced; a kill at any moment leaves the
-//!     whole old database or the whole new one.
-//! E3. A database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX locks
-//!     would be lost ([`raw_file`]); or by a descriptor that is opened after SQLite's and closed after it, where that has
-//!     the exclusive lock ([`offline`], `comparison`) or keeps the file as it is ([`anchor`]). A process that serves
-//!     databases does these things in a child.
+//! - no-key-in-text: no key is in SQL, in a URI, in an argument or in an error: an identity is
+//!   named by its spec, and a change of keys goes to the VFS as a value (`selenite_vfs::change`).
+//! - compare-before-replace: nothing is replaced before its replacement was compared, verified and
+//!   synced; a kill at any moment leaves the whole old database or the whole new one.
+//! - posix-locks-kept: a database file is opened without SQLite only while this process has it not
+//!   open with SQLite, whose POSIX locks would be lost ([`raw_file`]); or by a descriptor that is
+//!   opened after SQLite's and closed after it, where that has the exclusive lock ([`offline`],
+//!   `comparison`) or keeps the file as it is ([`anchor`]). A process that serves databases does
+//!   these things in a child.
 //!
 //! What a file's bytes mean is left to `selenite-format`, locks and sealing to `selenite-vfs`, slots to
 //! `selenite-keyring`; how it is shown, to the command line.

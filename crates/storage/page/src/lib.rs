@@ -3,10 +3,10 @@
 //! The caller says under which keys and rules a file stands ([`PageKeys`], one generation of its
 //! superblock), and seals and opens with a [`PageCipher`], one per open file.
 //!
-//! I1. A page is sealed under the sealing epoch only. It is opened under any epoch at hand that the
-//!     rules allow for it (FORMAT 5.4).
-//! I2. A page that does not open is given back as zeros.
-//! I3. Once its session's key is derived, sealing and opening do not allocate.
+//! - seal-current-open-listed: a page is sealed under the sealing epoch only. It is opened under
+//!   any epoch at hand that the rules allow for it (FORMAT 5.4).
+//! - zeros-on-failure: a page that does not open is given back as zeros.
+//! - no-allocation: once its session's key is derived, sealing and opening do not allocate.
 //!
 //! Nonces are drawn by the caller, who promises that no pair of session and counter comes twice.
 //! Where a page lies, and what its bytes mean to SQLite, is for `selenite-format` and the VFS.

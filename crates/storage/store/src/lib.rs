@@ -1,11 +1,15 @@
 //! Where backups are kept, by what it is called: a folder, or an object store.
 //!
-//! T1. What is written is new or was not written: every write says `If-None-Match: *`, and a store that does not keep to that is
-//!     found before the first object goes there.
-//! T2. A write whose answer was lost is no failure and no success until the object was read back.
-//! T3. No more is read than the caller takes, and nothing is taken for whole that is shorter than was promised.
-//! T4. Every attempt is counted where it goes over the line. One that is made again has waited, and all of them together have a limit.
-//! T5. No secret is printed: what an error says is the server's code and message, the system's words, or ours.
+//! - write-once: what is written is new or was not written: every write says `If-None-Match: *`,
+//!   and a store that does not keep to that is found before the first object goes there.
+//! - lost-answer-is-open: a write whose answer was lost is no failure and no success until the
+//!   object was read back.
+//! - length-is-checked: no more is read than the caller takes, and nothing is taken for whole that
+//!   is shorter than was promised.
+//! - bounded-retries: every attempt is counted where it goes over the line. One that is made again
+//!   has waited, and all of them together have a limit.
+//! - no-secret-in-errors: no secret is printed: what an error says is the server's code and
+//!   message, the system's words, or ours.
 #![forbid(unsafe_code)]
 
 mod answer;
@@ -26,7 +30,8 @@ pub use settings::Settings;
 use bucket::Bucket;
 use spec::Spec;
 
-/// Opens the place of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:` URL. Nothing goes over the line yet.
+/// Opens the place of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or
+/// a `file:` URL. Nothing goes over the line yet.
 ///
 /// What is done with it later blocks, and so must not be done by a task of an asynchronous runtime.
 ///

@@ -173,7 +173,7 @@ fn several_get_their_slots_in_one_change() {
     assert_eq!(count(&bench, &path, "other-key"), 2);
 }
 
-/// X3.
+/// Checks `databases-are-not-replaced`.
 #[test]
 fn no_database_is_replaced_by_an_exported_key() {
     let bench = Bench::new();
