@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Encrypts a database, looks at its bytes, and uses it as before.
+# Encrypts a database, searches its bytes, and uses it as before.
 #   make demo                     with a database of payment cards, made here
 #   DB=path/to/any.db make demo   with a copy of yours, which is only read
 # Everything it makes lies in target/demo. NO_COLOR=1 leaves the colours out.
@@ -48,7 +48,7 @@ show() {
   printf '    %s$%s%s\n' "$dim" "$words" "$plain"
 }
 
-# run COMMAND...: shows the command, and what it says. What it says besides is for when it fails.
+# run COMMAND...: shows the command and its output. Standard error is shown only if it fails.
 run() {
   show "$@"
   local status=0
@@ -89,7 +89,7 @@ mkdir -p "$folder"
 cd "$folder"
 rm -rf plain.db* encrypted.db* ./*.key ./*.txt temporary config
 
-printf '%sSelenite%s encrypts SQLite databases, and applications keep their SQLite and their SQL.\n' \
+printf '%sSelenite%s encrypts SQLite databases; applications keep their SQLite and their SQL.\n' \
   "$strong" "$plain"
 say "host       $("$python" -c 'import sys, sqlite3
 print(f"Python {sys.version.split()[0]} with SQLite {sqlite3.sqlite_version}, as Debian has them")')"
@@ -137,13 +137,13 @@ run selenite keygen -o second.key
 slot=$(selenite keys list encrypted.db --json |
   "$python" -c 'import json, sys; print(json.load(sys.stdin)["slots"][0]["id"][:8])')
 run selenite keys replace encrypted.db "$slot" second.key
-say 'Who held the old one may have kept the master key: selenite keys renew makes a new one.'
+say 'The holder of the old identity may still know the master key: selenite keys renew replaces it.'
 say
 refused selenite --identity first.key exec encrypted.db 'SELECT count(*) FROM sqlite_schema'
 run selenite --identity second.key exec encrypted.db 'SELECT count(*) FROM sqlite_schema'
 export SELENITE_IDENTITY=$folder/second.key
 
-headline 'Give every page a new key, while it is written to'
+headline 'Re-encrypt every page under a new data key, while another process writes'
 show selenite reencrypt encrypted.db --new-key
 "$python" "$here/rotate.py" encrypted.db selenite reencrypt encrypted.db --new-key
 say
@@ -154,4 +154,4 @@ headline 'What it costs'
 rm -rf temporary
 printf '\n%sDone in %d s.%s Everything is in %s:\n' \
   "$strong" $((SECONDS - started)) "$plain" "$folder"
-say 'plain.db   encrypted.db   first.key, which does not open it any more   second.key, which does'
+say 'plain.db, encrypted.db, first.key (removed), second.key (opens encrypted.db)'

@@ -78,7 +78,7 @@ def main(path: Path) -> None:
     say(f"  {type(error).__name__}: {error} ({error.sqlite_errorname})")
     say(f"  {strong(reason)}")
     say()
-    say(f"the {before:,} rows before that page and the {behind:,} behind it are still read")
+    say(f"the {before:,} rows before that page and the {behind:,} after it can still be read")
     say(f"flipped back: all {total:,} are there again")
 
 

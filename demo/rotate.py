@@ -1,6 +1,6 @@
-"""Writes to a database while another process gives all of its pages a new key: rotate.py DATABASE COMMAND...
+"""Writes to a database while another process re-encrypts its pages: rotate.py DATABASE COMMAND...
 
-Commits a row, and another, until the command has ended, and looks then whether all of them are there.
+Commits row after row until the command has ended, then checks that all of them are there.
 """
 
 import sqlite3
@@ -38,23 +38,23 @@ def main(path: Path, command: list[str]) -> None:
     (count,) = connection.execute(f"SELECT count(DISTINCT number) FROM {TABLE}").fetchone()
     connection.execute(f"DROP TABLE {TABLE}")
     connection.close()
-    say(f"this process committed {number:,} rows meanwhile, without a word of the new key: {count:,} are there")
+    say(f"meanwhile this process committed {number:,} rows, without reopening the database: {count:,} are there")
     if count != number:
         sys.exit("commits were lost")
 
 
 def at_work(connection: sqlite3.Connection) -> str:
-    """What the database says of itself once a part is done; nothing until then."""
+    """The reported progress once a part is done; empty until then."""
     status = dict(connection.execute("SELECT name, value FROM selenite_status WHERE section = 'reencryption'"))
     if status["running"] != "yes" or status["percent_complete"] < 10:
         return ""
-    return f"during: process {status['pid']} has sealed {status['percent_complete']:.0f} % again, {status['what']}"
+    return f"during: process {status['pid']} has re-encrypted {status['percent_complete']:.0f} %, {status['what']}"
 
 
 def epochs(connection: sqlite3.Connection, when: str) -> None:
     pages = connection.execute("SELECT epoch, suite, pages FROM selenite_epochs").fetchall()
     counts = ", ".join(f"{count:,} pages under key {epoch} ({suite})" for epoch, suite, count in pages if count)
-    say(f"{when} {counts}{', and there is no other key' if len(pages) == 1 else ''}")
+    say(f"{when} {counts}{', no other key' if len(pages) == 1 else ''}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 //! `cargo xtask`: the checks of this repository that no other tool makes.
 //!
-//! I1. It has no dependencies: it is built first, and must never be the reason for a slow start.
-//! I2. It only reads. What it finds, a person mends.
+//! - no-dependencies: it has no dependencies: it is built first, and must never be the reason for a
+//!   slow start.
+//! - read-only: it only reads. What it finds, a person mends.
 //!
 //! Format and lints are left to `cargo fmt` and `cargo clippy`.
 #![forbid(unsafe_code)]

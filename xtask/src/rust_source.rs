@@ -1,8 +1,10 @@
 //! A Rust source seen without its comments and strings: enough to find words, attributes and
 //! functions by counting brackets.
 //!
-//! I1. The masked code has the length and the line ends of the text, so an offset means both.
-//! I2. A comment is blank in the masked code; what a string or character literal holds is `_`.
+//! - same-offsets: the masked code has the length and the line ends of the text, so an offset means
+//!   both.
+//! - comments-are-blank: a comment is blank in the masked code; what a string or character literal
+//!   holds is `_`.
 //!
 //! It is no parser: source that does not compile may be misread, and rustc says so first.
 

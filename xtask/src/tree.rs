@@ -1,7 +1,8 @@
 //! The files of the repository, read once for all checks.
 //!
-//! I1. Paths are relative to the root and use `/`, whatever the machine uses.
-//! I2. What builds and tools leave behind is not part of the tree: see `SKIPPED`.
+//! - relative-slash-paths: paths are relative to the root and use `/`, whatever the machine uses.
+//! - build-output-skipped: what builds and tools leave behind is not part of the tree: see
+//!   `SKIPPED`.
 
 use std::{
     collections::BTreeSet,

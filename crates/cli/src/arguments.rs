@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod backups;
+pub mod completions;
 mod exported_key;
 pub mod follow;
 #[cfg(feature = "lab")]
@@ -14,7 +15,7 @@ mod status;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use selenite::{Access, EngineError, PageSize, Suite};
 use selenite_keyring::OriginPolicy;
 
@@ -127,6 +128,12 @@ pub enum Command {
     #[cfg(not(feature = "lab"))]
     #[command(hide = true)]
     Lab(NotBuiltIn),
+    /// Print a completion script for a shell.
+    #[command(after_help = completions::AFTER_HELP)]
+    Completions(completions::Completions),
+    /// Write the man pages to a folder, for packages.
+    #[command(hide = true)]
+    ManPages(completions::ManPages),
     /// A worker of the lab, which speaks JSON on standard input and output.
     #[cfg(feature = "lab")]
     #[command(hide = true)]
@@ -284,6 +291,10 @@ pub struct KeysRemove {
     pub database: PathBuf,
     /// The first digits of the key slot's id.
     pub slot: String,
+    /// Remove it even if it is the only slot of the current identity, which can then no longer
+    /// open the database.
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(Args)]
@@ -424,6 +435,27 @@ pub struct Exec {
 }
 
 impl Arguments {
+    /// The arguments of this process. Where they are wrong, or help is asked for, the process ends.
+    pub fn of_process() -> Self {
+        let mut command = Self::shown();
+        let matches = command.get_matches_mut();
+        Self::from_arg_matches(&matches).unwrap_or_else(|error| error.format(&mut command).exit())
+    }
+
+    /// The command for help, completions and man pages: a command's help leaves out the options of all commands that
+    /// mean nothing to it. They are still accepted there.
+    pub fn shown() -> clap::Command {
+        let mut all = Self::command();
+        let globals: Vec<clap::Arg> = all.get_arguments().filter(|arg| arg.is_global_set()).cloned().collect();
+        for (command, options) in WITHOUT {
+            for option in globals.iter().filter(|arg| options.contains(&arg.get_id().as_str())) {
+                let hidden = option.clone().hide(true);
+                all = all.mut_subcommand(command, |command| command.arg(hidden));
+            }
+        }
+        all
+    }
+
     /// How databases are opened.
     pub fn access(&self) -> Result<Access, EngineError> {
         let identity = self.identity.as_deref().map(str::parse).transpose()?;
@@ -478,6 +510,16 @@ fn parse_page_size(text: &str) -> Result<PageSize, String> {
     size.ok_or_else(|| "expected 1024, 2048, 4096, 8192, 16384, 32768 or 65536".to_owned())
 }
 
+/// The options of all commands that mean nothing to a command.
+const WITHOUT: &[(&str, &[&str])] = &[
+    ("keygen", &["identity", "origin", "allow_deprecated"]),
+    ("encrypt", &["origin"]),
+    ("serve", &["origin", "allow_deprecated"]),
+    ("lab", &["identity", "origin", "allow_deprecated"]),
+    ("completions", &["identity", "origin", "allow_deprecated"]),
+    ("man-pages", &["identity", "origin", "allow_deprecated"]),
+];
+
 const AFTER_HELP: &str = "\
 Example:
   selenite keygen -o key.txt
@@ -490,13 +532,11 @@ Exit status:
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
     fn clap_finds_the_arguments_sound() {
-        Arguments::command().debug_assert();
+        Arguments::shown().debug_assert();
     }
 
     /// clap breaks lines where the terminal ends: those of a paragraph are its own.

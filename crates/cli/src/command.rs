@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod backups;
+pub mod completions;
 pub mod compromised;
 pub mod decrypt;
 pub mod drill;

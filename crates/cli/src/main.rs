@@ -1,8 +1,10 @@
 //! Selenite: the command line.
 //!
-//! L1. Results go to standard output; what went wrong, how far it is and what to know besides, to standard error.
-//! L2. An error says what happened, then what to do next; its class is the exit status.
-//! L3. Nothing here opens a database: that is the engine's.
+//! - results-on-stdout: results go to standard output; what went wrong, how far it is and what to
+//!   know besides, to standard error.
+//! - error-then-advice: an error says what happened, then what to do next; its class is the exit
+//!   status.
+//! - engine-opens-databases: nothing here opens a database: that is the engine's.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -20,7 +22,6 @@ mod terminal;
 
 use std::process::ExitCode;
 
-use clap::Parser;
 use selenite::EngineError;
 
 use arguments::{Arguments, Command};
@@ -32,12 +33,12 @@ fn main() -> ExitCode {
         return Complaint::Engine(EngineError::Usage {
             what: "selenite does not run with elevated rights (set-user-ID, set-group-ID, file capabilities)"
                 .to_owned(),
-            next: "take them from its file, chmod ug-s: who starts it would choose its keys by variables and folders"
+            next: "remove them from its file (chmod ug-s): the caller could choose its keys by variables and folders"
                 .to_owned(),
         })
         .show();
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::of_process();
     match run(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(complaint) => complaint.show(),
@@ -70,6 +71,8 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         Command::Lab(lab) => command::lab::run(&lab.command),
         #[cfg(not(feature = "lab"))]
         Command::Lab(_) => Err(not_built_in("lab")),
+        Command::Completions(completions) => command::completions::run(completions),
+        Command::ManPages(pages) => command::completions::run_man_pages(pages),
         #[cfg(feature = "lab")]
         Command::LabWorker => command::lab_worker::run(),
         #[cfg(feature = "lab")]

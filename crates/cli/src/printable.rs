@@ -1,7 +1,7 @@
 //! Names and texts that come from files, as a terminal may be given them.
 //!
-//! P1. Nothing of them moves the cursor or turns the direction of writing.
-//! P2. Two paths never look the same: [`path`] can be undone.
+//! - no-cursor-movement: nothing of them moves the cursor or turns the direction of writing.
+//! - paths-reversible: two paths never look the same: [`path`] can be undone.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! What the fuzz targets share: the reader that checks the vectors, and altered files for it.
 //!
-//! F1. A page that is released was sealed, under the number that it is released as.
+//! - released-was-sealed: a page that is released was sealed, under the number that it is released
+//!   as.
 #![forbid(unsafe_code)]
 
 use std::collections::HashSet;

@@ -1,6 +1,7 @@
 //! A file's bytes: sparse, and cheap to copy.
 //!
-//! C1. Bytes beyond the end are zero in the last chunk, so that a file that grows again shows zeros.
+//! - zeros-beyond-end: bytes beyond the end are zero in the last chunk, so that a file that grows
+//!   again shows zeros.
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! Somebody who comes between two calls that reach the disk: what another process may do at that moment, done then.
 //!
-//! I1. It comes before the call, while no lock of the disk is held, and at most once. Its own calls count as nobody's.
-//! I2. It does not come where another process would have to wait: SQLite sleeps then, and here nobody would wake.
+//! - once-before-the-call: it comes before the call, while no lock of the disk is held, and at most
+//!   once. Its own calls count as nobody's.
+//! - never-where-others-wait: it does not come where another process would have to wait: SQLite
+//!   sleeps then, and here nobody would wake.
 
 use std::any::Any;
 use std::cell::RefCell;

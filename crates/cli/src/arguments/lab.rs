@@ -6,12 +6,6 @@ use clap::{Args, Subcommand, ValueEnum};
 
 #[derive(Args)]
 pub struct Lab {
-    /// Not shown: the lab has keys of its own.
-    #[arg(long, short, global = true, hide = true)]
-    pub identity: Option<String>,
-    /// Not shown: a study says what it compares.
-    #[arg(long, global = true, hide = true)]
-    pub allow_deprecated: bool,
     #[command(subcommand)]
     pub command: LabCommand,
 }

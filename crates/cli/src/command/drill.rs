@@ -68,7 +68,7 @@ fn text(drilled: &Drilled) -> String {
     let rows = match drilled.rows {
         Rows::Same => format!("as they were, in {}", elapsed(took.rows)),
         Rows::Differ => "NOT as they were".to_owned(),
-        Rows::Unknown => "not compared: the backup has no digest of them".to_owned(),
+        Rows::Unknown => "not compared: the backup has no digest (make one with selenite backup --digest)".to_owned(),
     };
     lines.add("rows", rows);
     lines.add("time to restore", elapsed(took.restore));

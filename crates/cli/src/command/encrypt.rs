@@ -5,6 +5,7 @@ use std::path::Path;
 use selenite::storage::Disk;
 use selenite::{Access, Encrypt, Outcome, Target};
 
+use super::verify::remember;
 use crate::arguments;
 use crate::complaint::Complaint;
 use crate::lines::{Lines, bytes, counted, elapsed};
@@ -28,8 +29,11 @@ pub fn run(arguments: &arguments::Encrypt, access: &Access) -> Result<(), Compla
     show(&mut lines, &outcome, "every value compared, every page verified");
     lines.add_all("key slots", outcome.slots.iter().map(ToString::to_string));
     print(&lines.text())?;
+    if let Some(made) = outcome.authenticated {
+        remember(|notes| notes.keep_encrypted(&outcome.path, made));
+    }
     if how.target == Target::InPlace {
-        eprintln!("\nFreed blocks of the old file still hold its contents in clear, until the disk uses them again.");
+        eprintln!("\nFreed disk blocks still contain the unencrypted data until they are reused.");
     }
     Ok(())
 }
@@ -54,6 +58,6 @@ pub fn show(lines: &mut Lines, outcome: &Outcome, checked: &str) {
     let paths = |paths: &[std::path::PathBuf]| paths.iter().map(|path| printable::path(path)).collect::<Vec<_>>();
     lines.add_all("removed", paths(&outcome.removed));
     lines.add_all("left over", paths(&outcome.leftovers));
-    lines.add_all("not told", outcome.not_retired.clone());
+    lines.add_all("not notified", outcome.not_retired.clone());
     lines.add_all("not kept", outcome.not_kept.clone());
 }

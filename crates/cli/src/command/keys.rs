@@ -32,10 +32,10 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             &add.label,
         )?),
         KeysCommand::Remove(remove) => {
-            let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot)?;
+            let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot, remove.force)?;
             show(&changed)?;
             if changed.shuts_out_caller {
-                eprintln!("warning: it was the only key slot of this identity, which opens the database no longer");
+                eprintln!("warning: this identity has no key slot any more and can no longer open the database");
             }
             remind();
             Ok(())
@@ -111,9 +111,9 @@ pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// A slot that is gone does not undo what its holder has seen.
+/// Removing a slot does not make its holder forget the master key.
 fn remind() {
-    eprintln!("\nWho held it may have the master key: selenite keys renew makes a new one.");
+    eprintln!("\nIts holder may still know the master key: replace it with selenite keys renew.");
 }
 
 /// Slots in columns: id, kind, when they were made, whose they are, label.

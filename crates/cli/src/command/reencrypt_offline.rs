@@ -55,7 +55,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     }
     lines.add("took", elapsed(done.elapsed));
     lines.add_all("removed", done.removed.iter().map(|path| printable::path(path)));
-    lines.add_all("not told", done.not_retired.clone());
+    lines.add_all("not notified", done.not_retired.clone());
     lines.add_all("not kept", done.not_kept.clone());
     print(&lines.text())?;
     if done.suite == Suite::None {

@@ -107,7 +107,7 @@ fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String
     lines.add("took", elapsed(restored.elapsed));
     lines.add_all("key slots", restored.slots.iter().map(ToString::to_string));
     lines.add_all("removed", restored.removed.iter().map(|path| printable::path(path)));
-    lines.add_all("not told", restored.replaced.not_retired.clone());
+    lines.add_all("not notified", restored.replaced.not_retired.clone());
     lines.add_all("not kept", restored.replaced.not_kept.clone());
     lines.text()
 }

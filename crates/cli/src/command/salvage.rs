@@ -1,7 +1,7 @@
 //! `selenite salvage`.
 
 use selenite::Access;
-use selenite::salvage::{Lost, Salvaged, SchemaState, TableReport, salvage};
+use selenite::salvage::{Hole, Lost, Salvaged, SchemaState, TableReport, salvage};
 use selenite::storage::Disk;
 use serde_json::{Value, json};
 
@@ -26,39 +26,39 @@ pub fn run(arguments: &arguments::Salvage, access: &Access) -> Result<(), Compla
     complain(&salvaged)
 }
 
-/// What was lost goes to standard error, one thing to a line.
+/// What was lost goes to standard error, one line for each range of pages or rows.
 fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
-    for page_no in &salvaged.bad_pages {
-        eprintln!("page {page_no}: not authentic");
+    for pages in page_ranges(&salvaged.bad_pages) {
+        eprintln!("{pages}: not authentic");
     }
     more(salvaged.bad_count, salvaged.bad_pages.len(), "page");
-    for page_no in &salvaged.uncertain_pages {
-        eprintln!("page {page_no}: perhaps not as its last commit left it, which a bad place in a log may have held");
+    for pages in page_ranges(&salvaged.uncertain_pages) {
+        eprintln!("{pages}: may be out of date: the newest version may have been in a damaged part of a log");
     }
     more(salvaged.uncertain_count, salvaged.uncertain_pages.len(), "page");
     for bad in &salvaged.bad_logs {
-        note(&format!("{bad}: what was committed from here on may be lost"));
+        note(&format!("{bad}: commits after this point may be lost"));
     }
     match salvaged.schema {
         SchemaState::Whole => {}
-        SchemaState::Partial => eprintln!("schema: not all of it could be read: tables, views or triggers are missing"),
-        SchemaState::Lost => eprintln!("schema: page 1 is lost, and with it every table's name and columns"),
+        SchemaState::Partial => eprintln!("schema: partly unreadable: tables, views or triggers may be missing"),
+        SchemaState::Lost => eprintln!("schema: lost with page 1: the names and columns of all tables are unknown"),
     }
     for table in &salvaged.tables {
-        for lost in &table.lost {
+        for lost in lost_ranges(&table.lost) {
             note(&format!("table {}: {lost}", table.name));
         }
-        more(table.lost_count, table.lost.len(), "thing");
+        more(table.lost_count, table.lost.len(), "page or row");
     }
     for not_made in &salvaged.not_made {
         note(&format!(
-            "{} {} was not made: {}",
+            "{} {} was not created: {}",
             not_made.kind, not_made.name, not_made.why
         ));
     }
     for slot in &salvaged.dropped {
         note(&format!(
-            "key slot {slot} is not in the new database: add it with selenite keys add"
+            "key slot {slot} could not be copied: add it with selenite keys add"
         ));
     }
     if salvaged.is_complete() {
@@ -66,8 +66,72 @@ fn complain(salvaged: &Salvaged) -> Result<(), Complaint> {
     }
     Err(Complaint::Found {
         what: "not everything could be salvaged".to_owned(),
-        next: "compare with a backup what is listed above; keep the damaged database until then",
+        next: "compare the items listed above with a backup, and keep the damaged database until then",
     })
+}
+
+/// Ascending page numbers as ranges: `page 7`, `pages 9 to 12`.
+fn page_ranges(pages: &[u32]) -> Vec<String> {
+    pages
+        .chunk_by(|a, b| a.checked_add(1) == Some(*b))
+        .map(|range| match range {
+            [first, .., last] => format!("pages {first} to {last}"),
+            _ => format!("page {}", range[0]),
+        })
+        .collect()
+}
+
+/// What a table lost, in order; neighbours that were lost for the same reason make one line.
+fn lost_ranges(lost: &[Lost]) -> Vec<String> {
+    lost.chunk_by(continues)
+        .map(|range| match (&range[0], &range[range.len() - 1]) {
+            (Lost::Page(first), Lost::Page(last)) if range.len() > 1 => {
+                let rows = Hole {
+                    up_to: last.up_to,
+                    ..*first
+                }
+                .rows();
+                let count = count(range.len() as u64);
+                format!(
+                    "{count} pages, {} to {}: {}: {rows}",
+                    first.page_no, last.page_no, first.why
+                )
+            }
+            (
+                Lost::Row {
+                    rowid: Some(first),
+                    why,
+                    page_no,
+                },
+                Lost::Row {
+                    rowid: Some(last),
+                    page_no: last_page,
+                    ..
+                },
+            ) if range.len() > 1 => format!("rows {first} to {last}: pages {page_no} to {last_page}: {why}"),
+            (one, _) => one.to_string(),
+        })
+        .collect()
+}
+
+/// Whether what was lost second follows the first without a gap, for the same reason.
+fn continues(first: &Lost, second: &Lost) -> bool {
+    match (first, second) {
+        (Lost::Page(a), Lost::Page(b)) => a.why == b.why && a.up_to.is_some() && a.up_to == b.above,
+        (
+            Lost::Row {
+                rowid: Some(a),
+                why: first,
+                ..
+            },
+            Lost::Row {
+                rowid: Some(b),
+                why: second,
+                ..
+            },
+        ) => a.checked_add(1) == Some(*b) && first == second,
+        (Lost::Page(_) | Lost::Row { .. }, _) => false,
+    }
 }
 
 fn more(all: u64, listed: usize, one: &str) {
@@ -90,7 +154,7 @@ fn text(salvaged: &Salvaged) -> String {
             0 => String::new(),
             lost => format!(", {} could not be read", count(lost)),
         };
-        lines.add("of no table", format!("{rows}, in table {}{more}", strays.table));
+        lines.add("unassigned", format!("{rows}, in table {}{more}", strays.table));
     }
     let verdict = if salvaged.is_complete() { "nothing" } else { "see below" };
     lines.add("lost", verdict);
@@ -105,7 +169,7 @@ fn table_words(table: &TableReport) -> String {
     let mut words = format!("{}: {}", table.name, counted(table.row_count, "row"));
     if table.found_count > 0 {
         words.push_str(&format!(
-            ", {} of them on pages to which nothing leads any more",
+            ", {} of them on pages that no page refers to any more",
             count(table.found_count)
         ));
     }
@@ -186,4 +250,46 @@ fn table_json(table: &TableReport) -> Value {
         "lost_count": table.lost_count,
         "lost": lost,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbouring_pages_are_one_range() {
+        assert_eq!(
+            page_ranges(&[2, 3, 4, 9, 11, 12]),
+            ["pages 2 to 4", "page 9", "pages 11 to 12"]
+        );
+        assert!(page_ranges(&[]).is_empty());
+        assert_eq!(page_ranges(&[u32::MAX]), ["page 4294967295"]);
+    }
+
+    #[test]
+    fn rows_that_were_lost_one_after_the_other_are_one_range() {
+        let row = |rowid, page_no, why: &str| Lost::Row {
+            rowid,
+            page_no,
+            why: why.to_owned(),
+        };
+        let lost = [
+            row(Some(5), 30, "cut"),
+            row(Some(6), 31, "cut"),
+            row(Some(7), 32, "bad"),
+            row(Some(9), 33, "bad"),
+            row(None, 34, "bad"),
+            row(None, 35, "bad"),
+        ];
+        assert_eq!(
+            lost_ranges(&lost),
+            [
+                "rows 5 to 6: pages 30 to 31: cut",
+                "row 7: page 32: bad",
+                "row 9: page 33: bad",
+                "a row: page 34: bad",
+                "a row: page 35: bad",
+            ]
+        );
+    }
 }

@@ -3,7 +3,7 @@
 use selenite::anchor::{Comparison, Verdict};
 use selenite::storage::Disk;
 use selenite::verify::{self, BadPage, PhysicalReport, Report, Verify};
-use selenite::{Access, VerifyNotes, utc};
+use selenite::{Access, EngineError, VerifyNotes, utc};
 use serde_json::{Value, json};
 
 use super::status::{superblock_words, superblocks_json, warn_of_superblocks};
@@ -32,16 +32,16 @@ pub fn run(arguments: &arguments::Verify, access: &Access) -> Result<(), Complai
     }
     warn_of_superblocks(report.physical.superblocks, path);
     complain(&report)?;
-    remember(path, &report);
+    remember(|notes| notes.keep(path, &report));
     Ok(())
 }
 
-/// For selenite status, later. That nobody may write there takes nothing from what was found.
-fn remember(path: &std::path::Path, report: &Report) {
-    if let Err(error) = VerifyNotes::load().and_then(|notes| notes.keep(path, report)) {
+/// Records a verification for `selenite status`. If that fails it is a warning: the verification itself succeeded.
+pub fn remember(keep: impl FnOnce(&VerifyNotes) -> Result<(), EngineError>) {
+    if let Err(error) = VerifyNotes::load().and_then(|notes| keep(&notes)) {
         let error = printable::line(&error.to_string());
         eprintln!(
-            "warning: status will not know of this verify: {error}\n next: set SELENITE_STATE to a folder to write to"
+            "warning: could not record this verification for selenite status: {error}\n next: set SELENITE_STATE to a writable folder"
         );
     }
 }

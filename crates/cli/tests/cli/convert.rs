@@ -43,8 +43,7 @@ fn encrypting_says_who_opens_it_and_what_is_left_on_the_disk() {
         assert!(ran.out.contains(word), "{word}: {ran:?}");
     }
     assert!(
-        ran.err
-            .contains("Freed blocks of the old file still hold its contents in clear"),
+        ran.err.contains("Freed disk blocks still contain the unencrypted data"),
         "{ran:?}"
     );
     bench.run(&["-i", "other.txt", "keys", "accept", "app.db"]).done();

@@ -24,6 +24,8 @@ fn scene() -> Bench {
     let mut bytes = fs::read(bench.path("srv/torn.db")).unwrap();
     (bytes[100], bytes[32868]) = (bytes[100] ^ 1, bytes[32868] ^ 1);
     fs::write(bench.path("srv/torn.db"), bytes).unwrap();
+    // As if they were encrypted on another machine: no verification is recorded on this one.
+    fs::remove_dir_all(bench.path(".local/state/selenite")).unwrap();
     bench.plain("srv/app.db.bak", NOTES);
     bench.plain("srv/clear.db", NOTES);
     fs::write(bench.path("srv/other.db"), [0xaa; 9000]).unwrap();
@@ -387,9 +389,26 @@ fn a_verify_is_kept_in_the_state_folder_and_not_if_it_found_something() {
     let mut command = bench.command(&verify);
     let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();
     assert!(
-        ran.err.contains("status will not know") && ran.out.contains("integrity    ok"),
+        ran.err.contains("could not record this verification") && ran.out.contains("integrity    ok"),
         "{ran:?}"
     );
+}
+
+#[test]
+fn an_encryption_counts_as_a_verification_of_pages() {
+    let (bench, _) = Bench::encrypted();
+    let status = bench.run(&["status", "app.db"]).done().out;
+    assert!(
+        status.contains(", today, physical") && !status.contains("never verified"),
+        "{status}"
+    );
+    let json = bench.run(&["status", "app.db", "--json"]).done().json();
+    let size = fs::metadata(bench.path("app.db")).unwrap().len();
+    assert_eq!(json["last_verify"]["page_count"], (size - 65_536) / 4096, "{json}");
+    bench.plain("second.db", NOTES);
+    let mut command = bench.command(&["-i", "key.txt", "encrypt", "second.db"]);
+    let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();
+    assert!(ran.err.contains("could not record this verification"), "{ran:?}");
 }
 
 #[test]

@@ -31,6 +31,7 @@ fn every_command_shows_an_example() {
         vec!["keys", "export"],
         vec!["keys", "import"],
         vec!["keys", "pin"],
+        vec!["completions"],
     ] {
         let mut words = command.clone();
         words.push("--help");
@@ -63,6 +64,51 @@ fn the_lab_does_not_speak_of_identities() {
     // Where it stands, it is no mistake, as everywhere.
     bench.run(&["-i", "key.txt", "lab", "init"]).done();
     bench.run(&["lab", "-i", "key.txt", "init"]).done();
+}
+
+/// The options of all commands are left out where they mean nothing, and accepted there all the same.
+#[test]
+fn help_leaves_out_options_that_do_not_apply() {
+    let bench = Bench::new();
+    let shown = |words: &[&str]| bench.run(words).done().out;
+    let keygen = shown(&["keygen", "--help"]);
+    for option in ["--identity", "--origin", "--allow-deprecated"] {
+        assert!(!keygen.contains(option), "{keygen}");
+    }
+    assert!(!shown(&["serve", "--help"]).contains("--origin"));
+    let encrypt = shown(&["encrypt", "--help"]);
+    assert!(
+        encrypt.contains("--identity") && !encrypt.contains("--origin"),
+        "{encrypt}"
+    );
+    assert!(shown(&["verify", "--help"]).contains("--origin"));
+    bench.run(&["keygen", "-i", "key.txt", "--origin", "any"]).done();
+}
+
+#[test]
+fn completions_and_man_pages_name_every_command() {
+    let bench = Bench::new();
+    for shell in ["bash", "zsh", "fish"] {
+        let script = bench.run(&["completions", shell]).done().out;
+        for word in ["reencrypt", "physical-only", "keep-daily"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    let script = bench.run(&["completions", "bash"]).done().out;
+    std::fs::write(bench.path("selenite.bash"), script).unwrap();
+    let mut syntax = std::process::Command::new("bash");
+    syntax.arg("-n").arg(bench.path("selenite.bash"));
+    assert!(syntax.status().unwrap().success());
+    bench.run(&["man-pages", "man"]).done();
+    for page in [
+        "selenite.1",
+        "selenite-verify.1",
+        "selenite-keys-remove.1",
+        "selenite-lab-run.1",
+    ] {
+        let text = std::fs::read_to_string(bench.path("man").join(page)).unwrap();
+        assert!(text.contains(".SH"), "{page}: {text}");
+    }
 }
 
 #[test]

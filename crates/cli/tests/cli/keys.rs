@@ -16,6 +16,25 @@ fn slots(bench: &Bench) -> Vec<(String, String)> {
 }
 
 #[test]
+fn the_only_slot_of_the_identity_is_removed_only_by_force() {
+    let (bench, path) = Bench::encrypted();
+    let other = bench.recipient("other.txt");
+    bench.run(&["-i", "key.txt", "keys", "add", "app.db", &other]).done();
+    let own = slots(&bench)[0].0.clone();
+    let before = std::fs::read(&path).unwrap();
+    let remove = ["-i", "key.txt", "keys", "remove", "app.db", &own];
+    bench
+        .run(&remove)
+        .failed(2, "only one that the identity in force opens");
+    assert_eq!(std::fs::read(&path).unwrap(), before);
+    let ran = bench.run(&[&remove[..], &["--force"]].concat()).done();
+    assert!(ran.err.contains("no key slot any more"), "{ran:?}");
+    bench
+        .run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"])
+        .failed(4, "none of the keys given");
+}
+
+#[test]
 fn keys_are_listed_added_replaced_and_removed() {
     let (bench, _) = Bench::encrypted();
     let other = bench.recipient("other.txt");

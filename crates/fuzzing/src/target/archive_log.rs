@@ -1,6 +1,7 @@
 //! Objects of a log by somebody who has the key: of any content, and such as follow one another or nearly.
 //!
-//! L1. Of what is taken in, every whole turn begins where the one before ended, and all of its objects say the same.
+//! - turns-connect: of what is taken in, every whole turn begins where the one before ended, and
+//!   all of its objects say the same.
 
 use crate::archive::{key, sealed, sized};
 use selenite_backup::{
@@ -73,7 +74,7 @@ fn follow(data: &[u8]) {
         assert_eq!(object.facts, facts);
         assert_eq!(pages_of(&object).is_ok(), 0 < one && one < two);
         let Ok(is_whole) = chain.take(&object) else { return };
-        // L1.
+        // turns-connect.
         assert!(facts.previous == previous && facts.made >= made && facts.from == ended);
         let own = (facts.made, facts.to, facts.page_count);
         assert!(facts.is_first || open == Some(own));

@@ -1,9 +1,11 @@
 //! What a store says: pairs, effects, verdicts.
 //!
-//! A1. A pair counts only if both its blocks do; why a block does not was decided without looking at what it took.
-//! A2. Sessions are what counts: every interval is across sessions.
-//! A3. Percentiles come from merged histograms; none is ever a mean of others.
-//! A4. Where a counter was zero or missing there is no ratio: neither infinity nor one of what is left.
+//! - pair-needs-both-blocks: a pair counts only if both its blocks do; why a block does not was
+//!   decided without looking at what it took.
+//! - sessions-are-the-sample: sessions are what counts: every interval is across sessions.
+//! - merged-percentiles: percentiles come from merged histograms; none is ever a mean of others.
+//! - no-ratio-of-zero: where a counter was zero or missing there is no ratio: neither infinity nor
+//!   one of what is left.
 
 mod coverage;
 mod effect;

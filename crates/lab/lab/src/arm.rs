@@ -1,7 +1,9 @@
 //! The arms of a study: those of its configuration, and those in clear that are always there.
 //!
-//! A1. An encrypted arm is compared with its own library in clear, never with another one.
-//! A2. What is compared with suite NONE besides differs from that arm by the cipher alone: it has the same settings.
+//! - own-library-as-baseline: an encrypted arm is compared with its own library in clear, never
+//!   with another one.
+//! - none-differs-by-cipher: what is compared with suite NONE besides differs from that arm by the
+//!   cipher alone: it has the same settings.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,6 +1,7 @@
 //! The system's page cache: brought into a state, and the state proved.
 //!
-//! C1. What was asked of the kernel proves nothing: `fincore` of util-linux counts what is resident.
+//! - residency-is-counted: what was asked of the kernel proves nothing: `fincore` of util-linux
+//!   counts what is resident.
 
 use std::ffi::OsString;
 use std::fmt;

@@ -1,7 +1,8 @@
 //! A study's configuration: TOML into values that make sense together.
 //!
-//! C1. A key, a name or a unit that is not known is an error with its line; nothing is ignored.
-//! C2. What is stored and hashed is the text, as it was given.
+//! - unknown-is-an-error: a key, a name or a unit that is not known is an error with its line;
+//!   nothing is ignored.
+//! - text-is-kept: what is stored and hashed is the text, as it was given.
 
 pub mod arm;
 pub mod cell;

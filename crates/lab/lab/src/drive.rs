@@ -1,8 +1,10 @@
 //! Worker processes: started, asked, ended.
 //!
-//! D1. Every process that was started here is killed and waited for, with whatever it started, however this ends.
-//! D2. A worker that failed other than by refusing is never asked again.
-//! D3. What a worker says is bounded: an answer in bytes, its standard error in lines.
+//! - processes-are-reaped: every process that was started here is killed and waited for, with
+//!   whatever it started, however this ends.
+//! - no-retry-after-failure: a worker that failed other than by refusing is never asked again.
+//! - bounded-output: what a worker says is bounded: an answer in bytes, its standard error in
+//!   lines.
 
 mod administrator;
 mod failure;

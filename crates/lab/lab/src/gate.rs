@@ -106,7 +106,11 @@ impl fmt::Display for Answer {
             Outcome::NotResolved {
                 minutes_more: Some(minutes),
             } => {
-                write!(f, "not resolved: run {} more", crate::report::minutes(*minutes))
+                write!(
+                    f,
+                    "not resolved: about {} more of measurement are needed",
+                    crate::report::minutes(*minutes)
+                )
             }
             Outcome::NotResolved { minutes_more: None } => write!(f, "not resolved"),
             Outcome::Invalid(reasons) => write!(f, "this study can't answer: {}", reasons.join("; ")),

@@ -4,8 +4,9 @@
 //! schedule first, then a transaction for each block. Analysis reads the store and makes a [`summary`]; every report is
 //! a view of that.
 //!
-//! L1. A figure comes from a store, and says from which.
-//! L2. No figure of an arm before its encryption was proved, and its rows were compared with its copy's.
+//! - figures-come-from-a-store: a figure comes from a store, and says from which.
+//! - proof-before-figures: no figure of an arm before its encryption was proved, and its rows were
+//!   compared with its copy's.
 #![forbid(unsafe_code)]
 
 pub mod analysis;

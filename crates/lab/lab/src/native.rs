@@ -1,8 +1,10 @@
 //! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
 //!
-//! N1. An unencrypted database is opened by SQLite's own VFS. Selenite's is installed with the first sealed database of the
-//!     process, so a plain arm's carries nothing of the encryption until it converts.
-//! N2. A database is taken only for what was asked for: a file of another suite is refused, not measured.
+//! - plain-by-own-vfs: an unencrypted database is opened by SQLite's own VFS. Selenite's is
+//!   installed with the first sealed database of the process, so a plain arm's carries nothing of
+//!   the encryption until it converts.
+//! - suite-as-requested: a database is taken only for what was asked for: a file of another suite
+//!   is refused, not measured.
 
 mod cipher_time;
 
@@ -160,8 +162,8 @@ impl Engine for Native {
         }
     }
 
-    /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for every page. Then the slot, of
-    /// which there is one, goes over to the new key.
+    /// As `selenite reencrypt --offline --new-key` does: a new data key in the same suite, for
+    /// every page. Then the slot, of which there is one, goes over to the new key.
     fn rekey(&self, database: &DatabaseSpec, key_file: &Path) -> Result<(), WorkerError> {
         let suite = suite(database)?.filter(|suite| *suite != Suite::None);
         let suite = suite.ok_or_else(|| WorkerError::Refused(format!("{} has no key to change", database.cipher)))?;

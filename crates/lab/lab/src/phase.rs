@@ -1,7 +1,9 @@
 //! What was seen of work before, while and after every page of its database was re-encrypted.
 //!
-//! H1. A block has all three, so that each is compared with its own before, minutes apart from no other.
-//! H2. The checkpoint that ends a phase is not in it: phases are of different lengths, and would have different parts of it.
+//! - three-phases-per-block: a block has all three, so that each is compared with its own before,
+//!   minutes apart from no other.
+//! - checkpoint-excluded: the checkpoint that ends a phase is not in it: phases are of different
+//!   lengths, and would have different parts of it.
 
 use std::time::Duration;
 

@@ -1,8 +1,9 @@
 //! Whether a database file is encrypted, by looking at it.
 //!
-//! P1. The claim of an engine proves nothing. A text that is in the rows has to be found in the baseline database by the same
-//!     search that does not find it in the encrypted one.
-//! P2. Files are read in bounded memory; nobody may be writing them.
+//! - claims-prove-nothing: the claim of an engine proves nothing. A text that is in the rows has to
+//!   be found in the baseline database by the same search that does not find it in the encrypted
+//!   one.
+//! - bounded-memory: files are read in bounded memory; nobody may be writing them.
 
 mod entropy;
 mod file_scan;
@@ -115,8 +116,8 @@ impl Claim {
     }
 }
 
-/// Compares what an arm claims with its file. `plain` is the look at the baseline database, with the same marker; `opened` is
-/// what the engine says.
+/// Compares what an arm claims with its file. `plain` is the look at the baseline database, with
+/// the same marker; `opened` is what the engine says.
 ///
 /// # Errors
 /// All but [`ProofError::Io`] and [`ProofError::ShortMarker`].

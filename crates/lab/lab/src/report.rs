@@ -1,8 +1,10 @@
 //! What a study found, for people and for programs: views of a [`Summary`](crate::summary::Summary).
 //!
-//! R1. A view works nothing out: what it says is in the summary, so that all views say the same.
-//! R2. A study that can't bear a verdict shows none, and says why before anything else.
-//! R3. A ratio is always (encrypted - plain) / plain, and both are shown.
+//! - views-compute-nothing: a view works nothing out: what it says is in the summary, so that all
+//!   views say the same.
+//! - no-verdict-without-basis: a study that can't bear a verdict shows none, and says why before
+//!   anything else.
+//! - ratio-with-both-sides: a ratio is always (encrypted - plain) / plain, and both are shown.
 
 mod control;
 pub mod csv;

@@ -1,8 +1,11 @@
 //! The life of a study: checks, masters, sessions, and its end.
 //!
-//! R1. Nothing is decided by looking at figures but the end by precision, which looks at widths alone.
-//! R2. A block that was begun and not written does not count, and its pair is done again in a new session.
-//! R3. No session begins before the encryption of every arm was proved and its rows were compared.
+//! - no-peeking: nothing is decided by looking at figures but the end by precision, which looks at
+//!   widths alone.
+//! - unfinished-block-is-void: a block that was begun and not written does not count, and its pair
+//!   is done again in a new session.
+//! - proof-before-sessions: no session begins before the encryption of every arm was proved and its
+//!   rows were compared.
 
 mod comparison;
 mod database_copies;

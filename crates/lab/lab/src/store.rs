@@ -1,7 +1,8 @@
 //! The store of a study: one SQLite file, the schedule first, then a transaction for each block.
 //!
-//! S1. A kill at any moment leaves every block that was written, and no part of another.
-//! S2. Readers read while it is written; there is one writer of blocks at a time.
+//! - kill-keeps-blocks: a kill at any moment leaves every block that was written, and no part of
+//!   another.
+//! - one-writer: readers read while it is written; there is one writer of blocks at a time.
 
 mod error;
 mod lock;

@@ -1,8 +1,10 @@
 //! Statistics of paired measurements that were taken in sessions.
 //!
-//! S1. No measurement is deleted; estimators are robust instead.
-//! S2. Sessions, not pairs, are the sample: twins of one session share whatever is particular to them.
-//! S3. Every function is total: what cannot be estimated is `None`, and no interval has an end that is not a number.
+//! - nothing-is-deleted: no measurement is deleted; estimators are robust instead.
+//! - sessions-are-the-sample: sessions, not pairs, are the sample: twins of one session share
+//!   whatever is particular to them.
+//! - total-functions: every function is total: what cannot be estimated is `None`, and no interval
+//!   has an end that is not a number.
 //!
 //! Effects are differences of logarithms, `ln(arm / control)`: turning them into ratios is left to the caller.
 #![forbid(unsafe_code)]

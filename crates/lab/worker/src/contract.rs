@@ -1,8 +1,11 @@
-//! Whether a worker keeps to the protocol: every request, every work, every cipher, compared with SQLite in this process.
+//! Whether a worker keeps to the protocol: every request, every work, every cipher, compared with
+//! SQLite in this process.
 //!
-//! K1. A worker is compared with what this crate itself does with the same requests, answer for answer.
-//! K2. That it encrypts is seen on its file, not taken from its words.
-//! K3. A cipher that a worker itself does not call an encryption has no key that could be changed.
+//! - compared-with-reference: a worker is compared with what this crate itself does with the same
+//!   requests, answer for answer.
+//! - encryption-is-checked: that it encrypts is seen on its file, not taken from its words.
+//! - no-key-without-encryption: a cipher that a worker itself does not call an encryption has no
+//!   key that could be changed.
 
 mod client;
 

@@ -1,9 +1,10 @@
 //! The loop over standard input and output: a request a line, an answer a line.
 //!
-//! C1. Nothing but answers goes to the output.
-//! C2. Whatever a line holds, it is answered, and the conversation goes on: a request that can't be done is an error in
-//!     the answer, and so is a panic, after which the database is closed.
-//! C3. Lines are read while work is under way, so that a `control` reaches it.
+//! - answers-only: nothing but answers goes to the output.
+//! - every-line-is-answered: whatever a line holds, it is answered, and the conversation goes on: a
+//!   request that can't be done is an error in the answer, and so is a panic, after which the
+//!   database is closed.
+//! - controls-arrive: lines are read while work is under way, so that a `control` reaches it.
 
 mod line;
 pub(crate) mod session;

@@ -1,7 +1,7 @@
 //! What databases are filled with: the same rows from the same seed, for every engine.
 //!
-//! D1. Rows depend on the dataset and the seed alone: not on the clock, the page size, or the size of the file, which
-//!     engines that reserve bytes in each page make larger.
+//! - rows-by-seed: rows depend on the dataset and the seed alone: not on the clock, the page size,
+//!   or the size of the file, which engines that reserve bytes in each page make larger.
 
 pub(crate) mod cards;
 mod scan;

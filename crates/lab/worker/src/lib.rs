@@ -4,9 +4,10 @@
 //! is driven by one JSON object per line on standard input, and answers each with one line on standard output; see
 //! [`protocol`].
 //!
-//! W1. What is measured lies between two readings of the same counters in the process that did it; nothing is read from
-//!     the engine's own claims.
-//! W2. The same seed makes the same rows and the same operations, whatever the engine.
+//! - two-readings: what is measured lies between two readings of the same counters in the process
+//!   that did it; nothing is read from the engine's own claims.
+//! - same-seed-same-work: the same seed makes the same rows and the same operations, whatever the
+//!   engine.
 #![forbid(unsafe_code)]
 
 pub mod answer;

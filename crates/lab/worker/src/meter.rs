@@ -1,9 +1,11 @@
 //! The counters of this process, before and after.
 //!
-//! M1. Both readings come from the same sources; reading them is outside of what is measured, as far as it can be: the
-//!     clocks are read last before the work and first after it.
-//! M2. /proc/self/io counts the reading of itself. What a reading adds is measured with each block, and taken off.
-//! M3. The peak of memory is set back before the work, or not told: one of before is not the work's.
+//! - same-sources: both readings come from the same sources; reading them is outside of what is
+//!   measured, as far as it can be: the clocks are read last before the work and first after it.
+//! - own-reads-subtracted: /proc/self/io counts the reading of itself. What a reading adds is
+//!   measured with each block, and taken off.
+//! - peak-is-reset: the peak of memory is set back before the work, or not told: one of before is
+//!   not the work's.
 
 mod instructions;
 mod peak;

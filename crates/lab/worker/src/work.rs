@@ -1,8 +1,9 @@
 //! Blocks of work, measured.
 //!
-//! B1. What prepares a block and what tidies up after it is outside of what is measured; a checkpoint that belongs to
-//!     what was written is inside.
-//! B2. Answers are digests of what was read, so that arms that answer differently are found out.
+//! - preparation-excluded: what prepares a block and what tidies up after it is outside of what is
+//!   measured; a checkpoint that belongs to what was written is inside.
+//! - answers-are-digests: answers are digests of what was read, so that arms that answer
+//!   differently are found out.
 
 mod archive;
 mod connections;

@@ -1,9 +1,11 @@
 //! Pages to the sealed parts of a backup archive, and back (FORMAT 12).
 //!
-//! A1. Bytes in, bytes out: no file, clock or source of randomness. Salts are drawn by the caller.
-//! A2. Compressed first, sealed then; where one compressed block ends and the next begins is told to nobody without the key.
-//! A3. Whatever a part holds is opened or refused: nothing is unpacked that was not authentic, and nothing beyond
-//!     [`BLOCK_SIZE_MAX`] bytes at once.
+//! - bytes-only: bytes in, bytes out: no file, clock or source of randomness. Salts are drawn by
+//!   the caller.
+//! - compress-then-seal: compressed first, sealed then; where one compressed block ends and the
+//!   next begins is told to nobody without the key.
+//! - authentic-before-unpacking: whatever a part holds is opened or refused: nothing is unpacked
+//!   that was not authentic, and nothing beyond [`BLOCK_SIZE_MAX`] bytes at once.
 
 mod block;
 mod error;

@@ -1,8 +1,8 @@
 //! A destination of which what was read is kept in a folder, so that what was cut off goes on with it.
 //!
-//! D1. What is kept is sealed, as it came. It is believed no more than the destination: where it does not open, it is fetched
-//!     again ([`Destination::get_anew`]).
-//! D2. That there is no room to keep it is no error.
+//! - cache-is-not-trusted: what is kept is sealed, as it came. It is believed no more than the
+//!   destination: where it does not open, it is fetched again ([`Destination::get_anew`]).
+//! - full-cache-is-no-error: that there is no room to keep it is no error.
 
 use std::path::{Path, PathBuf};
 
@@ -51,7 +51,7 @@ impl Destination for Cached<'_> {
 
     fn get_anew(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
         let bytes = self.far.get_anew(name, size_max)?;
-        // D2.
+        // full-cache-is-no-error.
         let _ = self.near.remove(name).and_then(|()| self.near.put_new(name, &bytes));
         Ok(bytes)
     }

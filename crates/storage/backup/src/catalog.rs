@@ -1,9 +1,10 @@
 //! What archives a destination holds.
 //!
-//! C1. What is said here was not authenticated: names, sizes and times are the destination's. Whoever opens an archive finds
-//!     out whether it is what its name says ([`crate::OpenArchive`]).
-//!     What they say of what is missing needs no key, and may be less than all ([`Entry::fault`]).
-//! C2. Objects that are not named as ours are left out, and counted.
+//! - catalog-is-not-authentic: what is said here was not authenticated: names, sizes and times are
+//!   the destination's. Whoever opens an archive finds out whether it is what its name says
+//!   ([`crate::OpenArchive`]). What they say of what is missing needs no key, and may be less than
+//!   all ([`Entry::fault`]).
+//! - unknown-objects-ignored: objects that are not named as ours are left out, and counted.
 
 use std::collections::BTreeMap;
 
@@ -101,9 +102,10 @@ impl Catalog {
         Ok(catalog)
     }
 
-    /// The same, with what opens each archive read: what is not the beginning of one of this name is none of ours, with all that
-    /// is beside it; unless there is a manifest. That may be a backup of which the beginning was lost, and that rests on others:
-    /// it is an entry without an id.
+    /// The same, with what opens each archive read: what is not the beginning of one of this name
+    /// is none of ours, with all that is beside it; unless there is a manifest. That may be a
+    /// backup of which the beginning was lost, and that rests on others: it is an entry without an
+    /// id.
     ///
     /// # Errors
     /// As the destination has it.
@@ -130,9 +132,10 @@ impl Catalog {
         ids
     }
 
-    /// The first second from `now` on that is behind those in the names of all archives of this database: the later one's name comes
-    /// behind the earlier one's, also if both are begun in one second, or a clock was set back meanwhile. Names from more than
-    /// [`AHEAD_SECONDS`] ahead do not count.
+    /// The first second from `now` on that is behind those in the names of all archives of this
+    /// database: the later one's name comes behind the earlier one's, also if both are begun in one
+    /// second, or a clock was set back meanwhile. Names from more than [`AHEAD_SECONDS`] ahead do
+    /// not count.
     #[must_use]
     pub fn free_second(&self, id: DatabaseId, now: u64) -> u64 {
         let Some(newest) = self
@@ -161,8 +164,9 @@ impl Catalog {
 }
 
 impl Entry {
-    /// What is wrong with an archive that has a manifest, as far as names and sizes tell: of all that the manifest lists, where that
-    /// was read; else of what is there. Nothing is fetched for it.
+    /// What is wrong with an archive that has a manifest, as far as names and sizes tell: of all
+    /// that the manifest lists, where that was read; else of what is there. Nothing is fetched for
+    /// it.
     #[must_use]
     pub fn fault(&self, facts: Option<&Facts>) -> Option<Fault> {
         Some(match self.flaw(facts)? {

@@ -1,7 +1,8 @@
 //! A backup and all that it rests on, down to a full one.
 //!
-//! N1. An archive is known by its id and by the SHA-256 of its manifest, in which is the hash of what opens it and the salts
-//!     of its parts: none of them can be another than it was when the one above was made.
+//! - identified-by-hash: an archive is known by its id and by the SHA-256 of its manifest, in which
+//!   is the hash of what opens it and the salts of its parts: none of them can be another than it
+//!   was when the one above was made.
 
 use std::collections::BTreeSet;
 
@@ -126,7 +127,8 @@ impl Chain {
         self.links.swap_remove(0)
     }
 
-    /// The pages of all archives and their marks, the oldest first: what comes later counts. A mark of zeros is of a page that is missing.
+    /// The pages of all archives and their marks, the oldest first: what comes later counts. A mark
+    /// of zeros is of a page that is missing.
     ///
     /// # Errors
     /// As [`Backup::marks`].

@@ -1,10 +1,12 @@
-//! Pages from a source into an archive: read and opened by the one who calls, compressed by as many threads as there are cores,
-//! sealed and sent by one more.
+//! Pages from a source into an archive: read and opened by the one who calls, compressed by as many
+//! threads as there are cores, sealed and sent by one more.
 //!
-//! Y1. A page is opened before it is sent: what is not authentic is named, and never sent.
-//! Y2. Order of pages is order of numbers: blocks come to the sender as they were read.
-//! Y3. Bounded: blocks under way are as many as threads, and a few more; of parts there is one being filled and one being sent, or, where
-//!     memory is scarce, one.
+//! - open-before-send: a page is opened before it is sent: what is not authentic is named, and
+//!   never sent.
+//! - ascending-order: order of pages is order of numbers: blocks come to the sender as they were
+//!   read.
+//! - bounded-memory: bounded: blocks under way are as many as threads, and a few more; of parts
+//!   there is one being filled and one being sent, or, where memory is scarce, one.
 
 use std::collections::BTreeMap;
 use std::num::NonZero;
@@ -29,7 +31,8 @@ use crate::{
 pub struct Copy<'a> {
     /// How hard to compress.
     pub level: CompressionLevel,
-    /// What is there already, the oldest first: where the last that has a mark of a page has the page's own, it is not sent.
+    /// What is there already, the oldest first: where the last that has a mark of a page has the
+    /// page's own, it is not sent.
     pub present: &'a [&'a Marks],
     /// Whether pages that are not sent are opened all the same.
     pub verify: bool,
@@ -285,7 +288,7 @@ struct FullPart {
 /// Where parts go.
 struct ToSender {
     fill: SyncSender<FullPart>,
-    /// Hears of each part that was sent; nothing where the next is filled meanwhile (Y3).
+    /// Hears of each part that was sent; nothing where the next is filled meanwhile (bounded-memory).
     sent: Option<Receiver<()>>,
 }
 
@@ -297,7 +300,7 @@ impl ToSender {
     }
 }
 
-/// Y2. Puts blocks into parts, in their order.
+/// `ascending-order`: puts blocks into parts, in their order.
 fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender) {
     let mut waiting = BTreeMap::new();
     let mut next = 0;
@@ -318,8 +321,9 @@ fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender
 }
 
 impl FullPart {
-    /// Takes a block in. One that is too long fills the part as far as it goes, and begins the next: a part with room for half
-    /// a block would be sent as long as others. Answers whether anybody still sends parts.
+    /// Takes a block in. One that is too long fills the part as far as it goes, and begins the
+    /// next: a part with room for half a block would be sent as long as others. Answers whether
+    /// anybody still sends parts.
     fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, to: &ToSender) -> bool {
         let PackedBlock { job, packed } = block;
         if self.content.push(&packed) {

@@ -1,12 +1,15 @@
 //! A folder as a destination: one file for each object, below folders by the parts of its name.
 //!
-//! F1. A file gets its name when it is whole and on disk, and never over another: it is written under a name of its own,
-//!     synced, and linked (`link(2)` fails where there is one).
-//! F2. A file is read as it is, no more of it than the caller takes; no link is followed at its end.
-//! F3. Only folders that can be a database's or an archive's are looked into: what else lies in a shared folder, however large and
-//!     whoever may read it, is none of ours. One that is named as ours and can't be read is an error.
-//! F4. What is written behind other objects is written by a descriptor of their folder, in which they are: never into another, which a disk
-//!     that was unmounted uncovers. Without the folder, all of it is away and not empty ([`Home`]).
+//! - whole-or-absent: a file gets its name when it is whole and on disk, and never over another: it
+//!   is written under a name of its own, synced, and linked (`link(2)` fails where there is one).
+//! - bounded-read: a file is read as it is, no more of it than the caller takes; no link is
+//!   followed at its end.
+//! - own-folders-only: only folders that can be a database's or an archive's are looked into: what
+//!   else lies in a shared folder, however large and whoever may read it, is none of ours. One that
+//!   is named as ours and can't be read is an error.
+//! - append-by-descriptor: what is written behind other objects is written by a descriptor of their
+//!   folder, in which they are: never into another, which a disk that was unmounted uncovers.
+//!   Without the folder, all of it is away and not empty ([`Home`]).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -63,7 +66,7 @@ impl Folder {
         written
     }
 
-    /// F4.
+    /// Enforces `append-by-descriptor`.
     fn write_behind(&self, precondition: &AppendPrecondition, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.home.check(&self.root)?;
         let path = self.path(name);
@@ -91,7 +94,7 @@ impl Folder {
             };
             let kind = entry.file_type()?;
             if kind.is_dir() {
-                // F3.
+                // own-folders-only.
                 if can_be_ours(below, &name) {
                     self.walk(&entry.path(), &format!("{below}{name}/"), found)?;
                 }
@@ -110,7 +113,7 @@ impl Folder {
     }
 
     fn error(&self, verb: &'static str, name: &str, error: &io::Error) -> StoreError {
-        // H1: what is missing there may be where the folder is.
+        // missing-folder-is-away: what is missing there may be where the folder is.
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let away = is_missing.then(|| self.home.check(&self.root).err()).flatten();
         let error = away.as_ref().unwrap_or(error);
@@ -252,7 +255,7 @@ fn make_folders(folder: &Path) -> io::Result<()> {
     File::open(above)?.sync_all()
 }
 
-/// F1.
+/// Enforces `whole-or-absent`.
 fn write_in(folder: &File, name: &str, bytes: &[u8]) -> io::Result<()> {
     // The name is this call's own, also beside other machines' and those of processes that were killed.
     let mut drawn = [0; 8];
@@ -273,7 +276,7 @@ fn last_of(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
 
-/// F2.
+/// Enforces `bounded-read`.
 fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
@@ -343,7 +346,7 @@ mod tests {
 
     const HASH: [u8; 32] = [0; 32];
 
-    /// F4.
+    /// Enforces `append-by-descriptor`.
     #[test]
     fn nothing_is_made_anew_for_what_is_written_behind_other_objects() {
         let folder = tempfile::tempdir().unwrap();
@@ -373,7 +376,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path().join("place")).unwrap().count(), 0);
     }
 
-    /// H1.
+    /// Enforces `missing-folder-is-away`.
     #[test]
     fn a_folder_that_is_gone_is_away_and_not_empty() {
         let folder = tempfile::tempdir().unwrap();
@@ -401,7 +404,7 @@ mod tests {
         assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
     }
 
-    /// H2.
+    /// Enforces `unmounted-is-away`.
     #[test]
     fn a_folder_that_a_disk_was_mounted_on_is_away_without_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -431,7 +434,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path().join(DATABASE)).unwrap().count(), 0);
     }
 
-    /// F3.
+    /// Enforces `own-folders-only`.
     #[test]
     fn folders_that_can_be_none_of_ours_are_not_looked_into() {
         let folder = tempfile::tempdir().unwrap();

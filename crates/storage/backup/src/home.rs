@@ -1,9 +1,10 @@
 //! Where a folder is: that it is gone, or that nothing is mounted there any more, is not that it is empty.
 //!
-//! H1. A folder that was there once and is no more is away: who made it again would write where nobody looks, below the mount point of a
-//!     disk that comes back.
-//! H2. So is one that a disk was mounted on, and that lies on the disk of the folder above now.
-//! H3. Nothing is held: an open file would keep the disk from being unmounted.
+//! - missing-folder-is-away: a folder that was there once and is no more is away: who made it again
+//!   would write where nobody looks, below the mount point of a disk that comes back.
+//! - unmounted-is-away: so is one that a disk was mounted on, and that lies on the disk of the
+//!   folder above now.
+//! - no-open-handle: nothing is held: an open file would keep the disk from being unmounted.
 
 use std::fs;
 use std::io;
@@ -30,7 +31,7 @@ impl Home {
     /// Whether the folder is where it was when it was looked at before.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotConnected`] where it is not (H1, H2); what the system says.
+    /// [`io::ErrorKind::NotConnected`] where it is not (missing-folder-is-away, unmounted-is-away); what the system says.
     pub fn check(&self, folder: &Path) -> io::Result<()> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match look(folder) {

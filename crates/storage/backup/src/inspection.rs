@@ -1,10 +1,11 @@
 //! Whether every object of a backup is what was written, and whether all pages are there.
 //!
-//! I1. Every part and every index is opened, unpacked and parsed; an index tells of the pages that its part holds, in that order
-//!     and with the same marks. What is wrong is noted, and the rest is looked at all the same.
-//! I2. A page is there if a part of the backup or of one that it rests on has it, and none above that lists it as missing: as
-//!     [`crate::Chain::pages`] has it.
-//! I3. Memory: a part, a block, and one bit for each page of the database.
+//! - every-object-opened: every part and every index is opened, unpacked and parsed; an index tells
+//!   of the pages that its part holds, in that order and with the same marks. What is wrong is
+//!   noted, and the rest is looked at all the same.
+//! - page-in-chain: a page is there if a part of the backup or of one that it rests on has it, and
+//!   none above that lists it as missing: as [`crate::Chain::pages`] has it.
+//! - bounded-memory: memory: a part, a block, and one bit for each page of the database.
 
 use selenite_cipher::{PageNo, PartKind};
 use selenite_format::Geometry;
@@ -66,8 +67,8 @@ impl Coverage {
 }
 
 impl Backup {
-    /// Looks at all of it. `below` is what is to be had of the backup that it rests on; `read` hears of every object that was looked at,
-    /// and answers whether to go on.
+    /// Looks at all of it. `below` is what is to be had of the backup that it rests on; `read`
+    /// hears of every object that was looked at, and answers whether to go on.
     ///
     /// # Errors
     /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing of the backup.
@@ -133,7 +134,7 @@ impl Backup {
         Ok(held)
     }
 
-    /// I2.
+    /// Enforces `page-in-chain`.
     fn check_whole(&self, found: &mut Inspection) {
         let PageNo(lock) = Geometry::new(self.facts.page_size).lock_page();
         let missing = &self.facts.missing;

@@ -1,12 +1,15 @@
 //! Who opens archives.
 //!
-//! S1. A pin of the keyring file holds for the archive that was asked for: a master key with another commitment than the
-//!     database's, and an archive that was opened without any master key, are refused where the database is listed. What an
-//!     archive rests on is known by its hash, and may be of a master key from before.
-//! S2. The archive that was asked for has the origin of the database whose superblock is in it (FORMAT 4.7). One that only a
-//!     recipient's file opens has none that could be proved: whoever knows the recipient can make it.
-//! S3. So has one whose manifest has no origin MAC (FORMAT 12.4): its key may be known to a recipient. Both are refused unless
-//!     any origin is admitted, and so is what an admitted archive rests on.
+//! - pin-for-requested: a pin of the keyring file holds for the archive that was asked for: a
+//!   master key with another commitment than the database's, and an archive that was opened without
+//!   any master key, are refused where the database is listed. What an archive rests on is known by
+//!   its hash, and may be of a master key from before.
+//! - origin-of-requested: the archive that was asked for has the origin of the database whose
+//!   superblock is in it (FORMAT 4.7). One that only a recipient's file opens has none that could
+//!   be proved: whoever knows the recipient can make it.
+//! - unproved-is-refused: so has one whose manifest has no origin MAC (FORMAT 12.4): its key may be
+//!   known to a recipient. Both are refused unless any origin is admitted, and so is what an
+//!   admitted archive rests on.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, Secret};
 use selenite_format::archive::Begun;
@@ -21,7 +24,7 @@ pub enum KeySource<'a> {
     Identities {
         /// They open a slot of the superblock in it, or one of its recipients' files.
         identities: &'a [Box<dyn Identity>],
-        /// Which master key a database has (S1), and which origins are admitted (S2).
+        /// Which master key a database has (pin-for-requested), and which origins are admitted (origin-of-requested).
         trust: &'a Trust,
         /// Where master keys are found again.
         cache: &'a Cache,
@@ -39,7 +42,7 @@ pub enum OpenedBy {
 }
 
 impl KeySource<'_> {
-    /// Whether archives are admitted that nothing shows to be of a holder of the master key (S3).
+    /// Whether archives are admitted that nothing shows to be of a holder of the master key (unproved-is-refused).
     pub(crate) fn admits_any(&self) -> bool {
         match self {
             Self::Master(_) => false,
@@ -47,8 +50,9 @@ impl KeySource<'_> {
         }
     }
 
-    /// Whether the master key by which an archive was opened is known to be the database's, whatever origin is admitted (S2).
-    /// That of what another archive rests on is as that one's.
+    /// Whether the master key by which an archive was opened is known to be the database's,
+    /// whatever origin is admitted (origin-of-requested). That of what another archive rests on is
+    /// as that one's.
     pub(crate) fn proves(&self, by: &OpenedBy, is_link: bool) -> bool {
         match (self, by) {
             (Self::Identities { trust, .. }, OpenedBy::Slot(unlocked)) => is_link || trust.proves(unlocked),
@@ -59,7 +63,8 @@ impl KeySource<'_> {
         }
     }
 
-    /// The archive's key. What it opens is still to be checked under the archive's MAC, of which `is_right` says whether it is.
+    /// The archive's key. What it opens is still to be checked under the archive's MAC, of which
+    /// `is_right` says whether it is.
     ///
     /// `masters` are tried first; what is found is put there.
     pub(crate) fn open(
@@ -108,7 +113,7 @@ impl KeySource<'_> {
     }
 }
 
-/// S1 and S2.
+/// pin-for-requested and origin-of-requested.
 fn check_without_master(trust: &Trust, database_id: DatabaseId) -> Result<(), KeyError> {
     let keyring = &trust.keyring;
     if trust.policy == OriginPolicy::Own {

@@ -1,10 +1,11 @@
 //! A database's pages to archives in a destination, and back (FORMAT 12).
 //!
-//! K1. Each object is written once and whole: a destination refuses a second of the same name ([`Destination::put_new`]).
-//!     What has no manifest is no backup.
-//! K2. Nothing leaves this crate unsealed: a destination sees lengths, names and times, and what opens an archive for whoever
-//!     has the key.
-//! K3. Whatever a destination answers is opened, or refused; it is never believed.
+//! - write-once: each object is written once and whole: a destination refuses a second of the same
+//!   name ([`Destination::put_new`]). What has no manifest is no backup.
+//! - nothing-unsealed: nothing leaves this crate unsealed: a destination sees lengths, names and
+//!   times, and what opens an archive for whoever has the key.
+//! - answers-are-not-trusted: whatever a destination answers is opened, or refused; it is never
+//!   believed.
 #![forbid(unsafe_code)]
 
 pub mod archive;

@@ -1,8 +1,9 @@
 //! The objects of an archive's log, opened and put together to whole turns (FORMAT 12.6).
 //!
-//! M1. An object counts if it names the one before by its hash, and begins where that ended.
-//! M2. A turn counts if all of its objects are there. One whose last is missing was cut off, if the next begins a turn, or nothing
-//!     follows.
+//! - objects-chained: an object counts if it names the one before by its hash, and begins where
+//!   that ended.
+//! - whole-turns-count: a turn counts if all of its objects are there. One whose last is missing
+//!   was cut off, if the next begins a turn, or nothing follows.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, PartKind};
 use selenite_format::PageSize;
@@ -87,7 +88,7 @@ impl LogObject {
     }
 }
 
-/// A log as far as it was read: M1 and M2.
+/// A log as far as it was read: objects-chained and whole-turns-count.
 #[derive(Clone, Debug)]
 pub struct LogChain {
     previous: [u8; 32],
@@ -146,19 +147,20 @@ impl LogChain {
 /// Which objects of a log make the database as it was at a moment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct LogPlan {
-    /// The objects by ascending number, and the SHA-256 of each: their pages, the later over the earlier. One of another SHA-256 is
-    /// not what was read.
+    /// The objects by ascending number, and the SHA-256 of each: their pages, the later over the
+    /// earlier. One of another SHA-256 is not what was read.
     pub objects: Vec<(u32, [u8; 32])>,
-    /// How many pages the database has after them, and when it was so: milliseconds since 1970-01-01 UTC. Nothing without objects.
+    /// How many pages the database has after them, and when it was so: milliseconds since
+    /// 1970-01-01 UTC. Nothing without objects.
     pub end: Option<(u32, u64)>,
-    /// Of which moment the last object is that was read, as `end` has it; nothing where all of them are not read, since one was of
-    /// later than was asked for.
+    /// Of which moment the last object is that was read, as `end` has it; nothing where all of them
+    /// are not read, since one was of later than was asked for.
     pub all_until: Option<u64>,
 }
 
 impl LogPlan {
-    /// Reads a log as far as it tells of `until` or before, in milliseconds since 1970-01-01 UTC. `count` is how many objects are
-    /// listed.
+    /// Reads a log as far as it tells of `until` or before, in milliseconds since 1970-01-01 UTC.
+    /// `count` is how many objects are listed.
     ///
     /// # Errors
     /// An object that does not open, is not there, or does not follow the one before.
@@ -202,7 +204,8 @@ impl LogPlan {
 }
 
 impl Backup {
-    /// What of this backup's log there is up to `until`, in milliseconds since 1970-01-01 UTC. `count` is how many objects of it are listed.
+    /// What of this backup's log there is up to `until`, in milliseconds since 1970-01-01 UTC.
+    /// `count` is how many objects of it are listed.
     ///
     /// # Errors
     /// As [`LogPlan::make`].

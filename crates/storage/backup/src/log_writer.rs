@@ -1,11 +1,14 @@
 //! What was written to a database's log after an archive, on its way to a destination: turn by turn (FORMAT 12.6).
 //!
-//! L1. A turn ends where a transaction ended, and counts once its last object is there: who reads takes whole turns alone.
-//! L2. Each object says the hash of the one before, and the first that of the manifest: none can be left out, put elsewhere, or
-//!     be of another archive.
-//! L3. An object of which it is not known whether it was written is sent again, the same bytes, before anything follows. One that
-//!     another wrote in its place ends this writer: of two who follow one archive, one goes on.
-//! L4. An object goes where the one before it is, and the manifest, or nowhere: elsewhere it would be a log with a hole.
+//! - turn-ends-at-commit: a turn ends where a transaction ended, and counts once its last object is
+//!   there: who reads takes whole turns alone.
+//! - hash-chain: each object says the hash of the one before, and the first that of the manifest:
+//!   none can be left out, put elsewhere, or be of another archive.
+//! - resend-same-bytes: an object of which it is not known whether it was written is sent again,
+//!   the same bytes, before anything follows. One that another wrote in its place ends this writer:
+//!   of two who follow one archive, one goes on.
+//! - after-its-predecessor: an object goes where the one before it is, and the manifest, or
+//!   nowhere: elsewhere it would be a log with a hole.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -38,9 +41,9 @@ pub struct LogWriter {
     end: LogEnd,
     made: u64,
     size: u64,
-    /// L4. When the object before was there.
+    /// `after-its-predecessor`: when the object before was there.
     seen: Instant,
-    /// L3. An object, and where its turn ends if it is the last of one.
+    /// `resend-same-bytes`: an object, and where its turn ends if it is the last of one.
     unsure: Option<(Vec<u8>, Option<LogEnd>)>,
 }
 
@@ -83,8 +86,8 @@ impl LogWriter {
         }
     }
 
-    /// Goes on behind the last object that is there; `size` is what all of them are together. A turn that was cut off counts for
-    /// nothing: it is made once more.
+    /// Goes on behind the last object that is there; `size` is what all of them are together. A
+    /// turn that was cut off counts for nothing: it is made once more.
     #[must_use]
     pub fn behind(mut self, number: u32, last: &LogObject, size: u64) -> Self {
         (self.number, self.previous, self.size) = (number.saturating_add(1), last.hash, size);
@@ -121,11 +124,11 @@ impl LogWriter {
         self.size
     }
 
-    /// Begins a turn to `to`, where the database has `page_count` pages; `made` is when it was so, in milliseconds since
-    /// 1970-01-01 UTC.
+    /// Begins a turn to `to`, where the database has `page_count` pages; `made` is when it was so,
+    /// in milliseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::Taken`]; [`BackupError::Gone`] (L4); what the destination says of an object that was not written before.
+    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); what the destination says of an object that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,
@@ -157,8 +160,8 @@ impl LogWriter {
         })
     }
 
-    /// Writes the object of which it is not known whether it was written, if there is one. [`LogWriter::end`] is as others will
-    /// find it then.
+    /// Writes the object of which it is not known whether it was written, if there is one.
+    /// [`LogWriter::end`] is as others will find it then.
     ///
     /// # Errors
     /// As [`LogWriter::turn`].

@@ -1,11 +1,14 @@
 //! An archive that was opened, and a backup: one that has a manifest.
 //!
-//! O1. Name, folder and what the first object says agree, and the MAC over that is right: an archive can't be passed off as
-//!     one of another time or database.
-//! O2. A part is opened whole, or nothing of it is used; its salt is the one that the manifest lists.
-//! O3. Where the manifest has an origin MAC, so must every part, index and object of the log: the archive's key has the origin key
-//!     then ([`ArchiveKey::has_origin`]), and has it not for an archive of unknown origin.
-//! O4. An index has no more pages than a part can hold: a small object can't claim memory without bounds.
+//! - name-matches-contents: name, folder and what the first object says agree, and the MAC over
+//!   that is right: an archive can't be passed off as one of another time or database.
+//! - part-opened-whole: a part is opened whole, or nothing of it is used; its salt is the one that
+//!   the manifest lists.
+//! - origin-mac-everywhere: where the manifest has an origin MAC, so must every part, index and
+//!   object of the log: the archive's key has the origin key then ([`ArchiveKey::has_origin`]), and
+//!   has it not for an archive of unknown origin.
+//! - index-bounded: an index has no more pages than a part can hold: a small object can't claim
+//!   memory without bounds.
 
 use selenite_cipher::{ArchiveKey, DatabaseId, MasterKey, PartKind, sha256};
 use selenite_format::anchor::Mark;
@@ -87,7 +90,7 @@ impl OpenArchive {
             };
             let bytes = bytes.map_err(|error| or_missing(error, missing))?;
             let (begun, maced, mac) = Begun::parse(&bytes).map_err(|error| BackupError::of_form(&object, error))?;
-            // O1.
+            // name-matches-contents.
             let unauthentic = |what: &str| BackupError::Unauthentic {
                 object: object.clone(),
                 what: what.to_owned(),
@@ -163,7 +166,8 @@ impl OpenArchive {
         })
     }
 
-    /// Reads and opens one of its parts, but for an index. `salt` is what the manifest lists for it, where there is one (O2).
+    /// Reads and opens one of its parts, but for an index. `salt` is what the manifest lists for
+    /// it, where there is one (part-opened-whole).
     ///
     /// # Errors
     /// [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Missing`] where it is listed and not there;
@@ -222,8 +226,8 @@ impl OpenArchive {
         Ok(header.salt)
     }
 
-    /// The pages that a part holds, and their marks, in the order in which they stand there: by its index. And the index's salt.
-    /// `part_salt` is the part's.
+    /// The pages that a part holds, and their marks, in the order in which they stand there: by its
+    /// index. And the index's salt. `part_salt` is the part's.
     ///
     /// # Errors
     /// As [`OpenArchive::part`].
@@ -238,7 +242,7 @@ impl OpenArchive {
         let salt = self.blocks(destination, place, (salt, part_salt), &mut |block| {
             let index = IndexBlock::parse(block)?;
             pages.extend(index.pages());
-            // O4.
+            // index-bounded.
             if pages.len() > part_page_count_max() {
                 return Err(ArchiveError::Malformed { what: "index" });
             }
@@ -336,15 +340,16 @@ impl Backup {
         &self.archive.name
     }
 
-    /// Whether its origin MACs show that a holder of the database's master key made it (O3), and that is known to be the
-    /// database's: who makes a whole database for somebody's public recipient makes its origin MACs, too.
+    /// Whether its origin MACs show that a holder of the database's master key made it
+    /// (origin-mac-everywhere), and that is known to be the database's: who makes a whole database
+    /// for somebody's public recipient makes its origin MACs, too.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.archive.is_proved && self.archive.key.has_origin()
     }
 
-    /// The pages in its parts and their marks, oldest part first: of two of one page the later counts. Then its missing pages, under
-    /// a mark of zeros, which no image of a page has.
+    /// The pages in its parts and their marks, oldest part first: of two of one page the later
+    /// counts. Then its missing pages, under a mark of zeros, which no image of a page has.
     ///
     /// # Errors
     /// As [`OpenArchive::part`].

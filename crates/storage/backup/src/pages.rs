@@ -1,12 +1,16 @@
 //! The pages of a backup: of each the newest image, once.
 //!
-//! P1. Newest archive first, and in one archive the last part first, and in one part the last block first: the first image of a
-//!     page that is met is the one that counts. One bit for each page says that it was met.
-//! P2. A page that an archive lists as missing is not taken from an older one: what that holds is of another time.
-//! P3. A part is opened, all of it, before a page of it is given; and at the end every page must have come.
-//! P4. Memory: two parts, of which one is being fetched, and one block that was unpacked.
-//! P5. What a log has is newer than the backup, and its last object the newest: it comes first. A page behind the backup's end
-//!     that the log does not have, nobody has written.
+//! - newest-first: newest archive first, and in one archive the last part first, and in one part
+//!   the last block first: the first image of a page that is met is the one that counts. One bit
+//!   for each page says that it was met.
+//! - missing-stays-missing: a page that an archive lists as missing is not taken from an older one:
+//!   what that holds is of another time.
+//! - all-pages-or-error: a part is opened, all of it, before a page of it is given; and at the end
+//!   every page must have come.
+//! - bounded-memory: memory: two parts, of which one is being fetched, and one block that was
+//!   unpacked.
+//! - log-before-backup: what a log has is newer than the backup, and its last object the newest: it
+//!   comes first. A page behind the backup's end that the log does not have, nobody has written.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -22,8 +26,8 @@ use crate::names::Part;
 use crate::opened::{Backup, Clear};
 
 impl Chain {
-    /// Gives every page's bytes, as SQLite has them, to `each`, but for those that the manifest lists as missing, and for the one that
-    /// SQLite never uses. Answers how many.
+    /// Gives every page's bytes, as SQLite has them, to `each`, but for those that the manifest
+    /// lists as missing, and for the one that SQLite never uses. Answers how many.
     ///
     /// # Errors
     /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], which may come when many pages were given; at the
@@ -37,7 +41,7 @@ impl Chain {
             .map(|pages| pages.given)
     }
 
-    /// The same, with what the backup's log has laid over it (P5).
+    /// The same, with what the backup's log has laid over it (log-before-backup).
     ///
     /// # Errors
     /// As [`Chain::pages`].
@@ -77,7 +81,7 @@ impl Chain {
         })
     }
 
-    /// Fetches and opens all parts, in the order of P1, until nobody wants more of them.
+    /// Fetches and opens all parts, in the order of newest-first, until nobody wants more of them.
     fn fetch(&self, destination: &dyn Destination, to: &SyncSender<Result<(u32, OpenPart), BackupError>>) {
         for link in self.links() {
             let numbered: Vec<(u32, &[u8; 16])> = (0..).zip(&link.facts.parts).collect();
@@ -194,7 +198,7 @@ impl Wanted {
         is_wanted
     }
 
-    /// P2.
+    /// Enforces `missing-stays-missing`.
     fn give_up(&mut self, missing: &[u32], is_below: bool) {
         for &page_no in missing {
             if self.meet(page_no) {
@@ -204,7 +208,7 @@ impl Wanted {
         }
     }
 
-    /// P5. The pages of an object of the log.
+    /// `log-before-backup`: the pages of an object of the log.
     fn lay_over<E, F>(
         &mut self,
         destination: &dyn Destination,
@@ -236,8 +240,8 @@ impl Wanted {
         )
     }
 
-    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows. Each of them is named in a page that
-    /// was written, with four bytes.
+    /// Pages behind the end that the backup has: SQLite leaves some out where a database grows.
+    /// Each of them is named in a page that was written, with four bytes.
     fn never_written(&mut self, tip: &Backup) -> Result<(), BackupError> {
         let named_max = u64::from(self.given) * tip.facts.page_size.as_u64() / 4;
         if u64::from(self.page_count.saturating_sub(tip.facts.page_count)) > u64::from(self.given) + named_max + 1 {
@@ -254,7 +258,7 @@ impl Wanted {
         Ok(())
     }
 
-    /// P3.
+    /// Enforces `all-pages-or-error`.
     fn check(&self, tip: &Backup) -> Result<(), BackupError> {
         let is_unmet = |page_no: &u32| {
             let word = usize::try_from(page_no / 64).ok().and_then(|word| self.met.get(word));

@@ -1,15 +1,18 @@
 //! An archive is removed, object by object.
 //!
-//! M1. Its manifest goes first: from then on it is no backup, and is seen to be none. What opens it goes last: a removal that was
-//!     cut off leaves what the next one takes for an archive that was never finished.
-//! M2. Objects that are not named as an archive's are left alone, wherever they lie.
+//! - manifest-first: its manifest goes first: from then on it is no backup, and is seen to be none.
+//!   What opens it goes last: a removal that was cut off leaves what the next one takes for an
+//!   archive that was never finished.
+//! - foreign-objects-stay: objects that are not named as an archive's are left alone, wherever they
+//!   lie.
 
 use selenite_cipher::DatabaseId;
 
 use crate::destination::{Destination, StoreError};
 use crate::names::{ArchiveName, Part, archive_key_prefix};
 
-/// Removes an archive of a database; `gone` hears of each object. Answers how many objects there are that are none of it.
+/// Removes an archive of a database; `gone` hears of each object. Answers how many objects there
+/// are that are none of it.
 ///
 /// # Errors
 /// As the destination has it: what was removed stays so.
@@ -37,7 +40,7 @@ pub fn remove_archive(
     Ok(foreign_count)
 }
 
-/// M1.
+/// Enforces `manifest-first`.
 fn order(part: Part) -> u8 {
     match part {
         Part::Manifest => 0,

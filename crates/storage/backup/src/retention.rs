@@ -1,15 +1,20 @@
 //! Which archives are kept, and why: pure, without a clock or a destination.
 //!
-//! R1. What a kept archive needs is kept: its base, that one's base, and so on to a full backup. So what is left always opens.
-//! R2. The newest backup that can be restored is never removed, nor what it needs. Where the facts of one archive can't be read
-//!     nothing is removed: it may be based on any other.
-//!     One that lacks pages takes no sound one's place, and one of unknown origin takes none of one that a holder of the
-//!     database's master key made: the rules are asked of the sound ones alone, too, and of those with a known maker.
-//! R3. A rule only ever keeps: with one more, or a larger one, no more is removed. Without any rule every backup is kept.
-//! R4. A time is a clock's word. A backup from the future is kept, takes no other's place in a rule, and is not the newest: a
-//!     clock that jumped ahead once must not have all others removed, nor hide them. `within` counts back from the newest
-//!     backup, not from now: nor must the clock of who prunes.
-//! R5. What is based on another archive goes before it: a kill in the middle leaves chains that are whole.
+//! - chains-stay-whole: what a kept archive needs is kept: its base, that one's base, and so on to
+//!   a full backup. So what is left always opens.
+//! - newest-is-kept: the newest backup that can be restored is never removed, nor what it needs.
+//!   Where the facts of one archive can't be read nothing is removed: it may be based on any other.
+//!   One that lacks pages takes no sound one's place, and one of unknown origin takes none of one
+//!   that a holder of the database's master key made: the rules are asked of the sound ones alone,
+//!   too, and of those with a known maker.
+//! - rules-only-keep: a rule only ever keeps: with one more, or a larger one, no more is removed.
+//!   Without any rule every backup is kept.
+//! - clocks-are-not-trusted: a time is a clock's word. A backup from the future is kept, takes no
+//!   other's place in a rule, and is not the newest: a clock that jumped ahead once must not have
+//!   all others removed, nor hide them. `within` counts back from the newest backup, not from now:
+//!   nor must the clock of who prunes.
+//! - dependents-first: what is based on another archive goes before it: a kill in the middle leaves
+//!   chains that are whole.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -118,7 +123,7 @@ pub enum Reason {
 pub struct Decision<Id> {
     /// What is kept, and why.
     pub kept: BTreeMap<Id, BTreeSet<Reason>>,
-    /// What is removed, in that order (R5).
+    /// What is removed, in that order (dependents-first).
     pub removed: Vec<Id>,
 }
 
@@ -129,13 +134,14 @@ impl Rules {
         *self == Self::default()
     }
 
-    /// Decides. `now` is in seconds since 1970-01-01 UTC. Of two backups of one time the one with the higher id is the newer.
-    /// `next_bases`: those on which an incremental backup may rest that is begun now.
+    /// Decides. `now` is in seconds since 1970-01-01 UTC. Of two backups of one time the one with
+    /// the higher id is the newer. `next_bases`: those on which an incremental backup may rest that
+    /// is begun now.
     #[must_use]
     pub fn decide<Id: Ord + Clone>(&self, archives: &[Candidate<Id>], next_bases: &[Id], now: u64) -> Decision<Id> {
         let chains = Chains::of(archives);
         let mut kept = Kept::default();
-        // R2.
+        // newest-is-kept.
         let is_blind = archives.iter().any(|archive| archive.state == State::Unreadable);
         let mut past: Vec<Past<'_, Id>> = Vec::new();
         for Candidate { id, state } in archives {
@@ -302,7 +308,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         None
     }
 
-    /// R1.
+    /// Enforces `chains-stay-whole`.
     fn keep_bases(&self, kept: &mut Kept<Id>) {
         let mut next: Vec<Id> = kept.0.keys().cloned().collect();
         while let Some(id) = next.pop() {
@@ -315,7 +321,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         }
     }
 
-    /// R5. What is to go: first what nothing is based on, then what nothing of the rest is, and so on.
+    /// `dependents-first`: what is to go: first what nothing is based on, then what nothing of the rest is, and so on.
     fn dependents_first(mut self, kept: &Kept<Id>) -> Vec<Id> {
         self.0.retain(|id, _| !kept.0.contains_key(*id));
         let mut removed = Vec::with_capacity(self.0.len());

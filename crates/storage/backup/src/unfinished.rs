@@ -1,10 +1,12 @@
 //! Which unfinished archive a backup goes on with.
 //!
-//! G1. It is of the database as it is now in who may read it: the same master key, the same key slots, the same recipients.
-//!     Somebody who was shut out since would read pages that were written later.
-//! G2. It is newer than every finished one: its name is from when it was begun, and what is newest goes by names.
-//! G3. One that may be under way is left alone, unless the caller knows better: where its newest object is younger than
-//!     [`QUIET_SECONDS`], another may be writing it.
+//! - same-access: it is of the database as it is now in who may read it: the same master key, the
+//!   same key slots, the same recipients. Somebody who was shut out since would read pages that
+//!   were written later.
+//! - newer-than-finished: it is newer than every finished one: its name is from when it was begun,
+//!   and what is newest goes by names.
+//! - running-is-left-alone: one that may be under way is left alone, unless the caller knows
+//!   better: where its newest object is younger than [`QUIET_SECONDS`], another may be writing it.
 
 use std::sync::Arc;
 
@@ -24,16 +26,18 @@ use crate::writer::{ArchiveWriter, recipients_tag};
 /// How long nobody must have written to an unfinished archive.
 pub const QUIET_SECONDS: u64 = 120;
 
-/// Whether an archive is opened by the recipients that are named, and no others. Where its key has the origin key, a recipient can't
-/// have put another beginning there; one of before there were origin MACs is for nobody then.
+/// Whether an archive is opened by the recipients that are named, and no others. Where its key has
+/// the origin key, a recipient can't have put another beginning there; one of before there were
+/// origin MACs is for nobody then.
 #[must_use]
 pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
     let expected = recipients_tag(&archive.key, &archive.begun, recipients);
     expected.is_ok_and(|expected| macs_are_equal(&expected, &archive.begun.recipients_tag))
 }
 
-/// Goes on with the newest unfinished archive that will do, or begins one, of which no page is there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says
-/// that nobody else writes backups of this database there.
+/// Goes on with the newest unfinished archive that will do, or begins one, of which no page is
+/// there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says that nobody else writes
+/// backups of this database there.
 ///
 /// # Errors
 /// What the destination says; as [`ArchiveWriter::go_on`] and [`ArchiveWriter::begin`].
@@ -49,7 +53,7 @@ pub fn go_on_or_begin(
         if entry.name.is_after(now.saturating_add(AHEAD_SECONDS)) {
             continue;
         }
-        // G2.
+        // newer-than-finished.
         if entry.is_finished {
             break;
         }
@@ -65,7 +69,8 @@ pub fn go_on_or_begin(
     Ok((ArchiveWriter::begin(destination, unlocked, made, recipients)?, None))
 }
 
-/// Goes on with an archive of the caller's own, which a failure cut off: nothing where that will not do (G1, G2).
+/// Goes on with an archive of the caller's own, which a failure cut off: nothing where that will
+/// not do (same-access, newer-than-finished).
 ///
 /// # Errors
 /// As [`go_on_or_begin`].
@@ -97,7 +102,7 @@ fn take_up(
         Err(error @ BackupError::Store(_)) => return Err(error),
         Err(_) => return Ok(None),
     };
-    // G1.
+    // same-access.
     let slots = Superblock::parse(&archive.begun.superblock).map(|superblock| superblock.slots);
     if slots.as_ref() != Ok(&unlocked.superblock.slots) || !is_for(&archive, recipients) {
         return Ok(None);

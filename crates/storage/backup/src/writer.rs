@@ -1,10 +1,10 @@
 //! An archive on its way to a destination: what opens it, its parts with their indexes, its manifest (FORMAT 12).
 //!
-//! W1. The manifest is written last, and says which parts are the archive's, by their salts: another's part of the same number
-//!     is none of them.
-//! W2. Nothing is sealed twice under a key: each part has a salt of its own.
-//! W3. Salts are origin MACs (FORMAT 12.4): a recipient of the archive can't make them. One who goes on with an archive takes up
-//!     what has them, and nothing else.
+//! - manifest-last: the manifest is written last, and says which parts are the archive's, by their
+//!   salts: another's part of the same number is none of them.
+//! - salt-per-part: nothing is sealed twice under a key: each part has a salt of its own.
+//! - salts-are-macs: salts are origin MACs (FORMAT 12.4): a recipient of the archive can't make
+//!   them. One who goes on with an archive takes up what has them, and nothing else.
 
 use std::sync::Arc;
 
@@ -38,8 +38,8 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
-    /// Begins an archive of the database that `unlocked` is of. `made` is now, in seconds since 1970-01-01 UTC; `recipients` may open
-    /// it without the database's identities.
+    /// Begins an archive of the database that `unlocked` is of. `made` is now, in seconds since
+    /// 1970-01-01 UTC; `recipients` may open it without the database's identities.
     ///
     /// # Errors
     /// What the destination says; a recipient's plugin that is away; a superblock that can't be written.
@@ -164,8 +164,9 @@ impl ArchiveWriter {
         self.index(pages)
     }
 
-    /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the archive knows by it that they
-    /// belong together; and it is the same whoever writes it, so that nothing else is sealed under its key (W2).
+    /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the
+    /// archive knows by it that they belong together; and it is the same whoever writes it, so that
+    /// nothing else is sealed under its key (salt-per-part).
     ///
     /// # Errors
     /// As [`ArchiveWriter::part`].
@@ -184,8 +185,8 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Whether what opens it is still there, and the manifest of what it rests on, by its hash: somebody may have removed them
-    /// meanwhile.
+    /// Whether what opens it is still there, and the manifest of what it rests on, by its hash:
+    /// somebody may have removed them meanwhile.
     ///
     /// # Errors
     /// [`BackupError::Removed`]; what the destination says.
@@ -204,7 +205,8 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    /// Writes the manifest: from now on it is a backup. The parts in `facts` are this archive's. Answers the SHA-256 of the manifest.
+    /// Writes the manifest: from now on it is a backup. The parts in `facts` are this archive's.
+    /// Answers the SHA-256 of the manifest.
     ///
     /// # Errors
     /// As [`ArchiveWriter::part`].
@@ -257,8 +259,8 @@ impl ArchiveWriter {
     }
 }
 
-/// Tells one set of recipients from another (FORMAT 12.3). With the origin key it covers what opens the archive, too, and no
-/// recipient can make it.
+/// Tells one set of recipients from another (FORMAT 12.3). With the origin key it covers what opens
+/// the archive, too, and no recipient can make it.
 pub(crate) fn recipients_tag(
     key: &ArchiveKey,
     begun: &Begun,

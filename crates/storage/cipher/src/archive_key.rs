@@ -1,12 +1,14 @@
 //! The key of one backup archive: what seals its parts and authenticates its manifest (FORMAT 12).
 //!
-//! I1. A part is sealed under a key of its own, made of 128 random bits too: to seal a part of the same number again is safe.
-//! I2. The nonce of a piece is its number and whether it is the last: pieces can't be put in another order, dropped, or cut
-//!     off at the end (Hoang, Reyhanitabar, Rogaway, Vizar: Online Authenticated-Encryption and its Nonce-Reuse
-//!     Misuse-Resistance, 2015, section 7).
-//! I3. The salt of a part is a MAC of its content under a key from the master key, where that is known: then who holds the
-//!     archive key alone can't make a part that passes for one of the database's. Equal salts mean equal content, so that the
-//!     random bits of I1 are not needed (as the synthetic IV of RFC 5297).
+//! - key-per-part: a part is sealed under a key of its own, made of 128 random bits too: to seal a
+//!   part of the same number again is safe.
+//! - nonce-is-position: the nonce of a piece is its number and whether it is the last: pieces can't
+//!   be put in another order, dropped, or cut off at the end (Hoang, Reyhanitabar, Rogaway, Vizar:
+//!   Online Authenticated-Encryption and its Nonce-Reuse Misuse-Resistance, 2015, section 7).
+//! - salt-is-a-mac: the salt of a part is a MAC of its content under a key from the master key,
+//!   where that is known: then who holds the archive key alone can't make a part that passes for
+//!   one of the database's. Equal salts mean equal content, so that the random bits of key-per-part
+//!   are not needed (as the synthetic IV of RFC 5297).
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, Nonce, UnboundKey};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
@@ -26,7 +28,7 @@ pub struct ArchiveKey {
     archive_id: ArchiveId,
     extracted: PseudorandomKey,
     mac_key: hmac::Key,
-    /// Of whom has the database's master key (I3).
+    /// Of whom has the database's master key (salt-is-a-mac).
     origin_key: Option<hmac::Key>,
 }
 
@@ -61,7 +63,8 @@ impl ArchiveKey {
         }
     }
 
-    /// The same key without the origin key: for an archive whose origin is unknown, and that is to be read all the same.
+    /// The same key without the origin key: for an archive whose origin is unknown, and that is to
+    /// be read all the same.
     #[must_use]
     pub fn without_origin(self) -> Self {
         Self {

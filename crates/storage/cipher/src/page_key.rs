@@ -1,8 +1,9 @@
 //! The key of one session: one page to one sealed page and back (FORMAT 5).
 //!
-//! I1. A page's place (database, number, epoch, suite) is in its tag. Its session is in its key.
-//! I2. No allocation: everything beyond the caller's buffers is on the stack.
-//! I3. What does not open leaves `out` zero.
+//! - place-is-authenticated: a page's place (database, number, epoch, suite) is in its tag. Its
+//!   session is in its key.
+//! - no-allocation: no allocation: everything beyond the caller's buffers is on the stack.
+//! - zeros-on-failure: what does not open leaves `out` zero.
 
 mod aead;
 mod aegis;
@@ -120,8 +121,8 @@ impl PageKey {
             .inspect_err(|Unauthentic| out.fill(0))
     }
 
-    /// Opens what [`PageKey::seal`] sealed where it lies. `body` is zero if that fails. The suites that can't do without a
-    /// copy of it make one in `scratch`, which is as long.
+    /// Opens what [`PageKey::seal`] sealed where it lies. `body` is zero if that fails. The suites
+    /// that can't do without a copy of it make one in `scratch`, which is as long.
     ///
     /// # Errors
     /// As [`PageKey::open`].

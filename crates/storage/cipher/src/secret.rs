@@ -1,8 +1,9 @@
 //! Key bytes.
 //!
-//! I1. The bytes lie in one place on the heap: moving a secret moves a pointer, and so leaves no
-//!     copy behind on the stack.
-//! I2. They are zeroed on drop, and never printed, cloned by accident or compared with `==`.
+//! - one-heap-place: the bytes lie in one place on the heap: moving a secret moves a pointer, and
+//!   so leaves no copy behind on the stack.
+//! - zeroed-and-not-printed: they are zeroed on drop, and never printed, cloned by accident or
+//!   compared with `==`.
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use zeroize::Zeroize;

@@ -1,13 +1,17 @@
 //! `selenite_backup(dest [, schema [, recipients]])`: a full backup to a folder, for applications without the command.
 //!
-//! B1. It is of one read transaction of the connection that asks: the one that it is in, or one begun for it. Whoever writes is
-//!     refused: what is not committed is in no backup.
-//! B2. The database's files are read by the connection's own descriptors alone (`selenite_vfs::snapshot`, N3). Below the destination
-//!     files are made under new names, and listed; none that is there is opened: it may be a second name of a database, and closing that
-//!     would give up the process's locks.
-//! B3. It runs where an application's SQL runs: no signal handler, no output, no environment of its own.
-//! B4. The program allows it, where it opens the connection (`backup=allow`). A statement can't: neither by ATTACH, which has a URI of
-//!     its own, nor by a variable or a function. Else one that was injected could hand the database to a recipient of its choice.
+//! - one-read-transaction: it is of one read transaction of the connection that asks: the one that
+//!   it is in, or one begun for it. Whoever writes is refused: what is not committed is in no
+//!   backup.
+//! - connection-descriptors-only: the database's files are read by the connection's own descriptors
+//!   alone (`selenite_vfs::snapshot`, no-other-descriptor). Below the destination files are made under new names,
+//!   and listed; none that is there is opened: it may be a second name of a database, and closing
+//!   that would give up the process's locks.
+//! - no-process-effects: it runs where an application's SQL runs: no signal handler, no output, no
+//!   environment of its own.
+//! - allowed-by-the-program: the program allows it, where it opens the connection (`backup=allow`).
+//!   A statement can't: neither by ATTACH, which has a URI of its own, nor by a variable or a
+//!   function. Else one that was injected could hand the database to a recipient of its choice.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -63,7 +67,7 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     made.map(Value::Text)
 }
 
-/// B4.
+/// Enforces `allowed-by-the-program`.
 fn check_allowed(call: &FunctionCall<'_>) -> Result<(), String> {
     match call.opening_parameter(c"backup").as_deref() {
         Some("allow") => Ok(()),
@@ -75,7 +79,7 @@ fn check_allowed(call: &FunctionCall<'_>) -> Result<(), String> {
     }
 }
 
-/// B1. Answers the backup's name.
+/// `one-read-transaction`: answers the backup's name.
 fn copy(
     snapshot: &mut Snapshot<'_>,
     destination: &Arc<dyn Destination>,
@@ -160,7 +164,7 @@ fn in_words(error: BackupError) -> String {
     }
 }
 
-/// B3. The one who may stop it is who interrupts the connection.
+/// `no-process-effects`: the one who may stop it is who interrupts the connection.
 struct Asked<'a>(Interrupts<'a>);
 
 impl Onlooker for Asked<'_> {

@@ -1,7 +1,9 @@
 //! An anchor: what a database was at one moment, as text, to be kept elsewhere (FORMAT 10).
 //!
-//! A1. [`Anchor::encode`] has one text for each value, and [`Anchor::parse`] takes no other.
-//! A2. [`Seal::find`] needs no key. What it names is to be believed after the MAC was checked, and not before.
+//! - one-text-per-value: [`Anchor::encode`] has one text for each value, and [`Anchor::parse`]
+//!   takes no other.
+//! - mac-before-use: [`Seal::find`] needs no key. What it names is to be believed after the MAC was
+//!   checked, and not before.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -274,12 +276,12 @@ impl<'a> Lines<'a> {
     }
 }
 
-/// A1. A number as it is written here: no sign, no zero in front.
+/// `one-text-per-value`: a number as it is written here: no sign, no zero in front.
 fn number<T: std::str::FromStr + std::fmt::Display>(text: &str) -> Option<T> {
     text.parse().ok().filter(|number: &T| number.to_string() == text)
 }
 
-/// A1. Lower-case digits, two for a byte.
+/// `one-text-per-value`: lower-case digits, two for a byte.
 fn unhex<const N: usize>(digits: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     let digits = digits.as_bytes();

@@ -1,7 +1,8 @@
 //! Where a page lies in the file (FORMAT 2.1 to 2.4).
 //!
-//! G1. Two pages never share a place.
-//! G2. No page lies on a lock byte: bytes 1073741824 to 1073742335 of the file belong to none.
+//! - places-are-distinct: two pages never share a place.
+//! - no-page-on-lock-bytes: no page lies on a lock byte: bytes 1073741824 to 1073742335 of the file
+//!   belong to none.
 
 use selenite_cipher::PageNo;
 
@@ -31,7 +32,8 @@ impl Geometry {
         self.page_size
     }
 
-    /// Where `page` lies, if it lies anywhere: neither page 0 nor the lock page does. For numbers that come from a file.
+    /// Where `page` lies, if it lies anywhere: neither page 0 nor the lock page does. For numbers
+    /// that come from a file.
     pub fn place(self, page: PageNo) -> Option<FileOffset> {
         if page == self.displaced_page() {
             return Some(self.natural_place(self.lock_page()));
@@ -60,8 +62,9 @@ impl Geometry {
 
     /// How long the file is that has `page_count` pages. With none it still has its prefix.
     ///
-    /// From the displaced page up to the one before the lock page that is one size, since the displaced page lies in the
-    /// place of the lock page: [`Geometry::page_count`] gives back the greatest of those counts.
+    /// From the displaced page up to the one before the lock page that is one size, since the
+    /// displaced page lies in the place of the lock page: [`Geometry::page_count`] gives back the
+    /// greatest of those counts.
     pub fn size_for(self, page_count: u32) -> u64 {
         let displaced = (self.displaced_page().0..self.lock_page().0).contains(&page_count);
         let places = if displaced { self.lock_page().0 } else { page_count };
@@ -109,7 +112,8 @@ mod tests {
         }
     }
 
-    /// FORMAT 2.3, and os.h: the lock bytes are PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE = 510 from PENDING_BYTE + 2.
+    /// FORMAT 2.3, and os.h: the lock bytes are PENDING_BYTE, RESERVED_BYTE and SHARED_SIZE = 510
+    /// from PENDING_BYTE + 2.
     #[test]
     fn no_page_lies_on_a_lock_byte_and_none_on_another() {
         for geometry in all() {

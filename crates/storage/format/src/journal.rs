@@ -1,7 +1,7 @@
 //! The rollback journal (FORMAT 7): <https://sqlite.org/fileformat.html>, section 3, with a few bytes changed.
 //!
-//! J1. On disk byte 0 of a journal is 0, whatever SQLite wrote there: a SQLite that does not know this format takes the
-//!     journal for finished.
+//! - first-byte-is-zero: on disk byte 0 of a journal is 0, whatever SQLite wrote there: a SQLite
+//!   that does not know this format takes the journal for finished.
 
 use selenite_cipher::PageNo;
 

@@ -2,10 +2,11 @@
 //!
 //! `docs/FORMAT.md` is normative; this crate is its bytes and nothing else.
 //!
-//! F1. No input panics: whatever a file holds is parsed or refused.
-//! F2. What [`Superblock::encode`] writes, [`Superblock::parse`] reads back to the same value.
-//! F3. Nothing is decrypted here and no MAC is checked: that is left to `selenite-cipher`, what a slot means to
-//!     `selenite-keyring`, and every file to the VFS.
+//! - no-panic: no input panics: whatever a file holds is parsed or refused.
+//! - round-trip: what [`Superblock::encode`] writes, [`Superblock::parse`] reads back to the same
+//!   value.
+//! - bytes-only: nothing is decrypted here and no MAC is checked: that is left to
+//!   `selenite-cipher`, what a slot means to `selenite-keyring`, and every file to the VFS.
 #![forbid(unsafe_code)]
 
 pub mod anchor;

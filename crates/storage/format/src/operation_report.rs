@@ -1,6 +1,7 @@
 //! What somebody who is at all pages of a database says of it in `DB-selenite` (FORMAT 11): a text for people.
 //!
-//! O1. Nothing depends on it but what people are shown: whoever may write to the folder may write any.
+//! - informative-only: nothing depends on it but what people are shown: whoever may write to the
+//!   folder may write any.
 
 /// The most that is written or read: far more than all lines have.
 pub const SIZE_MAX: usize = 4096;

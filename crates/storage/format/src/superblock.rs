@@ -1,8 +1,10 @@
 //! The superblock: what is known of a database before its pages (FORMAT 3).
 //!
-//! S1. `parse` refuses whatever FORMAT 3 says a reader must, and `encode` whatever `parse` would refuse.
-//! S2. Before its MAC is checked ([`Superblock::maced`]) nothing of a parsed superblock may be believed but sizes, and
-//!     of the slot being tried its cost (FORMAT 3.5). Checking it is left to the keyring.
+//! - parse-refuses-what-format-says: `parse` refuses whatever FORMAT 3 says a reader must, and
+//!   `encode` whatever `parse` would refuse.
+//! - mac-before-use: before its MAC is checked ([`Superblock::maced`]) nothing of a parsed
+//!   superblock may be believed but sizes, and of the slot being tried its cost (FORMAT 3.5).
+//!   Checking it is left to the keyring.
 
 use std::collections::HashSet;
 

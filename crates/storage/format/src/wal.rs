@@ -1,7 +1,9 @@
 //! The write-ahead log (FORMAT 6): <https://sqlite.org/fileformat.html>, section 4, with a few bytes changed.
 //!
-//! W1. Translating a header to disk and back gives the same bytes, and nothing but version and checksum differs.
-//! W2. No header of an SQLite WAL is one of ours, nor the other way round: the version tells.
+//! - header-round-trip: translating a header to disk and back gives the same bytes, and nothing but
+//!   version and checksum differs.
+//! - versions-distinct: no header of an SQLite WAL is one of ours, nor the other way round: the
+//!   version tells.
 
 use selenite_cipher::PageNo;
 

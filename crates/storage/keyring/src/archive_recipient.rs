@@ -1,8 +1,9 @@
 //! The key of a backup archive for who may open archives without the database's identities: a binary age file of its 32
 //! bytes for each of them (FORMAT 12.3).
 //!
-//! R1. An age file proves nothing: whoever knows a recipient can make one. What came out of it is the archive's key if, and
-//!     only if, the archive's MAC is right under it; and then it says who could read the archive, not who wrote it.
+//! - mac-decides: an age file proves nothing: whoever knows a recipient can make one. What came out
+//!   of it is the archive's key if, and only if, the archive's MAC is right under it; and then it
+//!   says who could read the archive, not who wrote it.
 
 use selenite_cipher::Secret;
 
@@ -11,14 +12,17 @@ use crate::{AgeRecipient, Identity, KeyError};
 
 /// Wraps an archive's key for one recipient.
 ///
-/// `KeyServiceAway` if a plugin had to be asked and did not answer; `CannotWrap` if it made more of it than there is room for.
+/// `KeyServiceAway` if a plugin had to be asked and did not answer; `CannotWrap` if it made more of
+/// it than there is room for.
 pub fn wrap(recipient: &AgeRecipient, key: &Secret<32>) -> Result<Vec<u8>, KeyError> {
     recipient.wrap_archive_key(key)
 }
 
-/// Unwraps an archive's key from those files by the first of the identities that opens one. `is_right` says whether it is the archive's (R1).
+/// Unwraps an archive's key from those files by the first of the identities that opens one.
+/// `is_right` says whether it is the archive's (mac-decides).
 ///
-/// `NoKey` without identities; `KeyServiceAway` if a plugin did not help, and no other identity opened one; else `WrongKey`.
+/// `NoKey` without identities; `KeyServiceAway` if a plugin did not help, and no other identity
+/// opened one; else `WrongKey`.
 pub fn unwrap(
     identities: &[Box<dyn Identity>],
     files: &[Vec<u8>],
@@ -83,7 +87,7 @@ mod tests {
         assert!(matches!(with(vec![], &files), Err(KeyError::NoKey)));
     }
 
-    /// R1: somebody's own file in front of the right one does not hide that.
+    /// mac-decides: somebody's own file in front of the right one does not hide that.
     #[test]
     fn a_key_that_is_not_the_archives_is_passed_over() {
         use crate::Recipient;

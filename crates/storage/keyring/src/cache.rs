@@ -1,8 +1,9 @@
 //! Master keys that this process has unwrapped: a passphrase is not stretched, a key service not asked, at every open.
 //!
-//! H1. An entry is found only by the same identity for the same bytes of a slot: a slot that was changed in any way is
-//!     unwrapped again. What is found is still checked against the superblock's MAC by who asked.
-//! H2. Keys are in here only as secrets, and are zeroed when they leave.
+//! - same-identity-same-slot: an entry is found only by the same identity for the same bytes of a
+//!   slot: a slot that was changed in any way is unwrapped again. What is found is still checked
+//!   against the superblock's MAC by who asked.
+//! - secrets-only: keys are in here only as secrets, and are zeroed when they leave.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -3,11 +3,13 @@
 //! Each makes a new superblock, of the next generation, and leaves the old one as it is: the caller writes it as
 //! FORMAT 3.7 says, under SQLite's write lock, and twice where `takes_rights_away` says so.
 //!
-//! D1. A database never loses its last slot.
-//! D2. Taking a slot away or renewing the master key takes nothing from who already has the master key and an old
-//!     copy: pages stay under their data keys until the database is re-encrypted under a new one.
-//! D3. While two epochs are listed, the time of a renewed master key is above theirs, whatever the clock says; and that of
-//!     a new epoch is never below the master key's. So [`crate::epoch_change::is_since_master`] asks no clock.
+//! - last-slot-stays: a database never loses its last slot.
+//! - copies-stay-readable: taking a slot away or renewing the master key takes nothing from who
+//!   already has the master key and an old copy: pages stay under their data keys until the
+//!   database is re-encrypted under a new one.
+//! - master-key-time-above-epochs: while two epochs are listed, the time of a renewed master key is
+//!   above theirs, whatever the clock says; and that of a new epoch is never below the master
+//!   key's. So [`crate::epoch_change::is_since_master`] asks no clock.
 
 use std::fmt;
 
@@ -153,8 +155,9 @@ pub fn shut_out(
     renew_without(from, Some(id), recipients, now, random)
 }
 
-/// Writes the origin mark of each of `identities` into the slots that it opens: from then on the database is their
-/// holder's own, whoever made it. A slot that has the mark stays as it is; where there is nothing to write, the report is empty.
+/// Writes the origin mark of each of `identities` into the slots that it opens: from then on the
+/// database is their holder's own, whoever made it. A slot that has the mark stays as it is; where
+/// there is nothing to write, the report is empty.
 ///
 /// `WrongKey` never: an identity that opens no slot gets no mark.
 pub fn accept(from: &Unlocked, identities: &[Box<dyn Identity>], random: &mut Random<'_>) -> Result<Change, KeyError> {

@@ -1,4 +1,5 @@
-//! The configuration: which identity to use, where the keyring file and the state folder are, and what the commands are.
+//! The configuration: which identity to use, where the keyring file and the state folder are, and
+//! what the commands are.
 //!
 //! ```toml
 //! identity = "age:key.txt"       # relative paths start at this file's folder
@@ -11,10 +12,13 @@
 //! vault = "vault-helper --mount 'my transit'"
 //! ```
 //!
-//! C1. Commands come from here and nowhere else: a database only ever names one (FORMAT 3.4).
-//! C2. The environment is read in [`Config::load`] alone.
-//! C3. A key that nobody knows is an error: a typo in `keyring` must not switch pinning off.
-//! C4. In a process with elevated rights ([`Config::elevated`]) there is neither file nor environment: who started it chose both.
+//! - commands-from-here-only: commands come from here and nowhere else: a database only ever names
+//!   one (FORMAT 3.4).
+//! - environment-in-load-only: the environment is read in [`Config::load`] alone.
+//! - unknown-key-is-an-error: a key that nobody knows is an error: a typo in `keyring` must not
+//!   switch pinning off.
+//! - nothing-when-elevated: in a process with elevated rights ([`Config::elevated`]) there is
+//!   neither file nor environment: who started it chose both.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -75,8 +79,8 @@ impl Config {
         Ok(config)
     }
 
-    /// The configuration of a process with elevated rights (set-user-ID, set-group-ID, file capabilities): empty, and with no way to
-    /// run a program for a key.
+    /// The configuration of a process with elevated rights (set-user-ID, set-group-ID, file
+    /// capabilities): empty, and with no way to run a program for a key.
     #[must_use]
     pub fn elevated() -> Self {
         Self {

@@ -1,12 +1,14 @@
 //! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
 //! page is re-encrypted, and then the old epoch goes.
 //!
-//! P1. Two epochs are listed in between. Whoever takes the write lock after [`begin`] seals under the new one; a checkpoint
-//!     that took its lock before still writes pages of the old one, and the caller's looks find them.
-//! P2. The old data key is gone with [`end`], and with it whatever is still sealed under it: the caller has looked at every
-//!     page, log and journal before.
-//! P3. Which of two keys is younger is in their times, and rests on no clock: of two epochs and a master key that are
-//!     listed together, each that was made later has no lower time, and a master key that was made later a higher one.
+//! - two-epochs-meanwhile: two epochs are listed in between. Whoever takes the write lock after
+//!   [`begin`] seals under the new one; a checkpoint that took its lock before still writes pages
+//!   of the old one, and the caller's looks find them.
+//! - old-key-ends-here: the old data key is gone with [`end`], and with it whatever is still sealed
+//!   under it: the caller has looked at every page, log and journal before.
+//! - order-without-clock: which of two keys is younger is in their times, and rests on no clock: of
+//!   two epochs and a master key that are listed together, each that was made later has no lower
+//!   time, and a master key that was made later a higher one.
 
 use selenite_cipher::{Epoch, Suite};
 use selenite_format::{EpochRecord, State, Superblock};
@@ -15,8 +17,8 @@ use crate::change::{Change, Report, next};
 use crate::create::secret;
 use crate::{KeyError, Random, Unlocked, random};
 
-/// Lists a new epoch with a new data key, under which pages are sealed from now on. `now` is in seconds since 1970-01-01
-/// UTC.
+/// Lists a new epoch with a new data key, under which pages are sealed from now on. `now` is in
+/// seconds since 1970-01-01 UTC.
 ///
 /// `UnderWay` if pages are being re-encrypted already.
 pub fn begin(from: &Unlocked, suite: Suite, now: u64, random: &mut Random<'_>) -> Result<Change, KeyError> {
@@ -81,8 +83,8 @@ pub fn end(from: &Unlocked) -> Result<Change, KeyError> {
     finish(to, true)
 }
 
-/// Whether pages are being re-encrypted under a data key that was made under the present master key: who had an older one
-/// only does not know it.
+/// Whether pages are being re-encrypted under a data key that was made under the present master
+/// key: who had an older one only does not know it.
 pub fn is_since_master(superblock: &Superblock) -> bool {
     superblock.state != State::Steady
         && superblock
@@ -90,8 +92,8 @@ pub fn is_since_master(superblock: &Superblock) -> bool {
             .is_some_and(|epoch| epoch.created >= superblock.master_created)
 }
 
-/// P3. The time of a master key that is made now. In a steady state nobody will ask, and a clock that was wrong once is
-/// not followed for ever.
+/// `order-without-clock`: the time of a master key that is made now. In a steady state nobody will
+/// ask, and a clock that was wrong once is not followed for ever.
 pub(crate) fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
     if superblock.state == State::Steady {
         return now;

@@ -1,7 +1,8 @@
 //! A database's master key, sealed to somebody who keeps it for the day on which every identity is lost (FORMAT 13).
 //!
-//! X1. The key leaves this process sealed to an age recipient, or not at all.
-//! X2. A record is believed as far as its commitment and the superblock's MAC bear it out: whoever knows the recipient can make one.
+//! - leaves-only-encrypted: the key leaves this process sealed to an age recipient, or not at all.
+//! - mac-decides: a record is believed as far as its commitment and the superblock's MAC bear it
+//!   out: whoever knows the recipient can make one.
 
 use std::io;
 use std::path::Path;
@@ -42,8 +43,8 @@ impl ExportedKey {
         self.master.commitment()
     }
 
-    /// Writes it to a new file, or in the place of another if `replace` says so: in one step, readable by its owner only. A link is
-    /// replaced itself: what it leads to was not named.
+    /// Writes it to a new file, or in the place of another if `replace` says so: in one step,
+    /// readable by its owner only. A link is replaced itself: what it leads to was not named.
     ///
     /// `Io`, of kind `AlreadyExists` where there is a file; what a plugin says.
     pub fn store(&self, path: &Path, recipient: &AgeRecipient, replace: bool) -> Result<(), KeyError> {
@@ -62,8 +63,8 @@ impl ExportedKey {
 
     /// Reads a file that [`ExportedKey::store`] wrote, by the first of the identities that opens it.
     ///
-    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one could not be asked; `BadFile` for what is no
-    /// exported key; `Io`.
+    /// `NoKey` without identities; `ExportedClosed` if none opens it, `KeyServiceAway` if one could
+    /// not be asked; `BadFile` for what is no exported key; `Io`.
     pub fn load(path: &Path, identities: &[Box<dyn Identity>]) -> Result<Self, KeyError> {
         let sealed = secret_file::read(path, FILE_SIZE_MAX)?;
         let no_key = |problem: &'static str| KeyError::BadFile {

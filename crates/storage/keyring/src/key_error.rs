@@ -1,8 +1,8 @@
 //! What can go wrong with keys, and what to do about it.
 //!
-//! E1. No variant holds a secret, what a key service printed, or the text of a key file. Paths, names, key ids
-//!     and sizes may appear.
-//! E2. [`KeyError::advice`] is total: whoever shows an error can show the way on.
+//! - no-secret-in-errors: no variant holds a secret, what a key service printed, or the text of a
+//!   key file. Paths, names, key ids and sizes may appear.
+//! - advice-is-total: [`KeyError::advice`] is total: whoever shows an error can show the way on.
 
 mod advice;
 mod message;
@@ -22,6 +22,8 @@ use selenite_format::FormatError;
 pub enum KeyError {
     /// The caller: the file is encrypted and no identity was given.
     NoKey,
+    /// The caller: a file is to be encrypted and no identity was given.
+    NoKeyToMake,
     /// The caller: none of the identities given opens a key slot of this database.
     WrongKey,
     /// The machine or the peer: a key service had to be asked, did not help, and nothing else opened the file.
@@ -76,7 +78,8 @@ pub enum KeyError {
         /// The id that it has.
         database_id: DatabaseId,
     },
-    /// The backup: nothing shows that a holder of the database's master key made it. A recipient of one of its backups could have.
+    /// The backup: nothing shows that a holder of the database's master key made it. A recipient of
+    /// one of its backups could have.
     ArchiveUnproved,
     /// The file: at this path another database was first used, or this one with another master key.
     PathReplaced {
@@ -158,8 +161,8 @@ pub enum KeyError {
         /// What is wrong with it.
         problem: &'static str,
     },
-    /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities) takes keys from no program, and from
-    /// nothing that who started it chose.
+    /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities)
+    /// takes keys from no program, and from nothing that who started it chose.
     Elevated {
         /// What was asked for.
         what: &'static str,

@@ -12,14 +12,16 @@
 //! "/srv/app.db" = ["database id, 32 digits", "commitment, 64 digits"]
 //! ```
 //!
-//! `[paths]` is written on first use of a database whose origin the identity can't tell (an age plugin, a command): from
-//! then on another database at that path, and another master key of that id, are refused.
+//! `[paths]` is written on first use of a database whose origin the identity can't tell (an age
+//! plugin, a command): from then on another database at that path, and another master key of that
+//! id, are refused.
 //!
-//! K1. A file is replaced whole or not at all, and two processes that change it at once both take effect.
-//! K2. While a master key is renewed both commitments are listed, `["old", "new"]`: nobody is refused in between, and a kill
-//!     leaves no pin that is wrong.
-//! K3. Without `only_listed`, a database that is not listed opens, if its origin is admitted (`origin.rs`). A path does
-//!     not list a database in this sense.
+//! - replaced-whole: a file is replaced whole or not at all, and two processes that change it at
+//!   once both take effect.
+//! - both-pins-meanwhile: while a master key is renewed both commitments are listed, `["old",
+//!   "new"]`: nobody is refused in between, and a kill leaves no pin that is wrong.
+//! - unlisted-by-origin: without `only_listed`, a database that is not listed opens, if its origin
+//!   is admitted (`origin.rs`). A path does not list a database in this sense.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -95,8 +97,9 @@ impl Keyring {
         toml_text::parse(path, text, Self::from_table)
     }
 
-    /// Changes the file at `path`, which is made, with its folder, if need be: reads it, lets `change` work on it and, unless that is
-    /// an error, replaces it in one step. Who else does the same waits meanwhile.
+    /// Changes the file at `path`, which is made, with its folder, if need be: reads it, lets
+    /// `change` work on it and, unless that is an error, replaces it in one step. Who else does the
+    /// same waits meanwhile.
     pub fn update<R>(path: &Path, change: impl FnOnce(&mut Self) -> Result<R, KeyError>) -> Result<R, KeyError> {
         let failed = |source| KeyError::Io {
             verb: "write",
@@ -206,8 +209,8 @@ impl Keyring {
         self.databases.contains_key(&database_id) || self.path_of(path, database_id).is_some()
     }
 
-    /// Lists a database with its present commitment and the one that it is about to have, where it is listed: by its id, and
-    /// by its path. [`Keyring::renewed`] ends that.
+    /// Lists a database with its present commitment and the one that it is about to have, where it
+    /// is listed: by its id, and by its path. [`Keyring::renewed`] ends that.
     pub fn expect(&mut self, path: &Path, database_id: DatabaseId, present: [u8; 32], next: [u8; 32]) {
         self.set_commitments(path, database_id, &[present, next]);
     }

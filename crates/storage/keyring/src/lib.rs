@@ -3,10 +3,13 @@
 //! An identity (an age key, a passphrase, a raw key, a command) opens a key slot of a superblock; in the slot is the
 //! database's master key; it unwraps the data keys and the log key, and proves by a MAC that the superblock is whole.
 //!
-//! K1. No secret is in an error, in `Debug`, in `Display` or in a log. Paths, names and key ids may be.
-//! K2. What a database says about itself is not believed before its MAC is checked, and names nothing that is run
-//!     (FORMAT 3.4, 3.5).
-//! K3. The environment is read in [`Config::load`] alone, and not at all in a process with elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are passed in.
+//! - no-secret-in-text: no secret is in an error, in `Debug`, in `Display` or in a log. Paths,
+//!   names and key ids may be.
+//! - claims-are-not-trusted: what a database says about itself is not believed before its MAC is
+//!   checked, and names nothing that is run (FORMAT 3.4, 3.5).
+//! - inputs-are-explicit: the environment is read in [`Config::load`] alone, and not at all in a
+//!   process with elevated rights ([`Config::elevated`]); time, and the randomness of new keys, are
+//!   passed in.
 //!
 //! Left to others: which superblock counts, and reading and writing it under SQLite's locks (`selenite-vfs`); what the
 //! data keys seal (`selenite-cipher`).

@@ -1,11 +1,13 @@
 //! Who can change a file that decides about keys, and who can read it.
 //!
-//! O1. A key file, configuration or keyring file is refused where somebody else than its user and root can write it, or put another
-//!     file in its place: every folder on the way to it is looked at, also behind links (as OpenSSH does with `authorized_keys`).
-//!     A folder with the sticky bit, such as /tmp, is taken: nobody there replaces the files of others.
-//! O2. The group's right to write is taken for the owner's own where the group has the owner's number (the private groups of Debian,
-//!     Fedora and others, with their umask of 002) and no access list gives the right to somebody else.
-//! O3. What has no name on a disk (a pipe, a terminal) is as its opener made it.
+//! - only-owner-writes: a key file, configuration or keyring file is refused where somebody else
+//!   than its user and root can write it, or put another file in its place: every folder on the way
+//!   to it is looked at, also behind links (as OpenSSH does with `authorized_keys`). A folder with
+//!   the sticky bit, such as /tmp, is taken: nobody there replaces the files of others.
+//! - private-group-is-owner: the group's right to write is taken for the owner's own where the
+//!   group has the owner's number (the private groups of Debian, Fedora and others, with their
+//!   umask of 002) and no access list gives the right to somebody else.
+//! - unnamed-by-opener: what has no name on a disk (a pipe, a terminal) is as its opener made it.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -62,7 +64,7 @@ fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, &
     Ok(())
 }
 
-/// O2.
+/// Enforces `private-group-is-owner`.
 fn others_may(right: u32, path: &Path, facts: &Metadata) -> bool {
     let is_private = || facts.gid() == facts.uid() && !has_access_list(path);
     facts.mode() & right != 0 || (facts.mode() & (right << GROUP_SHIFT) != 0 && !is_private())

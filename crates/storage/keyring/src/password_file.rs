@@ -1,7 +1,8 @@
 //! A secret in an age file that a password opens.
 //!
-//! W1. How much a file asks to be spent on its password is bounded before anything is spent.
-//! W2. Neither the password nor what it opens is in an error.
+//! - bounded-cost: how much a file asks to be spent on its password is bounded before anything is
+//!   spent.
+//! - no-secret-in-errors: neither the password nor what it opens is in an error.
 
 use std::fmt;
 use std::io::{Read, Write};

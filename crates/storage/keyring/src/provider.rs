@@ -4,10 +4,11 @@
 //! [`Identity`] unwraps it as well. Nothing else in this crate knows which providers there are, but for
 //! [`crate::load_identity`].
 //!
-//! P1. A slot names nothing that is run, opened or connected to (FORMAT 3.4): that comes from the identity.
-//! P2. An identity gives back a master key only from a slot that was made for this database and this place
-//!     (FORMAT 4.5); anything else is `WrongKey`.
-//! P3. Whatever a slot asks to be spent is checked against a limit first.
+//! - slots-name-nothing: a slot names nothing that is run, opened or connected to (FORMAT 3.4):
+//!   that comes from the identity.
+//! - bound-to-place: an identity gives back a master key only from a slot that was made for this
+//!   database and this place (FORMAT 4.5); anything else is `WrongKey`.
+//! - bounded-cost: whatever a slot asks to be spent is checked against a limit first.
 
 pub(crate) mod age;
 pub(crate) mod command;
@@ -81,7 +82,8 @@ pub trait Identity: Recipient {
         true
     }
 
-    /// Opens an exported key's age file: the bytes of its record (FORMAT 13). Nothing is known of them but for whom they were sealed.
+    /// Opens an exported key's age file: the bytes of its record (FORMAT 13). Nothing is known of
+    /// them but for whom they were sealed.
     ///
     /// `WrongKey` for what is no age key, too; else as [`Identity::unwrap`].
     fn open_exported_key(&self, _file: &[u8]) -> Result<Secret<EXPORTED_KEY_SIZE>, KeyError> {

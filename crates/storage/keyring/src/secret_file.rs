@@ -1,10 +1,13 @@
 //! Files that hold secrets or decide about trust.
 //!
-//! S1. A file is written for its owner only (mode 0600), and synced with its folder before that is reported.
-//! S2. A key file is never overwritten: the key in it may be the only one that opens a database.
-//! S3. What is read is held in a buffer that was made large enough at once and is zeroed on drop: no copy stays
-//!     behind in memory that a growing buffer gave back.
-//! S4. A pipe is waited for in a thread of its own, and not for ever: opening one blocks, and no signal that has a handler ends that.
+//! - owner-only: a file is written for its owner only (mode 0600), and synced with its folder
+//!   before that is reported.
+//! - never-overwritten: a key file is never overwritten: the key in it may be the only one that
+//!   opens a database.
+//! - one-zeroed-buffer: what is read is held in a buffer that was made large enough at once and is
+//!   zeroed on drop: no copy stays behind in memory that a growing buffer gave back.
+//! - pipe-with-deadline: a pipe is waited for in a thread of its own, and not for ever: opening one
+//!   blocks, and no signal that has a handler ends that.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -45,12 +48,13 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can change (`ownership.rs`, O1).
+/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can
+/// change (`ownership.rs`, only-owner-writes).
 pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
 }
 
-/// S4.
+/// Enforces `pipe-with-deadline`.
 fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     if !fs::metadata(path).is_ok_and(|facts| facts.file_type().is_fifo()) {
         return read_checked(path, size_max);
@@ -77,7 +81,8 @@ fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyE
     read_open(file, path, size_max)
 }
 
-/// The text of a configuration, which nobody but its user and root can change (`ownership.rs`, O1), and of at most 1 MiB.
+/// The text of a configuration, which nobody but its user and root can change (`ownership.rs`,
+/// only-owner-writes), and of at most 1 MiB.
 ///
 /// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
 pub fn read_trusted_text(path: &Path) -> Result<String, KeyError> {

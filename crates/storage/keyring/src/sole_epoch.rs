@@ -1,8 +1,10 @@
 //! A database under one new data key, for a copy in which every page is re-encrypted (FORMAT 3.2).
 //!
-//! P1. Database id, master key and slots stay, so that pins stay valid, and who could open the old file can open the copy.
-//!     The log key is new, too: no log of the old file is ever read with the copy.
-//! P2. The copy's generations are above those that the old file gets when it is retired (FORMAT 3.10).
+//! - identity-kept: database id, master key and slots stay, so that pins stay valid, and who could
+//!   open the old file can open the copy. The log key is new, too: no log of the old file is ever
+//!   read with the copy.
+//! - generation-above: the copy's generations are above those that the old file gets when it is
+//!   retired (FORMAT 3.10).
 
 use selenite_cipher::{Epoch, Suite};
 use selenite_format::{EpochRecord, State};

@@ -141,7 +141,15 @@ impl Access {
         }
     }
 
-    /// Refuses with `NoKey` where nobody's identity is in force.
+    /// Refuses with `NoKeyToMake` where no identity is in force.
+    pub(crate) fn require_to_make(&self) -> Result<(), EngineError> {
+        match self.spec(&Self::config()?) {
+            Some(_) => Ok(()),
+            None => Err(KeyError::NoKeyToMake.into()),
+        }
+    }
+
+    /// Refuses with `NoKey` where no identity is in force.
     pub(crate) fn require(&self) -> Result<(), EngineError> {
         match self.spec(&Self::config()?) {
             Some(_) => Ok(()),

@@ -1,16 +1,21 @@
-//! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it were put back (FORMAT 10).
+//! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it
+//! were put back (FORMAT 10).
 //!
-//! An anchor is written of a database that stands still ([`still`]): a moment at which nobody writes, no checkpoint is
-//! under way and all of the log is copied. Counters of a session only grow, and an image is sealed and stored by who holds a lock
-//! that was free at that moment. So:
+//! An anchor is written of a database that stands still ([`still`]): a moment at which nobody
+//! writes, no checkpoint is under way and all of the log is copied. Counters of a session only
+//! grow, and an image is sealed and stored by who holds a lock that was free at that moment. So:
 //!
-//! A1. Every image that is stored after that moment in the ordinary course was sealed after it, with a counter above all
-//!     that its session had before, or in a session that is new. An image that differs from the anchor's, of a session
-//!     that the anchor knows, with a counter at or below the one it kept, was sealed before: somebody put it back.
-//! A2. It does not follow that an image with a higher counter, or of another session, is new: a session's last images may
-//!     have been written over before the anchor was made. Such a page is changed, and no more is said of it.
-//! A3. An anchor that is written against an older one takes its sessions on: what was known stays known.
-//! A4. Nothing of an anchor is used before its MAC was checked, but to say why it is refused.
+//! - later-images-count-higher: every image that is stored after that moment in the ordinary course
+//!   was sealed after it, with a counter above all that its session had before, or in a session
+//!   that is new. An image that differs from the anchor's, of a session that the anchor knows, with
+//!   a counter at or below the one it kept, was sealed before: somebody put it back.
+//! - higher-is-not-newer: it does not follow that an image with a higher counter, or of another
+//!   session, is new: a session's last images may have been written over before the anchor was
+//!   made. Such a page is changed, and no more is said of it.
+//! - sessions-accumulate: an anchor that is written against an older one takes its sessions on:
+//!   what was known stays known.
+//! - mac-before-use: nothing of an anchor is used before its MAC was checked, but to say why it is
+//!   refused.
 
 mod comparison;
 mod file;
@@ -40,7 +45,8 @@ pub struct Written {
     pub generation: u64,
 }
 
-/// A4. Takes an anchor's text apart, if it is of this database and was written under its present master key.
+/// `mac-before-use`: takes an anchor's text apart, if it is of this database and was written under
+/// its present master key.
 pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anchor, EngineError> {
     let refused = |what: String, next: &str| EngineError::Anchor {
         what: format!("{}: {what}", path.display()),

@@ -1,9 +1,11 @@
 //! Backs a database up while others use it.
 //!
-//! U1. A backup is of one read transaction: what was committed before it, with what is in the log, and nothing else. Readers and
-//!     writers go on; in rollback mode a writer waits with its commit.
-//! U2. Every page that is sent was opened: a bad one ends the backup, or is left out and named.
-//! U3. What has no manifest is no backup (`selenite_backup`, K1).
+//! - one-read-transaction: a backup is of one read transaction: what was committed before it, with
+//!   what is in the log, and nothing else. Readers and writers go on; in rollback mode a writer
+//!   waits with its commit.
+//! - open-before-send: every page that is sent was opened: a bad one ends the backup, or is left
+//!   out and named.
+//! - manifest-makes-a-backup: what has no manifest is no backup (`selenite_backup`).
 
 use std::path::Path;
 use std::sync::Arc;
@@ -38,7 +40,8 @@ pub struct Backup {
     pub resume: bool,
     /// Whether a page that is not authentic is left out, and named; or ends it.
     pub skip_bad: bool,
-    /// Whether the digest of all rows goes into it: all of the database is read once more, and who restores it compares.
+    /// Whether the digest of all rows goes into it: all of the database is read once more, and who
+    /// restores it compares.
     pub digest: bool,
     /// Whether pages that are not sent, since they have not changed, are opened all the same.
     pub verify: bool,

@@ -1,7 +1,9 @@
 //! Backups that are there: what they are, whether they are good, and which are kept.
 //!
-//! B1. What a destination says of itself, names, sizes and times, is told as such; what a manifest says was authenticated.
-//! B2. Nothing is removed that was not seen to be ours, nor on the word of a manifest that did not open.
+//! - claims-are-marked: what a destination says of itself, names, sizes and times, is told as such;
+//!   what a manifest says was authenticated.
+//! - remove-only-authentic: nothing is removed that was not seen to be ours, nor on the word of a
+//!   manifest that did not open.
 
 mod listing;
 mod pruning;
@@ -21,8 +23,8 @@ pub use verification::{Checked, Outcome, Verification, Verify, verify};
 
 use crate::{Access, EngineError};
 
-/// Who could open the database that a backup is of, as its first object says, which nobody has authenticated: for people whose key opens
-/// neither. Nothing where it can't be read.
+/// Who could open the database that a backup is of, as its first object says, which nobody has
+/// authenticated: for people whose key opens neither. Nothing where it can't be read.
 #[must_use]
 pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSummary> {
     let object = object_key(entry.database_id, &entry.name, Part::Begun);
@@ -44,8 +46,8 @@ struct Reader {
 }
 
 impl Reader {
-    /// Whoever's identity is in force. `unpinned`: the keyring file is not asked, so that backups from before the master key was renewed
-    /// are read, too.
+    /// Whoever's identity is in force. `unpinned`: the keyring file is not asked, so that backups
+    /// from before the master key was renewed are read, too.
     fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
         let trust = access.check()?;
         Ok(Self {

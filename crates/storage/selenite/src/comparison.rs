@@ -1,9 +1,12 @@
 //! A copy that VACUUM made is compared with its source: by all that their pages hold, or else value by value.
 //!
-//! K1. The source is digested by a second thread while the first makes the copy: nobody writes to it meanwhile.
-//! K2. A copy is found good at once if its definitions and trees are those of its source (`tree_digest`, T1). Whatever else
-//!     comes out says nothing: the caller then compares all values ([`crate::transfer::compare`]).
-//! K3. The copy is read from its file, after SQLite has closed it: what is compared is what the file holds, every page of it.
+//! - digest-while-copying: the source is digested by a second thread while the first makes the
+//!   copy: nobody writes to it meanwhile.
+//! - equal-trees-suffice: a copy is found good at once if its definitions and trees are those of
+//!   its source (`tree_digest`, vacuum-keeps-records). Whatever else comes out says nothing: the
+//!   caller then compares all values ([`crate::transfer::compare`]).
+//! - read-from-file: the copy is read from its file, after SQLite has closed it: what is compared
+//!   is what the file holds, every page of it.
 
 use std::hash::RandomState;
 use std::path::Path;
@@ -52,7 +55,7 @@ impl Original {
         })
     }
 
-    /// K1. Runs `copy`, and digests the source. `view` opens the pages of a sealed file.
+    /// `digest-while-copying`: runs `copy`, and digests the source. `view` opens the pages of a sealed file.
     pub fn while_copying(
         &mut self,
         view: Option<&View>,
@@ -104,7 +107,7 @@ impl Original {
         Ok(Some(Trees::of(copy)?))
     }
 
-    /// K2, K3. The digest of a copy that is closed, if it is that of its source.
+    /// equal-trees-suffice, read-from-file. The digest of a copy that is closed, if it is that of its source.
     ///
     /// [`EngineError::CopyDiffers`] if its pages are not those of a database, or not authentic.
     pub fn if_same(

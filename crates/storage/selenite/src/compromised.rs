@@ -1,14 +1,18 @@
 //! What to do when somebody has a key who should not: three steps, each of which takes away what the one before leaves.
 //!
-//! C1. The slot goes: the identity opens this database no longer, but who used it knows the master key.
-//! C2. The master key is renewed: copies of the old superblock open nothing new, but who had it knows the data key.
-//! C3. The data key is replaced and every page re-encrypted: what is written from then on, and what lay there, is out of
-//!     reach. What was copied before stays readable to who has the old keys; no step takes that back. The log key stays, and
-//!     with it checksums of what is in a log: THREAT_MODEL 5 says what they tell, and that an offline copy has another.
-//! C4. Slot and master key go in one change of the superblock. So a data key that was made under the present master key
-//!     was never within reach of a slot that went with the one before; any other was, and is replaced: a change of pages
-//!     that was begun before is first brought to its end, and its key replaced then.
-//! C5. Which key is older is not asked of a clock ([`epoch_change::is_since_master`]).
+//! - remove-the-slot: the slot goes: the identity opens this database no longer, but who used it
+//!   knows the master key.
+//! - renew-the-master-key: the master key is renewed: copies of the old superblock open nothing
+//!   new, but who had it knows the data key.
+//! - replace-the-data-key: the data key is replaced and every page re-encrypted: what is written
+//!   from then on, and what lay there, is out of reach. What was copied before stays readable to
+//!   who has the old keys; no step takes that back. The log key stays, and with it checksums of
+//!   what is in a log: THREAT_MODEL 5 says what they tell, and that an offline copy has another.
+//! - slot-and-master-in-one: slot and master key go in one change of the superblock. So a data key
+//!   that was made under the present master key was never within reach of a slot that went with the
+//!   one before; any other was, and is replaced: a change of pages that was begun before is first
+//!   brought to its end, and its key replaced then.
+//! - no-clock: which key is older is not asked of a clock ([`epoch_change::is_since_master`]).
 
 use std::path::Path;
 
@@ -52,8 +56,9 @@ pub struct Compromised {
     pub how: Reencrypt,
 }
 
-/// Shuts somebody out, step by step; `done` hears of each. Stopped after the first, it goes on when it is called again with
-/// `goes_on`. A slot that there is not is an error otherwise: somebody mistyped it.
+/// Shuts somebody out, step by step; `done` hears of each. Stopped after the first, it goes on when
+/// it is called again with `goes_on`. A slot that there is not is an error otherwise: somebody
+/// mistyped it.
 ///
 /// # Errors
 /// As [`keys::remove`], [`keys::renew`] and [`reencrypt`]; [`EngineError::StillCompromised`] where it was stopped after a
@@ -87,7 +92,7 @@ pub fn compromised(
         }
         Err(error) => return Err(error.into()),
     };
-    // C4. Else the run that was stopped has not come so far, or others have begun something since.
+    // slot-and-master-in-one: else the run that was stopped has not come so far, or others have begun something since.
     if is_gone && epoch_change::is_since_master(&unlocked.superblock) {
         let slots = unlocked.superblock.slots.iter().map(SlotSummary::new);
         done(Step::DoneBefore(slots.collect()));
@@ -121,7 +126,7 @@ fn check_stays(unlocked: &Unlocked, gone: SlotId, access: &Access) -> Result<(),
     ))
 }
 
-/// C1 and C2.
+/// remove-the-slot and renew-the-master-key.
 fn shut_out(
     storage: &dyn Storage,
     path: &Path,
@@ -147,7 +152,7 @@ fn shut_out(
     Ok(())
 }
 
-/// C3, after what others have begun.
+/// replace-the-data-key, after what others have begun.
 fn replace_data_key(
     storage: &dyn Storage,
     path: &Path,

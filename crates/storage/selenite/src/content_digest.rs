@@ -1,9 +1,10 @@
 //! A digest of all that a database holds, by which a copy is compared with it.
 //!
-//! C1. Every value counts, with its type, and every rowid: SQLite compares 1 and 1.0 as equal, this does not.
-//! C2. What SQLite derives is not compared: root pages, automatic indexes, virtual generated columns. The contents of a
-//!     virtual table are those of its shadow tables.
-//! C3. Tables are read in the order of their b-trees, in which a copy has the rows, too.
+//! - every-value-counts: every value counts, with its type, and every rowid: SQLite compares 1 and
+//!   1.0 as equal, this does not.
+//! - derived-is-skipped: what SQLite derives is not compared: root pages, automatic indexes,
+//!   virtual generated columns. The contents of a virtual table are those of its shadow tables.
+//! - tree-order: tables are read in the order of their b-trees, in which a copy has the rows, too.
 
 use std::collections::BTreeMap;
 

@@ -102,7 +102,8 @@ impl Conversion<'_> {
             self.storage.remove(path).map_err(io_error("remove", path))?;
         }
         let draft = Draft::create(self.storage, self.path)?;
-        // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up SQLite's locks (E3).
+        // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up
+        // SQLite's locks (posix-locks-kept).
         pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
         let look = SecondLook::File(pages.clone());
@@ -194,6 +195,7 @@ fn outcome(path: &Path, copied: &Copied, size: u64) -> Outcome {
         leftovers: Vec::new(),
         not_retired: None,
         not_kept: Vec::new(),
+        authenticated: None,
     }
 }
 

@@ -83,7 +83,7 @@ impl Database {
                 can_force: false,
             });
         }
-        access.require()?;
+        access.require_to_make()?;
         let flags = FLAGS | OpenFlags::SQLITE_OPEN_CREATE;
         let database = Self::connect_with(path, &access.new_uri(path, layout), access, flags)?;
         // SQLite writes a new file with its first table. A version that stays 0 makes it begin.

@@ -1,8 +1,10 @@
 //! A restore that is not needed yet: so that it is known to work, and how long it takes.
 //!
-//! D1. What is restored is sealed, in a folder for its owner only, and is removed whatever comes of it.
-//! D2. It proves what a restore needs: the destination, every object that is read, the identity, and that what comes out is a sound
-//!     database, with the rows that it had where the backup says what they were.
+//! - scratch-is-removed: what is restored is sealed, in a folder for its owner only, and is removed
+//!   whatever comes of it.
+//! - whole-restore-is-checked: it proves what a restore needs: the destination, every object that
+//!   is read, the identity, and that what comes out is a sound database, with the rows that it had
+//!   where the backup says what they were.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -42,7 +44,8 @@ pub struct Drilled {
     pub rows: Rows,
     /// How long each step took.
     pub took: Took,
-    /// Whether the identity opens the backup by a recipient's file, not by a slot: a restore makes another database of it.
+    /// Whether the identity opens the backup by a recipient's file, not by a slot: a restore makes
+    /// another database of it.
     pub by_recipient: bool,
     /// What a drill that was killed had left, and is removed.
     pub removed: Vec<PathBuf>,

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use selenite_cipher::Suite;
+use selenite_format::PREFIX_SIZE;
 use selenite_keyring::{Recipient, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
@@ -17,7 +18,7 @@ use crate::superblock_file::{Present, inspect};
 use crate::transfer::{self, SourceLayout};
 use crate::tree_digest::Form;
 use crate::verify::{self, PhysicalReport};
-use crate::{Access, Database, EngineError, Layout, Outcome, Target, Watch, keys, sqlite};
+use crate::{Access, Authenticated, Database, EngineError, Layout, Outcome, Target, Watch, keys, sqlite};
 
 /// How to encrypt.
 #[derive(Clone, Debug)]
@@ -59,7 +60,7 @@ pub fn encrypt(
     sqlite::install()?;
     access.check()?;
     let config = Access::config()?;
-    access.require()?;
+    access.require_to_make()?;
     check_suite(how.suite, access)?;
     let recipients = access.recipients(&how.recipients, &config)?;
     let path = conversion::real_path(storage, path)?;
@@ -91,8 +92,15 @@ pub fn encrypt(
     })?;
     let made = made.expect("what was copied was unlocked, above");
     keys::replace_path_pin(&config, &copied.path, &made)?;
+    let superblock = &made.superblock;
+    let pages = copied.size.saturating_sub(PREFIX_SIZE) / u64::from(superblock.page_size.as_u32());
     Ok(Outcome {
-        slots: made.superblock.slots.iter().map(SlotSummary::new).collect(),
+        slots: superblock.slots.iter().map(SlotSummary::new).collect(),
+        authenticated: Some(Authenticated {
+            database_id: superblock.database_id,
+            page_count: u32::try_from(pages).unwrap_or(u32::MAX),
+            generation: superblock.generation,
+        }),
         elapsed: started.elapsed(),
         ..copied
     })

@@ -1,13 +1,16 @@
 //! A database that nobody else can use, until another file has taken its place.
 //!
-//! X1. From [`ExclusiveSource::lock`] on this connection holds SQLite's EXCLUSIVE lock: in WAL mode, too, where it
-//!     keeps the WAL's index in its own memory (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
-//! X2. When the new file gets its name, the old connection has neither WAL nor journal: SQLite deletes those by name,
-//!     and the name would be the new database's.
-//! X3. Whoever still has the old file open is told at its next read: it is retired before the lock is released.
-//! X4. The file that is locked is the one that has the name. Who waited for the lock of a file may get it when another has
-//!     taken its place: a copy of it would go over the new one, and so would the deletion of logs by name. (A file that was
-//!     replaced is mostly retired, X3; not if a kill came in between, nor if another program replaced it.)
+//! - exclusive-throughout: from [`ExclusiveSource::lock`] on this connection holds SQLite's
+//!   EXCLUSIVE lock: in WAL mode, too, where it keeps the WAL's index in its own memory
+//!   (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
+//! - no-log-at-rename: when the new file gets its name, the old connection has neither WAL nor
+//!   journal: SQLite deletes those by name, and the name would be the new database's.
+//! - old-file-retired: whoever still has the old file open is told at its next read: it is retired
+//!   before the lock is released.
+//! - locked-file-has-the-name: the file that is locked is the one that has the name. Who waited for
+//!   the lock of a file may get it when another has taken its place: a copy of it would go over the
+//!   new one, and so would the deletion of logs by name. (A file that was replaced is mostly
+//!   retired, old-file-retired; not if a kill came in between, nor if another program replaced it.)
 
 use std::path::{Path, PathBuf};
 
@@ -57,7 +60,7 @@ impl ExclusiveSource {
         Ok(self)
     }
 
-    /// X4.
+    /// Enforces `locked-file-has-the-name`.
     fn check_name(&self, storage: &dyn Storage) -> Result<(), EngineError> {
         if file_at(storage, &self.path)? == self.file {
             return Ok(());
@@ -115,8 +118,8 @@ impl ExclusiveSource {
         Ok(retired.and(closed.map(|()| String::new())).err())
     }
 
-    /// X2. The lock is held throughout: a change of locking mode alone releases nothing, and the transaction that
-    /// follows begins with the lock that is there.
+    /// `no-log-at-rename`: the lock is held throughout: a change of locking mode alone releases
+    /// nothing, and the transaction that follows begins with the lock that is there.
     fn put_away_logs(&self, storage: &dyn Storage) -> Result<(), EngineError> {
         // PERSIST leaves WAL mode; and SQLite deletes its journal at once where PERSIST is left with the lock held.
         let mode = self.database.text("PRAGMA main.journal_mode = PERSIST")?;
@@ -146,7 +149,7 @@ impl ExclusiveSource {
     /// Back to the mode in which it was found. What fails here leaves it in rollback mode, whole.
     fn take_back(&self, storage: &dyn Storage) {
         let _ = self.database.batch("ROLLBACK");
-        // X4: a WAL has its name by that of the database.
+        // locked-file-has-the-name: a WAL has its name by that of the database.
         if self.is_wal && self.check_name(storage).is_ok() {
             let _ = self.database.text("PRAGMA main.journal_mode = WAL");
         }
@@ -188,7 +191,8 @@ mod tests {
         assert_eq!(std::fs::read_to_string(beside(path, "-shm")).unwrap(), OTHER);
     }
 
-    /// X4: as one that waited for the lock of who replaced it, and was killed before the old file was retired.
+    /// locked-file-has-the-name: as one that waited for the lock of who replaced it, and was killed
+    /// before the old file was retired.
     #[test]
     fn a_file_that_was_replaced_before_it_was_locked_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();

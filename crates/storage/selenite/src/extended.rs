@@ -1,9 +1,10 @@
-//! What a file has besides contents, owner and mode, for the file that takes its place: its access list (acl(5)) and the
-//! attributes that its users gave it (xattr(7), `user.*`).
+//! What a file has besides contents, owner and mode, for the file that takes its place: its access
+//! list (acl(5)) and the attributes that its users gave it (xattr(7), `user.*`).
 //!
-//! E1. By path, not by descriptor: closing one would give up SQLite's locks (fcntl(2)).
-//! E2. A draft may have got an access list from its folder (`default` entries), which its mode keeps shut: the mode's group
-//!     bits are the list's mask. It is gone before the mode is set, or those whom it names could read the new file.
+//! - by-path: by path, not by descriptor: closing one would give up SQLite's locks (fcntl(2)).
+//! - draft-access-list-removed: a draft may have got an access list from its folder (`default`
+//!   entries), which its mode keeps shut: the mode's group bits are the list's mask. It is gone
+//!   before the mode is set, or those whom it names could read the new file.
 //!
 //! Labels of the system's (`security.*`, `trusted.*`) are the system's to give.
 
@@ -28,7 +29,7 @@ pub fn carry_over(from: &Path, to: &Path) -> Vec<String> {
     lost
 }
 
-/// E2.
+/// Enforces `draft-access-list-removed`.
 fn carry_list(from: &Path, to: &Path) -> Result<()> {
     let list = match value(from, ACCESS_LIST) {
         Err(Errno::NODATA | Errno::OPNOTSUPP) => None,

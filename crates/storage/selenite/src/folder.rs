@@ -1,9 +1,12 @@
 //! Every database in a folder and below it, and what there is to worry about.
 //!
-//! D1. Nothing is opened but regular files of at least 16 bytes, for reading, and none that this process has open: its
-//!     POSIX locks would go ([`crate::raw_file`]). Links are not followed, but for the folder's own name.
-//! D2. What can't be looked into is listed as such and ends nothing: a look at a thousand databases is not lost over one.
-//! D3. Without a key everything said is the file's own word, and says so ([`crate::Sealed::authentic`]).
+//! - regular-files-only: nothing is opened but regular files of at least 16 bytes, for reading, and
+//!   none that this process has open: its POSIX locks would go ([`crate::raw_file`]). Links are not
+//!   followed, but for the folder's own name.
+//! - errors-are-listed: what can't be looked into is listed as such and ends nothing: a look at a
+//!   thousand databases is not lost over one.
+//! - unauthenticated-is-marked: without a key everything said is the file's own word, and says so
+//!   ([`crate::Sealed::authentic`]).
 
 mod entry;
 mod nature;
@@ -106,7 +109,7 @@ impl Look {
     /// Every database in `folder` and below.
     ///
     /// # Errors
-    /// [`EngineError::Io`] for the folder itself; what is below can't fail (D2).
+    /// [`EngineError::Io`] for the folder itself; what is below can't fail (errors-are-listed).
     pub fn folder(&self, folder: &Path) -> Result<Listing, EngineError> {
         let mut listing = self.nothing();
         // Told here, since nobody wants a list of nothing.
@@ -204,7 +207,8 @@ impl Look {
 fn look_into(path: &Path) -> Result<Option<Nature>, EngineError> {
     let has_name = has_name_of_a_database(path);
     let file = match size_of(path).and_then(|size| {
-        // Nothing so short is a database, and the kernel's own files say that they have no bytes: reading them may wait.
+        // Nothing so short is a database, and the kernel's own files say that they have no bytes:
+        // reading them may wait.
         let is_worth_it = size >= HEAD_SIZE || has_name;
         is_worth_it.then(|| RawFile::open_in_folder(path)).transpose()
     }) {

@@ -1,26 +1,31 @@
 //! Follows a database while others use it: a backup, and then what is committed, a moment later.
 //!
-//! F1. *Nothing is left out.* The log's frames are read under a read mark of SQLite's; before one is given back, the next is
-//!     held, and everything up to the one before was sent. So no frame is overwritten before it was read:
-//!     - On a mark other than 0, nobody restarts the log: `walRestartLog` and a checkpoint that cuts the log want all of
+//! - nothing-is-left-out: *Nothing is left out.* The log's frames are read under a read mark of
+//!   SQLite's; before one is given back, the next is held, and everything up to the one before was
+//!   sent. So no frame is overwritten before it was read: - On a mark other than 0, nobody restarts
+//!   the log: `walRestartLog` and a checkpoint that cuts the log want all of
 //!       these marks exclusively.
 //!     - On mark 0, which a reader gets where all of the log is in the file, `walCheckpoint` can't have it exclusively, and copies
 //!       nothing. The log may restart, once: the new one could only follow another after it was copied.
 //!     - One who holds either for what was sent, and then takes another for more, gets none that is 0: of what came since nothing
 //!       was copied (`walCheckpoint` stops at the mark that is held). So more is read while the log stands.
-//! F2. *Nothing is sent twice, or in the place of another.* Where no mark was held, after a kill say, the log has the same salts,
-//!     and the frame before the place has the checksum that was noted: see [`selenite_vfs::snapshot::Snapshot::place_behind`]. Or else
-//!     a new backup is made.
-//! F3. *Writers never wait.* No lock is taken that they want, but in a checkpoint of kind PASSIVE, which waits for nobody. While a mark
-//!     other than 0 is held the log grows; where it has grown long, and checkpoints don't come to its end, marks are let go between turns, so
-//!     that writers begin it again: which pages were committed in the old log is then told by its file
-//!     ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
-//! F4. *A key that was taken away opens nothing new.* When slots or master key are others than those of the archive, a new one is
-//!     begun.
-//! F5. *A log has no hole.* Where the archive is gone, or another has added to it, it is left: what is there is looked at again, and
-//!     gone on with or replaced by a new backup. Where the destination is away it is waited for.
-//! F6. *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in memory, and at which file bears the database's
-//!     name; every few seconds at the keys, and once a minute whether the archive is there.
+//! - nothing-is-sent-twice: *Nothing is sent twice, or in the place of another.* Where no mark was
+//!   held, after a kill say, the log has the same salts, and the frame before the place has the
+//!   checksum that was noted: see [`selenite_vfs::snapshot::Snapshot::place_behind`]. Or else a new
+//!   backup is made.
+//! - writers-never-wait: *Writers never wait.* No lock is taken that they want, but in a checkpoint
+//!   of kind PASSIVE, which waits for nobody. While a mark other than 0 is held the log grows;
+//!   where it has grown long, and checkpoints don't come to its end, marks are let go between
+//!   turns, so that writers begin it again: which pages were committed in the old log is then told
+//!   by its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
+//! - removed-keys-open-nothing-new: *A key that was taken away opens nothing new.* When slots or
+//!   master key are others than those of the archive, a new one is begun.
+//! - no-holes: *A log has no hole.* Where the archive is gone, or another has added to it, it is
+//!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
+//!   the destination is away it is waited for.
+//! - idle-is-free: *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in
+//!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
+//!   minute whether the archive is there.
 
 mod failed;
 mod look;
@@ -152,9 +157,9 @@ struct Follower {
     other: Database,
     /// What `holder` sees.
     look: Look,
-    /// F6. When a transaction was begun last.
+    /// `idle-is-free`: when a transaction was begun last.
     looked: Instant,
-    /// F3: no transaction is held.
+    /// writers-never-wait: no transaction is held.
     is_let_go: bool,
     /// What was committed while none was held is not sent yet.
     is_apart: bool,
@@ -162,7 +167,7 @@ struct Follower {
     new: Option<NewArchive>,
     /// The last new one, where it failed.
     failed: Option<Failed>,
-    /// F5. Why the one before was left.
+    /// `no-holes`: why the one before was left.
     left: Option<&'static str>,
     /// Which file it is.
     identity: (u64, u64),
@@ -179,7 +184,7 @@ struct Follower {
 /// An archive that is followed.
 struct Followed {
     writer: Arc<Mutex<LogWriter>>,
-    /// F4.
+    /// Enforces `removed-keys-open-nothing-new`.
     keys: look::Keys,
     since: Instant,
     /// When it was seen to be there.
@@ -220,7 +225,7 @@ impl Follower {
         self.is_let_go
     }
 
-    /// F5. Does not go on with the archive.
+    /// `no-holes`: does not go on with the archive.
     fn leave(&mut self, why: &'static str) {
         self.archive = None;
         self.left = Some(why);
@@ -314,5 +319,5 @@ const PAUSE_MAX: Duration = Duration::from_secs(30);
 
 /// How often one who waits listens for the end.
 const LISTEN: Duration = Duration::from_millis(50);
-/// F3: how long marks are let go: a writer's commit, its checkpoint and the next commit.
+/// writers-never-wait: how long marks are let go: a writer's commit, its checkpoint and the next commit.
 const LET_GO: Duration = Duration::from_millis(50);

@@ -1,8 +1,11 @@
 //! The master key, to somebody who keeps it elsewhere, and back: for the day on which every identity is lost.
 //!
-//! X1. Exporting changes nothing, and takes no lock: it reads the superblock as any reader does.
-//! X2. Importing is a change of keys like every other (`keys`): under SQLite's write lock, and by the superblock as it is then.
-//! X3. No database is replaced by an exported key, whatever was said: not the one that is exported, and no other.
+//! - export-is-a-read: exporting changes nothing, and takes no lock: it reads the superblock as any
+//!   reader does.
+//! - import-is-a-key-change: importing is a change of keys like every other (`keys`): under
+//!   SQLite's write lock, and by the superblock as it is then.
+//! - databases-are-not-replaced: no database is replaced by an exported key, whatever was said: not
+//!   the one that is exported, and no other.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -41,7 +44,8 @@ pub struct Imported {
     pub changed: Changed,
 }
 
-/// Seals a database's master key to an age recipient, in a file that is new, or takes the place of another if `replace` says so.
+/// Seals a database's master key to an age recipient, in a file that is new, or takes the place of
+/// another if `replace` says so.
 ///
 /// # Errors
 /// [`EngineError::Exists`]; [`EngineError::Usage`] where a database would be replaced; [`EngineError::Key`] as the keyring has it, and
@@ -79,7 +83,7 @@ pub fn export(
     })
 }
 
-/// X3.
+/// Enforces `databases-are-not-replaced`.
 fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<(), EngineError> {
     let Ok(named) = to.symlink_metadata() else {
         return Ok(());
@@ -117,8 +121,8 @@ fn exists(to: &Path) -> EngineError {
     }
 }
 
-/// Adds a slot for each of `recipients` to the database whose master key was exported to `from`. `access` names the identity that opens
-/// that file: none has to open the database.
+/// Adds a slot for each of `recipients` to the database whose master key was exported to `from`.
+/// `access` names the identity that opens that file: none has to open the database.
 ///
 /// # Errors
 /// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`] for a file that is no exported key or

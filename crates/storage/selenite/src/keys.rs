@@ -106,12 +106,19 @@ pub fn add(
 }
 
 /// Removes the slot whose id begins with `prefix`: also from the superblock that does not count, where a removal was cut
-/// off between the two.
+/// off between the two. `force`: even the only slot of the identities in force.
 ///
 /// # Errors
-/// [`EngineError::Key`]: no such slot, several, or the last one; what SQLite says.
-pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str) -> Result<Changed, EngineError> {
-    // Before: a change, be it in vain, writes that superblock again.
+/// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the identities
+/// in force, without `force`; what SQLite says.
+pub fn remove(
+    storage: &dyn Storage,
+    path: &Path,
+    access: &Access,
+    prefix: &str,
+    force: bool,
+) -> Result<Changed, EngineError> {
+    // Read first: a change, even one that fails, rewrites that superblock.
     let left = twin(storage, path).ok().flatten();
     let wanted = prefix.to_owned();
     let identities = access.identities(&Access::config()?)?;
@@ -120,6 +127,12 @@ pub fn remove(storage: &dyn Storage, path: &Path, access: &Access, prefix: &str)
         let id = find_slot(&unlocked.superblock, &wanted)?.id;
         let changed = change::remove_slot(unlocked, id)?;
         let shuts_out_caller = !keeps_slot(unlocked, id, &identities)?;
+        if shuts_out_caller && !force {
+            return Err(EngineError::usage(
+                format!("key slot {id} is the only one that the identity in force opens"),
+                "use another identity, add a slot for a new one first (selenite keys add), or add --force",
+            ));
+        }
         let report = changed.report.clone();
         Ok((changed, (report, shuts_out_caller)))
     });

@@ -1,13 +1,15 @@
 //! When a database was last verified and found good.
 //!
-//! N1. A note for people, beside the database it proves nothing: whoever may write to the state folder may write any
-//!     note. What a database holds is known to who verifies it.
-//! N2. Never in the database: a verify only reads. The note is in the state folder of who verified it.
-//! N3. A copy has the database's id, and was not verified with it: a note is found by id and inode together. Paths
-//!     would not do, for one file has several (containers, links).
-//! N4. One file for each, replaced whole: two who verify at once both leave a good one. A note that can't be read is
-//!     none.
-//! N5. Several users may write to the folder: [`SharedFolder`] follows no link there.
+//! - note-proves-nothing: a note for people, beside the database it proves nothing: whoever may
+//!   write to the state folder may write any note. What a database holds is known to who verifies
+//!   it.
+//! - not-in-the-database: never in the database: a verify only reads. The note is in the state
+//!   folder of who verified it.
+//! - by-id-and-inode: a copy has the database's id, and was not verified with it: a note is found
+//!   by id and inode together. Paths would not do, for one file has several (containers, links).
+//! - replaced-whole: one file for each, replaced whole: two who verify at once both leave a good
+//!   one. A note that can't be read is none.
+//! - no-links: several users may write to the folder: [`SharedFolder`] follows no link there.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -19,7 +21,7 @@ use crate::anchor::{Comparison, Verdict};
 use crate::error::io_error;
 use crate::shared_folder::SharedFolder;
 use crate::verify::Report;
-use crate::{Access, EngineError, now};
+use crate::{Access, Authenticated, EngineError, now};
 
 /// How much was verified.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,18 +128,39 @@ impl VerifyNotes {
         };
         let is_old = |found: &Comparison| found.verdict() == Verdict::Older;
         let is_well = physical.is_good() && !report.comparison.as_ref().is_some_and(is_old);
-        let Some(folder) = self.folder.as_ref().filter(|_| is_well) else {
+        if !is_well {
             return Ok(());
-        };
-        let inode = fs::metadata(path).map_err(io_error("read", path))?.ino();
-        let shared = SharedFolder::make(folder).map_err(io_error("open", folder))?;
+        }
         let note = LastVerify {
             time: now(),
             kind,
             page_count: physical.page_count,
             generation: physical.generation,
         };
-        let name = name(physical.database_id, inode);
+        self.write(path, physical.database_id, &note)
+    }
+
+    /// Keeps that every page of a new database was authenticated when it was encrypted.
+    ///
+    /// # Errors
+    /// [`EngineError::Io`].
+    pub fn keep_encrypted(&self, path: &Path, made: Authenticated) -> Result<(), EngineError> {
+        let note = LastVerify {
+            time: now(),
+            kind: VerifyKind::Physical,
+            page_count: made.page_count,
+            generation: made.generation,
+        };
+        self.write(path, made.database_id, &note)
+    }
+
+    fn write(&self, path: &Path, database_id: DatabaseId, note: &LastVerify) -> Result<(), EngineError> {
+        let Some(folder) = self.folder.as_ref() else {
+            return Ok(());
+        };
+        let inode = fs::metadata(path).map_err(io_error("read", path))?.ino();
+        let shared = SharedFolder::make(folder).map_err(io_error("open", folder))?;
+        let name = name(database_id, inode);
         shared
             .replace(&name, note.encode().as_bytes())
             .map_err(io_error("write", &folder.join(name)))

@@ -121,6 +121,7 @@ pub use {
     epoch_count::{EpochCounts, count_epochs},
     file_uri::FileUri,
     last_verify::{LastVerify, VerifyKind, VerifyNotes},
+    outcome::Authenticated,
     row_digest::row_digest,
     selenite_vfs::database::now,
     selenite_vfs::ffi::CountingAllocator,

@@ -1,16 +1,19 @@
-//! Every page re-encrypted, under a new data key or in another suite, while nobody else uses the database: a parallel copy
-//! that takes its place.
+//! Every page re-encrypted, under a new data key or in another suite, while nobody else uses the
+//! database: a parallel copy that takes its place.
 //!
-//! O1. The database is locked as for [`crate::encrypt`] in place, and its log is empty: what the file holds is all there
-//!     is. It is read beside SQLite by a descriptor that is opened after SQLite's, and closed after it: closing one gives
-//!     up the process's locks (fcntl(2)).
-//! O2. The copy has the same database id, master key and slots, one new epoch, a new log key, and a higher generation: keyring
-//!     pins and whoever could open it go on ([`selenite_keyring::sole_epoch`]).
-//! O3. Every page of the copy is opened again from the file, under the new key alone, before it gets the name; the old
-//!     file is then retired.
-//! O4. A kill leaves the database as it was, and a draft beside it. The next run takes over what is done: a run of pages
-//!     counts as done if source and draft still have the very trailers that were noted once the draft was synced
-//!     ([`done_runs`]). So a database that was written to in between is copied again where it was changed.
+//! - locked-and-log-empty: the database is locked as for [`crate::encrypt`] in place, and its log
+//!   is empty: what the file holds is all there is. It is read beside SQLite by a descriptor that
+//!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
+//!   (fcntl(2)).
+//! - same-database-new-epoch: the copy has the same database id, master key and slots, one new
+//!   epoch, a new log key, and a higher generation: keyring pins and whoever could open it go on
+//!   ([`selenite_keyring::sole_epoch`]).
+//! - opened-before-rename: every page of the copy is opened again from the file, under the new key
+//!   alone, before it gets the name; the old file is then retired.
+//! - draft-survives-a-kill: a kill leaves the database as it was, and a draft beside it. The next
+//!   run takes over what is done: a run of pages counts as done if source and draft still have the
+//!   very trailers that were noted once the draft was synced ([`done_runs`]). So a database that
+//!   was written to in between is copied again where it was changed.
 
 mod copier;
 mod done_runs;
@@ -75,8 +78,8 @@ pub struct Resealed {
     pub removed: Vec<PathBuf>,
     /// Why who had the old file open will not be told that it was replaced; mostly they will.
     pub not_retired: Option<String>,
-    /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
-    /// name.
+    /// What the old file had besides owner and mode, and the new one could not be given: its access
+    /// list, and attributes by name.
     pub not_kept: Vec<String>,
 }
 
@@ -107,7 +110,7 @@ pub fn offline(
     let operation = Operation::begin_offline(storage, &path)?;
     // A database in suite NONE is admitted to be encrypted, and one that is to be in NONE.
     let access = access.passing();
-    // O1. Dropped after the connection.
+    // locked-and-log-empty: dropped after the connection.
     let pages;
     let mut source = ExclusiveSource::lock(storage, &path, &access)?;
     pages = storage.open(&path).map_err(io_error("read", &path))?;
@@ -170,7 +173,7 @@ pub fn offline(
 struct Work<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
-    /// The database, beside SQLite (O1).
+    /// The database, beside SQLite (locked-and-log-empty).
     pages: &'a dyn ReadAt,
     /// How many pages SQLite counts. The file may be longer (FORMAT 2.4).
     page_count: u32,
@@ -201,7 +204,7 @@ impl Work<'_> {
             // What is verified is read from the system's memory while the rest of it goes to the disk.
             syncer.end();
             let verified = copied.and_then(|taken_over| {
-                // O3.
+                // opened-before-rename.
                 sealed_draft::check(self.storage, new.draft.path(), &self.new, self.watch).map(|()| taken_over)
             });
             (verified, syncing.join())

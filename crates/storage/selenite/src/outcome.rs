@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use selenite_cipher::DatabaseId;
 use selenite_keyring::SlotSummary;
 
 /// Where the result goes.
@@ -38,4 +39,17 @@ pub struct Outcome {
     /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
     /// name.
     pub not_kept: Vec<String>,
+    /// Of an encryption: the new database, every page of which was authenticated.
+    pub authenticated: Option<Authenticated>,
+}
+
+/// A new encrypted database, every page of which was authenticated.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Authenticated {
+    /// Its id.
+    pub database_id: DatabaseId,
+    /// How many pages it has.
+    pub page_count: u32,
+    /// The generation of its superblock.
+    pub generation: u64,
 }

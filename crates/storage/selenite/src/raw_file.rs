@@ -1,8 +1,9 @@
 //! A database file, WAL or journal, read without SQLite.
 //!
-//! R1. Closing any descriptor of a file gives up all POSIX locks that this process has on it (fcntl(2)), SQLite's too:
-//!     a file that this process has open is refused. The gate keeps others of this process from opening it between the question
-//!     and the answer (`own_descriptors`, O1).
+//! - no-second-descriptor: closing any descriptor of a file gives up all POSIX locks that this
+//!   process has on it (fcntl(2)), SQLite's too: a file that this process has open is refused. The
+//!   gate keeps others of this process from opening it between the question and the answer
+//!   (`own_descriptors`, look-and-open-under-gate).
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,8 @@ impl RawFile {
         Self::open_at_gate(storage, path)
     }
 
-    /// Opens a file, reads what is wanted of it and closes it again, all of that at the gate: who opens it in another thread waits.
+    /// Opens a file, reads what is wanted of it and closes it again, all of that at the gate: who
+    /// opens it in another thread waits.
     ///
     /// # Errors
     /// As [`RawFile::open`]; what `read` says.
@@ -55,7 +57,7 @@ impl RawFile {
     }
 
     /// As [`RawFile::open`], of a file that SQLite has never had, or that the caller closes after all of this process's
-    /// connections to it: R1.
+    /// connections to it: no-second-descriptor.
     ///
     /// # Errors
     /// [`EngineError::Io`]; [`EngineError::Usage`] for what is no file.
@@ -71,8 +73,8 @@ impl RawFile {
         })
     }
 
-    /// As [`RawFile::open`], of a file in a folder that others may write to: what has become a link or a pipe meanwhile is
-    /// refused, and nothing waits for it.
+    /// As [`RawFile::open`], of a file in a folder that others may write to: what has become a link
+    /// or a pipe meanwhile is refused, and nothing waits for it.
     ///
     /// # Errors
     /// As [`RawFile::open`].

@@ -1,13 +1,15 @@
 //! Every page re-encrypted, under a new data key or in another suite, while others read and write.
 //!
-//! R1. One change of the superblock lists the new epoch: from then on whoever writes seals under it. Then small write
-//!     transactions dirty the pages that are still of the old one, as any client of SQLite could ([`pages`]).
-//! R2. The cursor names pages that are in the database file, and synced; and while it stands no log holds a frame of theirs of
-//!     the old epoch ([`finish::Finish::save`]).
-//! R3. The old key is dropped under SQLite's write lock, in both superblocks, after a look at every page of the file and
-//!     every frame of the log under that lock ([`finish`]).
-//! R4. A kill at any moment loses no commit and no key; what was begun goes on with [`Goal::GoOn`], or with the same suite as
-//!     the goal. A new key is never one that was there before.
+//! - new-epoch-first: one change of the superblock lists the new epoch: from then on whoever writes
+//!   seals under it. Then small write transactions dirty the pages that are still of the old one,
+//!   as any client of SQLite could ([`pages`]).
+//! - cursor-is-durable: the cursor names pages that are in the database file, and synced; and while
+//!   it stands no log holds a frame of theirs of the old epoch ([`finish::Finish::save`]).
+//! - drop-under-lock: the old key is dropped under SQLite's write lock, in both superblocks, after
+//!   a look at every page of the file and every frame of the log under that lock ([`finish`]).
+//! - kill-loses-nothing: a kill at any moment loses no commit and no key; what was begun goes on
+//!   with [`Goal::GoOn`], or with the same suite as the goal. A new key is never one that was there
+//!   before.
 
 mod checkpoint;
 mod finish;
@@ -89,8 +91,8 @@ pub struct Reencrypted {
     pub suite: Suite,
     /// The epoch that is in use.
     pub epoch: u32,
-    /// When its data key was made, if that was before: then this went on with what had been begun. Seconds since 1970-01-01
-    /// UTC.
+    /// When its data key was made, if that was before: then this went on with what had been begun.
+    /// Seconds since 1970-01-01 UTC.
     pub begun: Option<u64>,
     /// How many pages were re-encrypted here; others may have been written meanwhile.
     pub page_count: u64,

@@ -1,13 +1,16 @@
 //! Restores a database from a backup: a new file, in which every page is re-encrypted.
 //!
-//! R1. Whatever the destination says is authenticated before it is used, and all of it has come before the file gets its name:
-//!     names, parts and what a backup rests on (`selenite_backup`, O1, N1, P3).
-//! R2. The file has keys of its own: [`new_keys`], N1.
-//! R3. Every page of it was opened again from the file before it gets its name. A kill leaves a draft, which the next run
-//!     removes, and what was fetched, with which it goes on.
-//! R4. Nothing is replaced that was not to be replaced: [`place`].
-//! R5. What was fetched for a name is removed only by who holds that name's claim: another run may be reading it. Who failed before
-//!     it had the claim leaves what was there before it.
+//! - authenticate-before-naming: whatever the destination says is authenticated before it is used,
+//!   and all of it has come before the file gets its name: names, parts and what a backup rests on
+//!   (`selenite_backup`: name-matches-contents, identified-by-hash, all-pages-or-error).
+//! - new-keys: the file has keys of its own: [`new_keys`], new-data-and-log-key.
+//! - reopen-before-naming: every page of it was opened again from the file before it gets its name.
+//!   A kill leaves a draft, which the next run removes, and what was fetched, with which it goes
+//!   on.
+//! - replace-only-on-request: nothing is replaced that was not to be replaced: [`place`].
+//! - claim-owns-the-cache: what was fetched for a name is removed only by who holds that name's
+//!   claim: another run may be reading it. Who failed before it had the claim leaves what was there
+//!   before it.
 
 mod choice;
 pub(crate) mod latest;
@@ -53,13 +56,15 @@ pub struct Restore {
     pub recipients: Vec<String>,
     /// Whether a backup is restored that lacks pages; they are zeros then.
     pub allow_missing: bool,
-    /// Whether a backup is restored that the keyring file does not vouch for: one from before the master key was renewed.
+    /// Whether a backup is restored that the keyring file does not vouch for: one from before the
+    /// master key was renewed.
     pub unpinned: bool,
     /// Whether what is fetched is kept beside the file until all is done, for a run that goes on where one was cut off.
     pub keep_fetched: bool,
     /// Whether a database that was in clear, in suite NONE, is in clear again; else it is encrypted.
     pub keep_clear: bool,
-    /// Whether the identity in force gets a key slot where it has none, since another one has opened the backup ([`Access::more`]).
+    /// Whether the identity in force gets a key slot where it has none, since another one has
+    /// opened the backup ([`Access::more`]).
     pub add_own_slot: bool,
 }
 
@@ -85,13 +90,13 @@ impl Restore {
 /// Which backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
-    /// The one that was begun last, of those that were finished, with all that was committed since, where somebody followed. One
-    /// whose name says a time to come only where there is no other.
+    /// The one that was begun last, of those that were finished, with all that was committed since,
+    /// where somebody followed. One whose name says a time to come only where there is no other.
     Newest,
     /// The one of this name, as it was made.
     Named(ArchiveName),
-    /// The newest of those of moments not after this, in seconds since 1970-01-01 UTC, with what was committed up to then, where
-    /// somebody followed.
+    /// The newest of those of moments not after this, in seconds since 1970-01-01 UTC, with what
+    /// was committed up to then, where somebody followed.
     At(u64),
 }
 
@@ -128,8 +133,8 @@ pub struct Restored {
     pub missing: Vec<u32>,
     /// The digest of its rows, if the backup has it (FORMAT 12.7).
     pub digest: Option<[u8; 32]>,
-    /// Whether origin MACs show that holders of the database's master key made all that was read (FORMAT 12.4). If not, any
-    /// origin was asked for.
+    /// Whether origin MACs show that holders of the database's master key made all that was read
+    /// (FORMAT 12.4). If not, any origin was asked for.
     pub is_own: bool,
     /// Whether it has another master key, and so is another database.
     pub has_new_master: bool,
@@ -177,7 +182,7 @@ pub fn restore(
     let folder = fetched_folder(&how.to)?;
     let was_there = folder.symlink_metadata().is_ok();
     let near = Cached::new(destination, &folder);
-    // R5.
+    // claim-owns-the-cache.
     let mut claim = None;
     let done = run((storage, &near), access, (how, &trust), watch, (started, &mut claim));
     let is_kept = matches!(
@@ -373,7 +378,7 @@ impl Work<'_> {
         file.sync().map_err(io_error("sync", path))?;
         drop(writer);
         drop(file);
-        // R3.
+        // reopen-before-naming.
         sealed_draft::check(self.storage, path, &view, self.watch)?;
         let found = self.storage.attributes(path).map_err(io_error("read", path))?.size;
         if view.geometry.page_count(found) != view.geometry.page_count(size) {
@@ -386,7 +391,8 @@ impl Work<'_> {
     }
 }
 
-/// Pages that no archive has: those that it lacks, and those between the last page and the end of the file (FORMAT 2.4, 2.5).
+/// Pages that no archive has: those that it lacks, and those between the last page and the end of
+/// the file (FORMAT 2.4, 2.5).
 fn zero_pages(geometry: Geometry, page_count: u32, lacking: &[u32]) -> impl Iterator<Item = u32> {
     let PageNo(lock) = geometry.lock_page();
     let behind = page_count.saturating_add(1)..=geometry.page_count(geometry.size_for(page_count));

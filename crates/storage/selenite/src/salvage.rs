@@ -1,13 +1,17 @@
 //! Takes every row that can still be reached out of an encrypted database with damaged pages, into a new one.
 //!
-//! S1. What was not authenticated becomes no row: all pages come from [`snapshot`].
-//! S2. The damaged database is only read, and not by SQLite: that would roll back, checkpoint or recover.
-//! S3. Indexes are recreated from the schema, never read. A table's rows are read from its b-tree (`tree.rs`); leaves to
-//!     which nothing leads any more are found by looking at all pages, and taken for a table's only where it can be no
-//!     other's (`home.rs`), or else put into a table of their own (`lost_and_found.rs`).
-//! S4. The new database has its name only when it is whole, verified and synced, and SQLite has read it again
-//!     (`soundness.rs`); nothing is ever in clear on disk.
-//! S5. What the old schema says is not believed: what it made is what it names, or is not made (`maker.rs`).
+//! - authentic-rows-only: what was not authenticated becomes no row: all pages come from
+//!   [`snapshot`].
+//! - source-is-only-read: the damaged database is only read, and not by SQLite: that would roll
+//!   back, checkpoint or recover.
+//! - rows-from-trees: indexes are recreated from the schema, never read. A table's rows are read
+//!   from its b-tree (`tree.rs`); leaves to which nothing leads any more are found by looking at
+//!   all pages, and taken for a table's only where it can be no other's (`home.rs`), or else put
+//!   into a table of their own (`lost_and_found.rs`).
+//! - named-when-verified: the new database has its name only when it is whole, verified and synced,
+//!   and SQLite has read it again (`soundness.rs`); nothing is ever in clear on disk.
+//! - schema-is-not-trusted: what the old schema says is not believed: what it made is what it
+//!   names, or is not made (`maker.rs`).
 //!
 //! What authenticity can't tell: whether a page is the newest. See [`snapshot`] for what is done about logs.
 

@@ -1,7 +1,8 @@
 //! A folder that is used for a while, and then is gone with all that is in it.
 //!
-//! S1. It is new, for its owner only, and held by flock(2) while it is in use. Whoever made it and was killed holds it no more: the
-//!     next one who makes one in that place removes it.
+//! - owned-by-flock: it is new, for its owner only, and held by flock(2) while it is in use.
+//!   Whoever made it and was killed holds it no more: the next one who makes one in that place
+//!   removes it.
 
 use std::fs::{self, DirBuilder, File};
 use std::io;
@@ -68,7 +69,7 @@ fn hold(path: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// S1. What belongs to somebody else, or can't be removed, is left.
+/// `owned-by-flock`: what belongs to somebody else, or can't be removed, is left.
 fn remove_left(place: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place) else {
         return Vec::new();

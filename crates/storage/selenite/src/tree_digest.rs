@@ -1,11 +1,14 @@
-//! A digest of every b-tree of a database, from its pages: a copy that VACUUM made is compared with its source as fast as both
-//! can be read.
+//! A digest of every b-tree of a database, from its pages: a copy that VACUUM made is compared with
+//! its source as fast as both can be read.
 //!
-//! T1. VACUUM copies records as they are (`xferOptimization` in insert.c): where both have the same definitions
-//!     ([`crate::content_digest`]) and the same digest here, every value, rowid and index entry is the same, byte for byte and in the same
-//!     order. The reverse does not hold: what differs here has to be compared value by value.
-//! T2. The hash is SipHash under a random key, drawn for each comparison: it finds what machines and programs get wrong.
-//! T3. In a file every page is read, also those that are in no tree: of a sealed one, every page is authenticated.
+//! - vacuum-keeps-records: VACUUM copies records as they are (`xferOptimization` in insert.c):
+//!   where both have the same definitions ([`crate::content_digest`]) and the same digest here,
+//!   every value, rowid and index entry is the same, byte for byte and in the same order. The
+//!   reverse does not hold: what differs here has to be compared value by value.
+//! - random-siphash-key: the hash is SipHash under a random key, drawn for each comparison: it
+//!   finds what machines and programs get wrong.
+//! - every-page-is-read: in a file every page is read, also those that are in no tree: of a sealed
+//!   one, every page is authenticated.
 
 mod page_reader;
 mod tree_sum;
@@ -245,7 +248,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// T3. Pointer maps, free pages.
+    /// `every-page-is-read`: pointer maps, free pages.
     fn read_rest(&self, reader: &mut FilePages<'_>) -> Result<(), Fault> {
         let mut page = vec![0; self.page_bytes];
         for page_no in 1..=self.trees.page_count {

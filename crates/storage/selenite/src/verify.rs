@@ -1,9 +1,12 @@
 //! Whether a database is what was written: every page authenticated, without SQLite; then SQLite's own check.
 //!
-//! V1. A page that does not open is read again before it counts: others may be writing to the file.
-//! V2. What is found bad with the keys of one superblock counts only while that superblock does ([`keys`]).
-//! V3. A page that does not open while a log is about to rewrite it is no loss, and is said to be pending ([`backfill`]).
-//! V4. Plaintext is wiped from the buffers when they are done with.
+//! - read-twice: a page that does not open is read again before it counts: others may be writing to
+//!   the file.
+//! - bad-under-current-keys: what is found bad with the keys of one superblock counts only while
+//!   that superblock does ([`keys`]).
+//! - pending-is-no-loss: a page that does not open while a log is about to rewrite it is no loss,
+//!   and is said to be pending ([`backfill`]).
+//! - plaintext-is-wiped: plaintext is wiped from the buffers when they are done with.
 
 mod ahead;
 mod backfill;
@@ -73,8 +76,8 @@ pub struct PhysicalReport {
     pub bad: Vec<BadPage>,
     /// How many are bad.
     pub bad_count: u64,
-    /// Pages that do not open in the file, and that the log or journal holds and is about to write there: a checkpoint or
-    /// commit was cut off, or is under way.
+    /// Pages that do not open in the file, and that the log or journal holds and is about to write
+    /// there: a checkpoint or commit was cut off, or is under way.
     pub pending: Vec<u32>,
     /// How long it took.
     pub elapsed: Duration,
@@ -179,8 +182,8 @@ fn see_file(storage: &dyn Storage, path: &Path, keys: &Keys<'_>, watch: &Watch) 
     Ok(see(&subject, None)?.report)
 }
 
-/// Authenticates every page of a new file, which has neither log nor journal; answers those that are bad, as many as are
-/// listed, and how many are.
+/// Authenticates every page of a new file, which has neither log nor journal; answers those that
+/// are bad, as many as are listed, and how many are.
 pub(crate) fn draft(
     file: &RawFile,
     path: &Path,
@@ -326,7 +329,7 @@ fn is_log_bad(
 fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<&Anchor>) -> Anchor {
     let superblock = &view.unlocked.superblock;
     let mut sessions = tallied.sessions;
-    // What the anchor before knew stays known (A3 in anchor.rs).
+    // What the anchor before knew stays known (sessions-accumulate in anchor.rs).
     for (&session, &counter) in known.iter().flat_map(|known| &known.sessions) {
         let highest = sessions.entry(session).or_insert(counter);
         *highest = counter.max(*highest);
@@ -400,7 +403,7 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
     })
 }
 
-/// V3. The pages that a log is about to write again, and those that are bad.
+/// `pending-is-no-loss`: the pages that a log is about to write again, and those that are bad.
 fn split_pending(
     subject: &Subject<'_>,
     suspects: Vec<u32>,

@@ -1,9 +1,10 @@
 //! A small file that is replaced whole: who reads it finds the old contents or the new, never a part.
 //!
-//! W1. Nothing but a regular file is replaced: `/dev/null` stays what it is, whoever asks.
-//! W2. A new file has the mode that the caller's umask gives, and one that is replaced keeps its own: others may be
-//!     meant to read it. So no secret is ever written by this.
-//! W3. A database is never replaced: who names one has mistaken two arguments.
+//! - regular-files-only: nothing but a regular file is replaced: `/dev/null` stays what it is,
+//!   whoever asks.
+//! - mode-by-umask-or-kept: a new file has the mode that the caller's umask gives, and one that is
+//!   replaced keeps its own: others may be meant to read it. So no secret is ever written by this.
+//! - never-a-database: a database is never replaced: who names one has mistaken two arguments.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};

@@ -1,14 +1,16 @@
 //! Closing a database file while other threads lock it.
 //!
-//! POSIX locks are the process's, and closing any descriptor of a file gives all of them up (fcntl(2)). SQLite's `unixClose`
-//! keeps a descriptor open as long as the process holds a lock on the file; but it lets the file's mutex go between the
-//! look and the close, and a lock that another thread gets in between is lost without a word (SQLite 3.25 to 3.54;
+//! POSIX locks are the process's, and closing any descriptor of a file gives all of them up
+//! (fcntl(2)). SQLite's `unixClose` keeps a descriptor open as long as the process holds a lock on
+//! the file; but it lets the file's mutex go between the look and the close, and a lock that
+//! another thread gets in between is lost without a word (SQLite 3.25 to 3.54;
 //! docs/decisions/0010-closing.md).
 //!
-//! C1. Nobody takes the first lock of a connection to a file while that file is closed, in this copy of SQLite. Whoever has
-//!     one is safe: the descriptor of the other is kept.
-//! C2. Each file has a lock of its own, as it has in SQLite: a child that was forked while a thread of its parent held one
-//!     waits for that file alone.
+//! - no-first-lock-during-close: nobody takes the first lock of a connection to a file while that
+//!   file is closed, in this copy of SQLite. Whoever has one is safe: the descriptor of the other
+//!   is kept.
+//! - lock-per-file: each file has a lock of its own, as it has in SQLite: a child that was forked
+//!   while a thread of its parent held one waits for that file alone.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};

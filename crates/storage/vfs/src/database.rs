@@ -1,11 +1,12 @@
 //! One connection's database file: what it is, its keys, its locks. Its WAL and journal share it.
 //!
-//! D1. What the file is, is decided again whenever SHARED is taken, and before anything is created: another
-//!     connection may have made it a database since (FORMAT 2.6).
-//! D2. Whoever takes SQLite's write lock looks at the generation before a page is sealed (FORMAT 3.8).
-//!     So does whoever begins to read. In WAL mode the last writer's mark saves looking (`generation_mark.rs`).
-//! D3. The file below is opened, read and closed through the VFS below only: closing any other descriptor of it
-//!     would drop SQLite's locks (fcntl(2)).
+//! - kind-checked-under-lock: what the file is, is decided again whenever SHARED is taken, and
+//!   before anything is created: another connection may have made it a database since (FORMAT 2.6).
+//! - generation-before-sealing: whoever takes SQLite's write lock looks at the generation before a
+//!   page is sealed (FORMAT 3.8). So does whoever begins to read. In WAL mode the last writer's
+//!   mark saves looking (`generation_mark.rs`).
+//! - one-way-to-the-file: the file below is opened, read and closed through the VFS below only:
+//!   closing any other descriptor of it would drop SQLite's locks (fcntl(2)).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -196,8 +197,8 @@ impl Database {
         self.lock().content.clone()
     }
 
-    /// Notes that this connection is about to take or give back locks of the WAL index: `write` tells of its write lock,
-    /// where that is among them.
+    /// Notes that this connection is about to take or give back locks of the WAL index: `write`
+    /// tells of its write lock, where that is among them.
     ///
     /// A turn ends with the write lock; and with any other lock that is taken or given back without it, for nothing is
     /// being written then. (In exclusive mode SQLite takes no locks, and when that ends it takes one for reading.)
@@ -214,8 +215,8 @@ impl Database {
         }
     }
 
-    /// Two writes to the WAL in one turn may be of one transaction; what was written in an earlier turn is committed, or
-    /// was rolled back and may have been written over by others.
+    /// Two writes to the WAL in one turn may be of one transaction; what was written in an earlier
+    /// turn is committed, or was rolled back and may have been written over by others.
     pub fn turn(&self) -> u64 {
         self.turn.load(Ordering::Acquire)
     }
@@ -276,8 +277,8 @@ impl Database {
         Ok(changed)
     }
 
-    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where nobody has changed the superblock this
-    /// costs one read of mapped memory.
+    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where nobody has
+    /// changed the superblock this costs one read of mapped memory.
     ///
     /// # Errors
     /// Whatever refuses the file now.
@@ -430,7 +431,8 @@ impl Database {
         }
     }
 
-    /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what was read of it before.
+    /// Opens a superblock. A master key that was renewed is in the keyring file by now, not in what
+    /// was read of it before.
     fn unlock(&self, bytes: &[u8]) -> Result<Unlocked, VfsError> {
         let mut trust = self.trust();
         match self.host.unlock(bytes, &self.identities, &trust) {
@@ -440,8 +442,8 @@ impl Database {
         Ok(self.host.unlock(bytes, &self.identities, &trust)?)
     }
 
-    /// Judges the origin of what is open once more, without what only its own URI says; `main_origin` is what the main database's
-    /// says. The database is opened so from here on.
+    /// Judges the origin of what is open once more, without what only its own URI says;
+    /// `main_origin` is what the main database's says. The database is opened so from here on.
     ///
     /// # Errors
     /// `ForeignOrigin`, `OriginUnknown`, `PathReplaced` or `NotPinned`: see [`Trust`].
@@ -468,7 +470,8 @@ impl Database {
         self.trust.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// S3. Ends a change that was cut off between its two writes: the superblock that does not count is rewritten.
+    /// `cut-off-is-completed`: ends a change that was cut off between its two writes: the
+    /// superblock that does not count is rewritten.
     fn mend_twin(&self, inner: &mut Inner) -> Result<(), VfsError> {
         let Content::Sealed(view) = inner.content.clone() else {
             return Ok(());
@@ -530,8 +533,8 @@ impl Drop for Database {
     }
 }
 
-/// D4. While a database is open its superblock only ever moves on: it stays that of this database, and no generation
-/// comes back.
+/// `superblock-moves-forward`: while a database is open its superblock only ever moves on: it stays
+/// that of this database, and no generation comes back.
 fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
     let Content::Sealed(view) = known else { return Ok(()) };
     let known = &view.unlocked.superblock;
@@ -544,8 +547,8 @@ fn check_successor(known: &Content, next: &Unlocked) -> Result<(), VfsError> {
     Ok(())
 }
 
-/// Device and inode of the open file: those that its path has, if the VFS below says that it is still the same file, and
-/// the path did not change meanwhile.
+/// Device and inode of the open file: those that its path has, if the VFS below says that it is
+/// still the same file, and the path did not change meanwhile.
 fn identity_of(identify: Identify, path: &str, lower: &mut LowerFile) -> Option<(u64, u64)> {
     let path = Path::new(path);
     let before = identify(path)?;

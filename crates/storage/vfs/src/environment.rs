@@ -1,7 +1,8 @@
 //! The process's environment, as far as it decides about anything here.
 //!
-//! V1. In a process with elevated rights who started it chose the variables, and not who owns the program: there are none then, as
-//!     secure_getenv(3) has it. The folders that HOME and XDG_CONFIG_HOME name are not looked for either.
+//! - nothing-when-elevated: in a process with elevated rights who started it chose the variables,
+//!   and not who owns the program: there are none then, as secure_getenv(3) has it. The folders
+//!   that HOME and XDG_CONFIG_HOME name are not looked for either.
 
 use std::ffi::OsString;
 

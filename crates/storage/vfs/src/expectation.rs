@@ -1,6 +1,7 @@
 //! What a file has to be when it is opened: the caller says it in the URI (`database_id`, `commitment`, `encrypted`).
 //!
-//! E1. Only when it is opened. What is open stays that database (`database.rs`, D4), and its encryption may be switched off meanwhile.
+//! - checked-on-open: only when it is opened. What is open stays that database (`database.rs`,
+//!   superblock-moves-forward), and its encryption may be switched off meanwhile.
 
 use selenite_cipher::Suite;
 

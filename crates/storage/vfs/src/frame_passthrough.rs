@@ -3,12 +3,14 @@
 //! SQLite reads a frame's page from the WAL and writes the same bytes to the database. The sealed image is valid in
 //! both places (FORMAT 5.5), so it needn't be sealed a second time.
 //!
-//! P1. An image passes only where the page number is the same, its epoch is the one that is sealed under now, and
-//!     SQLite writes, byte by byte, what was opened from it just before: whatever else is written is sealed. That a
-//!     checkpoint is under way decides only whether it is worth remembering, never whether it is right.
-//! P2. It was opened before it passes: a frame that is not authentic still ends the checkpoint with an error, and never
-//!     takes the place of an older page that is good.
-//! P3. An image passes once. The plaintext that it is compared with is wiped when the checkpoint ends.
+//! - identical-image-only: an image passes only where the page number is the same, its epoch is the
+//!   one that is sealed under now, and SQLite writes, byte by byte, what was opened from it just
+//!   before: whatever else is written is sealed. That a checkpoint is under way decides only
+//!   whether it is worth remembering, never whether it is right.
+//! - opened-first: it was opened before it passes: a frame that is not authentic still ends the
+//!   checkpoint with an error, and never takes the place of an older page that is good.
+//! - used-once: an image passes once. The plaintext that it is compared with is wiped when the
+//!   checkpoint ends.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,16 +1,20 @@
-//! The generation of the superblock as the last writer left it in the WAL index, so that the next writer, and whoever reads,
-//! need not read the file.
+//! The generation of the superblock as the last writer left it in the WAL index, so that the next
+//! writer, and whoever reads, need not read the file.
 //!
-//! G1. The mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused (sqlite.org/walformat.html, section 2.1:
-//!     "unused space set aside for further expansion"): the lower half of the generation. 0 stands there when the index is
-//!     new, and never again; what can't be said is [`UNKNOWN`].
-//! G2. It is set by who holds the WAL's write lock and has just read the superblocks. It is made unknown, under that lock,
-//!     before a superblock is written; whoever dies in between leaves that.
-//! G3. A generation never comes back (D4 in `database.rs`), so a mark that is that of the view one has means that
-//!     nobody has changed it. Another value, by whomever, means no more than 0 does.
-//! G4. Who begins to read may not set it: the superblock may be changed between looking and setting. It remembers the value
-//!     that stood there before it looked. A change makes the mark unknown first, and 0 never comes back: so as long as the
-//!     value is the same, nobody has changed the superblock since.
+//! - unused-index-bytes: the mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused
+//!   (sqlite.org/walformat.html, section 2.1: "unused space set aside for further expansion"): the
+//!   lower half of the generation. 0 stands there when the index is new, and never again; what
+//!   can't be said is [`UNKNOWN`].
+//! - set-by-writers: it is set by who holds the WAL's write lock and has just read the superblocks.
+//!   It is made unknown, under that lock, before a superblock is written; whoever dies in between
+//!   leaves that.
+//! - generations-never-return: a generation never comes back (superblock-moves-forward in
+//!   `database.rs`), so a mark that is that of the view one has means that nobody has changed it.
+//!   Another value, by whomever, means no more than 0 does.
+//! - readers-do-not-set: who begins to read may not set it: the superblock may be changed between
+//!   looking and setting. It remembers the value that stood there before it looked. A change makes
+//!   the mark unknown first, and 0 never comes back: so as long as the value is the same, nobody
+//!   has changed the superblock since.
 
 use selenite_format::Superblock;
 
@@ -42,8 +46,8 @@ impl GenerationMark {
         self.0.word(WORD) == Some(0)
     }
 
-    /// What it says, unless that is nothing: two equal answers mean that nobody has changed the superblock in between, whichever
-    /// generation that is (G4).
+    /// What it says, unless that is nothing: two equal answers mean that nobody has changed the
+    /// superblock in between, whichever generation that is (readers-do-not-set).
     pub fn value(self) -> Option<u32> {
         self.0.word(WORD).filter(|value| *value != UNKNOWN)
     }
@@ -64,7 +68,8 @@ fn value_of(superblock: &Superblock) -> u32 {
 /// Everybody has to look.
 const UNKNOWN: u32 = u32::MAX;
 
-/// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks and nBackfillAttempted.
+/// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks
+/// and nBackfillAttempted.
 const WORD: usize = 33;
 
 #[cfg(all(test, selenite_loom))]

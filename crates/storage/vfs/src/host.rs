@@ -1,7 +1,9 @@
 //! One copy of SQLite in this process: its functions, the VFS below ours, the databases it has open.
 //!
-//! H1. State is kept per copy: a process may hold Python's SQLite and apsw's, each with its own VFS list.
-//! H2. POSIX locks are the process's, not the copy's: a file that another copy has open is refused.
+//! - state-per-copy: state is kept per copy: a process may hold Python's SQLite and apsw's, each
+//!   with its own VFS list.
+//! - one-copy-per-file: POSIX locks are the process's, not the copy's: a file that another copy has
+//!   open is refused.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -179,8 +181,8 @@ impl Host {
             .find_map(|entry| entry.database.upgrade())
     }
 
-    /// Notes that a file is about to be opened under that path. Where this copy has none open there, `is_foreign` is asked
-    /// whether somebody else has; no other thread opens one meanwhile.
+    /// Notes that a file is about to be opened under that path. Where this copy has none open
+    /// there, `is_foreign` is asked whether somebody else has; no other thread opens one meanwhile.
     ///
     /// # Errors
     /// `OtherSqlite` if so.
@@ -282,7 +284,8 @@ impl Host {
         code
     }
 
-    /// Keeps an advice about a file that is not opened, for `selenite_last_error()`: SQLite itself will fail and can't say why.
+    /// Keeps an advice about a file that is not opened, for `selenite_last_error()`: SQLite itself
+    /// will fail and can't say why.
     pub fn advise(&self, path: &str, text: &str) {
         self.last_errors().keep_text(path, text, true);
     }

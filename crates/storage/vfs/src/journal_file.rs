@@ -1,9 +1,12 @@
 //! The rollback journal (FORMAT 7).
 //!
-//! J1. A page is recognised by a 4-byte access exactly 4 bytes before it, its checksum by its place behind it.
-//! J2. Whatever is neither header, page number, sealed page, checksum nor the name of a super-journal is not written.
-//! J3. A record that does not open ends the journal only where it may never have been synced: beyond the record count
-//!     of its header, in a journal that this connection found. Elsewhere it is an error naming the page.
+//! - recognised-by-order: a page is recognised by a 4-byte access exactly 4 bytes before it, its
+//!   checksum by its place behind it.
+//! - nothing-else-is-written: whatever is neither header, page number, sealed page, checksum nor
+//!   the name of a super-journal is not written.
+//! - unsynced-record-ends: a record that does not open ends the journal only where it may never
+//!   have been synced: beyond the record count of its header, in a journal that this connection
+//!   found. Elsewhere it is an error naming the page.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -237,9 +240,10 @@ impl JournalFile {
     }
 }
 
-/// A header as SQLite writes one (writeJournalHdr, syncJournal, zeroJournalHdr in pager.c): five numbers between a
-/// magic, which is zeros until the records are synced, and zeros up to the sector's end, or to the page's where sectors are
-/// larger: then it is repeated up to the sector's end; or magic and record count alone; or zeros alone.
+/// A header as SQLite writes one (writeJournalHdr, syncJournal, zeroJournalHdr in pager.c): five
+/// numbers between a magic, which is zeros until the records are synced, and zeros up to the
+/// sector's end, or to the page's where sectors are larger: then it is repeated up to the sector's
+/// end; or magic and record count alone; or zeros alone.
 fn is_header(data: &[u8]) -> bool {
     let numbers = match data.len() {
         12 if data.starts_with(&MAGIC) => 8..12,

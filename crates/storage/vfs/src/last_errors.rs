@@ -1,7 +1,8 @@
 //! Why files were refused, for `selenite_last_error()`: SQLite has but a number for it.
 //!
-//! X1. Errors are kept by file: an older one of another file is never taken for a file's own.
-//! X2. Why a file could not be opened is forgotten when it is opened.
+//! - kept-by-file: errors are kept by file: an older one of another file is never taken for a
+//!   file's own.
+//! - cleared-on-open: why a file could not be opened is forgotten when it is opened.
 
 use std::collections::VecDeque;
 
@@ -14,7 +15,8 @@ pub struct LastError {
     pub path: String,
     /// In words, with the path before them.
     pub message: String,
-    /// Whether a key is to blame: there is none, or not the right one. SQLite has the same code for it as for an unencrypted file.
+    /// Whether a key is to blame: there is none, or not the right one. SQLite has the same code for
+    /// it as for an unencrypted file.
     pub is_of_key: bool,
     number: u64,
     is_of_opening: bool,
@@ -73,8 +75,8 @@ impl LastErrors {
         self.errors.iter().find(|known| known.path == path)
     }
 
-    /// The latest that a connection may mean: of its files, or of one that could not be opened since its main database was. Of
-    /// a connection without a file of ours: the latest of all.
+    /// The latest that a connection may mean: of its files, or of one that could not be opened
+    /// since its main database was. Of a connection without a file of ours: the latest of all.
     pub fn of_connection(&self, main: Option<&OpenFile>, attached: &[String]) -> Option<&LastError> {
         let Some(main) = main else {
             return self.errors.back();

@@ -1,7 +1,9 @@
 //! `lock_memory=1`: nothing of the process's memory is swapped out.
 //!
-//! L1. All of it is locked, not keys alone: keys are also in what ciphers expand them to, and pages in SQLite's cache and the pool.
-//! L2. Under a finite limit it is refused: memory that is asked for later, by whatever part of the program, would then not be had.
+//! - all-memory: all of it is locked, not keys alone: keys are also in what ciphers expand them to,
+//!   and pages in SQLite's cache and the pool.
+//! - no-finite-limit: under a finite limit it is refused: memory that is asked for later, by
+//!   whatever part of the program, would then not be had.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;

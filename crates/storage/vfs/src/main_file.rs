@@ -1,13 +1,16 @@
 //! The database file.
 //!
-//! M1. A page is sealed into our buffer, never into SQLite's: that buffer is its page cache.
-//! M2. Whatever SQLite reads before page 1 can be trusted is answered from the authenticated superblock: page 1 may be
-//!     torn, with the journal that heals it still unread.
-//! M3. Nothing is written that was not sealed: whole pages only, whose last 48 bytes are zero.
-//! M4. A place that SQLite leaves out becomes a sealed page of zeros before anything behind it is written (FORMAT 2.5).
-//! M5. Pages behind the end are buffered (`append.rs`).
-//! M6. A page that a checkpoint brings from the WAL is written as it was sealed there, if it is the very same
-//!     (`frame_passthrough.rs`).
+//! - sealed-copy: a page is sealed into our buffer, never into SQLite's: that buffer is its page
+//!   cache.
+//! - header-from-superblock: whatever SQLite reads before page 1 can be trusted is answered from
+//!   the authenticated superblock: page 1 may be torn, with the journal that heals it still unread.
+//! - nothing-unsealed: nothing is written that was not sealed: whole pages only, whose last 48
+//!   bytes are zero.
+//! - gaps-are-sealed: a place that SQLite leaves out becomes a sealed page of zeros before anything
+//!   behind it is written (FORMAT 2.5).
+//! - appends-are-buffered: pages behind the end are buffered (`append.rs`).
+//! - passthrough-from-log: a page that a checkpoint brings from the WAL is written as it was sealed
+//!   there, if it is the very same (`frame_passthrough.rs`).
 //!
 //! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
 
@@ -76,8 +79,8 @@ pub struct MainFile {
     is_refused_copy: bool,
     /// Whether the connection that opened the file was told of.
     was_claimed: bool,
-    /// Why nothing is read or written (see `Control::Connection`). In shared-cache mode that holds for all connections that
-    /// share the file, until they have closed it.
+    /// Why nothing is read or written (see `Control::Connection`). In shared-cache mode that holds
+    /// for all connections that share the file, until they have closed it.
     refusal: Option<Refusal>,
 }
 
@@ -125,9 +128,11 @@ impl MainFile {
         })
     }
 
-    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given: sqlite3BtreeSetPageSize answers SQLITE_READONLY, which
-    /// becomes SQLITE_NOMEM, an error without a text. VACUUM INTO alone asks an empty file for its size without any lock (vacuum.c),
-    /// and takes an error for "output file already exists": that is SQLITE_ERROR, and `selenite_last_error()` has the reason.
+    /// Before 3.53 SQLite can't VACUUM INTO a file whose page size is given:
+    /// sqlite3BtreeSetPageSize answers SQLITE_READONLY, which becomes SQLITE_NOMEM, an error
+    /// without a text. VACUUM INTO alone asks an empty file for its size without any lock
+    /// (vacuum.c), and takes an error for "output file already exists": that is SQLITE_ERROR, and
+    /// `selenite_last_error()` has the reason.
     fn refuse_vacuum_into(&mut self) -> Result<(), VfsError> {
         let is_unlocked = self.database.lock().level == LockLevel::NONE;
         let host = &self.database.host;

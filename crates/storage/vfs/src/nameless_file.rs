@@ -1,12 +1,15 @@
 //! Files without a name: temporary databases, sorter runs, statement journals, the copy that VACUUM makes.
 //!
-//! T1. The key lives as long as the open file, in memory only; so do the trailers of its blocks. What is left on disk
-//!     after a crash nobody can read, its writer included.
-//! T2. SQLite uses them with any offset and size (a statement journal comes as one write of 60 KB): the file is a
-//!     stream of blocks of 4 KiB, and one block, the one in use, is kept open in memory.
-//! T3. A block that was never written is zeros, as a hole would be: whether it was is known from memory, never from disk.
-//! T4. A block has its place on disk as soon as anything is written to it: where the disk is full, the write fails that
-//!     wanted more of it, and what was written before stays readable.
+//! - key-in-memory-only: the key lives as long as the open file, in memory only; so do the trailers
+//!   of its blocks. What is left on disk after a crash nobody can read, its writer included.
+//! - any-offset-and-size: SQLite uses them with any offset and size (a statement journal comes as
+//!   one write of 60 KB): the file is a stream of blocks of 4 KiB, and one block, the one in use,
+//!   is kept open in memory.
+//! - unwritten-is-zeros: a block that was never written is zeros, as a hole would be: whether it
+//!   was is known from memory, never from disk.
+//! - place-reserved-on-write: a block has its place on disk as soon as anything is written to it:
+//!   where the disk is full, the write fails that wanted more of it, and what was written before
+//!   stays readable.
 
 use std::any::Any;
 use std::ffi::c_int;
@@ -107,7 +110,7 @@ impl NamelessFile {
                 self.hold(index)?;
                 self.block[within..within + size].copy_from_slice(&data[done..done + size]);
                 self.block_is_dirty = true;
-                // T4.
+                // place-reserved-on-write.
                 if !self.is_stored(index)
                     && let Err(error) = self.flush()
                 {

@@ -1,9 +1,10 @@
 //! `DB-selenite`, as a connection of the database reads it: who is at all of its pages (FORMAT 11).
 //!
-//! O1. Whoever may write to the folder may put anything there: no link is followed, nothing but a small file is opened, and
-//!     what it says is only shown.
-//! O2. Closing a file gives up the process's POSIX locks on it, whatever its name (fcntl(2)): what may be SQLite's by a
-//!     second name is looked at by a descriptor that opens nothing (`O_PATH`, open(2)), and left alone.
+//! - folder-is-not-trusted: whoever may write to the folder may put anything there: no link is
+//!   followed, nothing but a small file is opened, and what it says is only shown.
+//! - never-a-database: closing a file gives up the process's POSIX locks on it, whatever its name
+//!   (fcntl(2)): what may be SQLite's by a second name is looked at by a descriptor that opens
+//!   nothing (`O_PATH`, open(2)), and left alone.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io;
@@ -23,8 +24,8 @@ pub fn look(path: &Path) -> io::Result<Option<Report>> {
     Ok(read(Path::new(&name))?.map(|bytes| Report::parse(&bytes)))
 }
 
-/// What the one who holds this file has written in it; nothing if nobody does. For a moment it is held shared here, which
-/// is in nobody's way who asks the same.
+/// What the one who holds this file has written in it; nothing if nobody does. For a moment it is
+/// held shared here, which is in nobody's way who asks the same.
 ///
 /// # Errors
 /// As [`look`].

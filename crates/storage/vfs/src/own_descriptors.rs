@@ -4,7 +4,8 @@
 //! in one process (Python's `sqlite3` and apsw) that use one file would silently lose theirs.
 
 //!
-//! O1. Whoever looks and then opens holds the [`gate`] meanwhile: of two threads that come at once, one finds what the other has open.
+//! - look-and-open-under-gate: whoever looks and then opens holds the [`gate`] meanwhile: of two
+//!   threads that come at once, one finds what the other has open.
 
 use std::cell::Cell;
 use std::fs;
@@ -12,8 +13,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// O1. No other thread of this copy opens a database file, or reads one without SQLite for a moment, while it is held. Whoever holds it
-/// may take it again.
+/// `look-and-open-under-gate`: no other thread of this copy opens a database file, or reads one
+/// without SQLite for a moment, while it is held. Whoever holds it may take it again.
 pub fn gate() -> Gate {
     static GATE: Mutex<()> = Mutex::new(());
     let is_first = HELD.get() == 0;

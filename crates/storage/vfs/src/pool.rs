@@ -1,20 +1,25 @@
 //! Opened pages, shared by all connections of one copy of SQLite to a file.
 //!
-//! P1. A page is put in and taken out under a generation of its file. A connection learns the generation once in a read
-//!     transaction, from the file's label ([`Label`]): where the label is another, so is the generation, unless the
-//!     change was our own (`pooled_file.rs`).
-//! P2. What a connection puts in is what SQLite asked the database file for under the read lock of that label, opened
-//!     and authentic; or what it wrote to the file in a checkpoint of its own. Pages of the log are never here, nor page
-//!     1, nor what was read ahead and not asked for.
-//! P3. The pool takes no more memory than the limit, with its tables, and none before a page is read. Pages are wiped on
-//!     the way out, unless another is written over them at once; all of a file's when its last connection closes, and
-//!     the memory is given back with the last file. It is not in core dumps.
-//! P4. No lock is held across a call of SQLite's or of the VFS below. A forked child does not touch the pool, whose locks
-//!     may be held for ever there, and whose pages are zeros there: [`Pool::is_on`] is asked before, for every page.
-//! P5. A page is put in when it is read for the second time within a while (`filter.rs`): memory that is used for the
-//!     first time costs a third of what it costs to read a page, and what is read once is not worth it. A scan displaces
-//!     no page that is of use.
-//! P6. A change of the limit empties the pool: it is said once in a process, as a rule.
+//! - pages-by-generation: a page is put in and taken out under a generation of its file. A
+//!   connection learns the generation once in a read transaction, from the file's label
+//!   ([`Label`]): where the label is another, so is the generation, unless the change was our own
+//!   (`pooled_file.rs`).
+//! - requested-pages-only: what a connection puts in is what SQLite asked the database file for
+//!   under the read lock of that label, opened and authentic; or what it wrote to the file in a
+//!   checkpoint of its own. Pages of the log are never here, nor page 1, nor what was read ahead
+//!   and not asked for.
+//! - bounded-and-wiped: the pool takes no more memory than the limit, with its tables, and none
+//!   before a page is read. Pages are wiped on the way out, unless another is written over them at
+//!   once; all of a file's when its last connection closes, and the memory is given back with the
+//!   last file. It is not in core dumps.
+//! - no-lock-across-calls: no lock is held across a call of SQLite's or of the VFS below. A forked
+//!   child does not touch the pool, whose locks may be held for ever there, and whose pages are
+//!   zeros there: [`Pool::is_on`] is asked before, for every page.
+//! - admitted-on-second-read: a page is put in when it is read for the second time within a while
+//!   (`filter.rs`): memory that is used for the first time costs a third of what it costs to read a
+//!   page, and what is read once is not worth it. A scan displaces no page that is of use.
+//! - new-limit-empties: a change of the limit empties the pool: it is said once in a process, as a
+//!   rule.
 
 mod filter;
 pub mod label;
@@ -93,7 +98,7 @@ impl Pool {
         self.budget.used.load(Ordering::Relaxed)
     }
 
-    /// Makes it larger or smaller, up to 64 GiB; 0 turns it off (P6).
+    /// Makes it larger or smaller, up to 64 GiB; 0 turns it off (new-limit-empties).
     pub fn set_limit(&self, limit: usize) {
         let limit = usize::try_from(SIZE_MAX).map_or(limit, |most| limit.min(most));
         if self.budget.limit.swap(limit, Ordering::SeqCst) != limit && self.is_own_process() {
@@ -151,7 +156,7 @@ impl Pool {
         }
     }
 
-    /// P4. The word is zero in a forked child, until it makes a pool itself.
+    /// `no-lock-across-calls`: the word is zero in a forked child, until it makes a pool itself.
     fn is_own_process(&self) -> bool {
         ForkPage::of_process().words()[FORK_WORD].load(Ordering::Acquire) == self.process
     }

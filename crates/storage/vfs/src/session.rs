@@ -1,12 +1,14 @@
 //! Nonces: the session and counter under which each page is sealed, and the salt beside them (FORMAT 5.1, 5.3).
 //!
-//! N1. No pair of session and counter is given twice. In one process the serial number in the session and the counter are
-//!     the two parts of one number, which a single atomic addition takes: no order of threads gives one twice. Between
-//!     processes, a forked child among them, 96 random bits in the session differ.
-//! N2. The salt guards what N1 can't: a machine whose memory was copied and goes on twice. It is made when a page is
-//!     sealed, from a number of the processor's generator, or else of the system's (once a transaction), the cycle
-//!     counter and the clock, under a key of the system's. The processor's is no part of the memory that was copied; the
-//!     system's is, until it hears of the copy.
+//! - nonce-never-repeats: no pair of session and counter is given twice. In one process the serial
+//!   number in the session and the counter are the two parts of one number, which a single atomic
+//!   addition takes: no order of threads gives one twice. Between processes, a forked child among
+//!   them, 96 random bits in the session differ.
+//! - salt-covers-copies: the salt guards what nonce-never-repeats can't: a machine whose memory was
+//!   copied and goes on twice. It is made when a page is sealed, from a number of the processor's
+//!   generator, or else of the system's (once a transaction), the cycle counter and the clock,
+//!   under a key of the system's. The processor's is no part of the memory that was copied; the
+//!   system's is, until it hears of the copy.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -95,12 +97,13 @@ impl Nonces {
 
 /// A run of sessions: three words in the page that a fork wipes.
 ///
-/// Word 0 is how many pages were numbered: its lower `counter_bits` are the next counter, the bits above the serial number of
-/// the session. Nothing but an addition changes it, so that it has each value once (an atomic addition reads what the last one
-/// in the word's modification order wrote, C11 7.17.3 number 12), whatever is seen of the other words. These are random; 0
-/// says that they were not drawn yet. A session is word 1, the lower half of word 2, and the serial number: what threads
-/// see of words 1 and 2, old, new or one of each, can't make two equal pairs of two serial numbers. Nobody waits for a thread, which
-/// a forked child might not have.
+/// Word 0 is how many pages were numbered: its lower `counter_bits` are the next counter, the bits
+/// above the serial number of the session. Nothing but an addition changes it, so that it has each
+/// value once (an atomic addition reads what the last one in the word's modification order wrote,
+/// C11 7.17.3 number 12), whatever is seen of the other words. These are random; 0 says that they
+/// were not drawn yet. A session is word 1, the lower half of word 2, and the serial number: what
+/// threads see of words 1 and 2, old, new or one of each, can't make two equal pairs of two serial
+/// numbers. Nobody waits for a thread, which a forked child might not have.
 struct Sessions {
     first_word: usize,
     /// A session seals 2 to the power of this pages.
@@ -137,7 +140,8 @@ impl Sessions {
         let counter = u32::try_from(number & ((1 << self.counter_bits) - 1)).map_err(|_| Code::IOERR)?;
         // 2^39 pages under triple DES, which takes years: the serial number would begin again.
         let serial = u32::try_from(number >> self.counter_bits).map_err(|_| Code::IOERR)?;
-        // Each session draws: what a copy of this machine's memory seals is of other sessions soon (N2).
+        // Each session draws: what a copy of this machine's memory seals is of other sessions soon
+        // (salt-covers-copies).
         let is_first = counter == 0;
         let high = Self::random_word(&words[self.first_word + 1], is_first)?;
         let low = Self::random_word(&words[self.first_word + 2], is_first)?;
@@ -148,7 +152,8 @@ impl Sessions {
         Ok((SessionId(session), counter))
     }
 
-    /// A word that is not 0: what is there, or, if nothing is there or that `is_first` of its session, drawn and put there.
+    /// A word that is not 0: what is there, or, if nothing is there or that `is_first` of its
+    /// session, drawn and put there.
     fn random_word(word: &AtomicU64, is_first: bool) -> Result<u64, Code> {
         let found = word.load(Ordering::Relaxed);
         if found != 0 && !is_first {
@@ -243,7 +248,8 @@ mod tests {
         );
     }
 
-    /// N2. What a copied virtual machine does: all of the process's memory is as it was, and it goes on.
+    /// `salt-covers-copies`: what a copied virtual machine does: all of the process's memory is as
+    /// it was, and it goes on.
     #[test]
     fn a_process_continued_twice_from_one_point_repeats_no_nonce() {
         static COPIED: Sessions = Sessions {
@@ -277,8 +283,9 @@ mod model {
 
     use super::*;
 
-    /// N1, with sessions of two pages, so that threads meet where one ends and where none is drawn yet. The serial number and
-    /// the counter alone have to differ: the random bits would hide a pair that is given twice.
+    /// nonce-never-repeats, with sessions of two pages, so that threads meet where one ends and
+    /// where none is drawn yet. The serial number and the counter alone have to differ: the random
+    /// bits would hide a pair that is given twice.
     #[test]
     fn no_pair_of_session_and_counter_is_given_twice() {
         loom::model(|| {

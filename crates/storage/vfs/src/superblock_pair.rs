@@ -1,8 +1,10 @@
 //! The two superblocks on disk: which one counts, and how the other is written (FORMAT 3.6, 3.7).
 //!
-//! S1. A superblock is written only over the one that does not count, while the other is whole.
-//! S2. What takes a right away is in both places, synced, before it is reported.
-//! S3. Where that was cut off in between, the next change of any kind, be it in vain, begins with the write that is missing.
+//! - other-is-whole: a superblock is written only over the one that does not count, while the other
+//!   is whole.
+//! - removal-in-both: what takes a right away is in both places, synced, before it is reported.
+//! - cut-off-is-completed: where that was cut off in between, the next change of any kind, be it in
+//!   vain, begins with the write that is missing.
 
 use selenite_format::{
     Chosen, PREFIX_SIZE, SUPERBLOCK_A, SUPERBLOCK_B, SUPERBLOCK_SIZE_MAX, Whole, choose, inspect, keeps_dropped,
@@ -92,8 +94,9 @@ impl Place {
 
 /// Reads what stands in front of the pages.
 ///
-/// Where both superblocks are torn, they are read again until twice the same is found: another process may have written one while
-/// the first was read, and the next one while the second was. The first was whole by then (S1), and differs.
+/// Where both superblocks are torn, they are read again until twice the same is found: another
+/// process may have written one while the first was read, and the next one while the second was.
+/// The first was whole by then (other-is-whole), and differs.
 ///
 /// # Errors
 /// As the VFS below has it.

@@ -1,6 +1,7 @@
 //! What the calling thread has read and written in files of ours.
 //!
-//! T1. A thread counts for itself, without atomics: whoever wants to show its figures to others copies them.
+//! - per-thread-counters: a thread counts for itself, without atomics: whoever wants to show its
+//!   figures to others copies them.
 
 use std::cell::Cell;
 

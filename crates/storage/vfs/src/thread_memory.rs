@@ -1,17 +1,21 @@
 //! What the calling thread has allocated, and how much it may.
 //!
-//! A server gives each session a thread, and SQLite's connections stay on it. So what a thread allocates is what a session uses: Rust's
-//! memory by [`crate::ffi::CountingAllocator`], SQLite's by [`crate::ffi::count_sqlite`]. The page pool is the process's, and not counted.
+//! A server gives each session a thread, and SQLite's connections stay on it. So what a thread
+//! allocates is what a session uses: Rust's memory by [`crate::ffi::CountingAllocator`], SQLite's
+//! by [`crate::ffi::count_sqlite`]. The page pool is the process's, and not counted.
 //!
-//! T1. A thread counts for itself, without atomics; what it has counted is added to the process's total 64 KiB at a time.
-//! T2. Rust's allocations never fail: who is about to make a large one asks [`reserve`] first. SQLite's fail within [`enforced`].
-//! T3. A use begins at [`begin`]: of what Rust had before, what the caller says is kept counts; SQLite's memory always does.
+//! - per-thread-counters: a thread counts for itself, without atomics; what it has counted is added
+//!   to the process's total 64 KiB at a time.
+//! - reserve-before-large: Rust's allocations never fail: who is about to make a large one asks
+//!   [`reserve`] first. SQLite's fail within [`enforced`].
+//! - use-begins: a use begins at [`begin`]: of what Rust had before, what the caller says is kept
+//!   counts; SQLite's memory always does.
 
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// Begins to count a use of this thread, which may be so large, with so many bytes of Rust's that it has kept from earlier ones. 0 is no
-/// limit.
+/// Begins to count a use of this thread, which may be so large, with so many bytes of Rust's that
+/// it has kept from earlier ones. 0 is no limit.
 pub fn begin(limit: u64, kept: u64) {
     let _ = OF_THREAD.try_with(|of_thread| {
         of_thread.base.set(of_thread.rust.get().saturating_sub(signed(kept)));

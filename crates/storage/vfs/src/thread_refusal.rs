@@ -1,7 +1,8 @@
 //! What the calling thread was last refused: a page that is not authentic, a file that is not what it should be.
 //!
-//! F1. SQLite has only a number for it, and `selenite_last_error()` is of the whole process. SQLite calls the VFS in the thread
-//!     that called SQLite, so what a thread finds here is of its own calls.
+//! - reason-by-thread: SQLite has only a number for it, and `selenite_last_error()` is of the whole
+//!   process. SQLite calls the VFS in the thread that called SQLite, so what a thread finds here is
+//!   of its own calls.
 
 use std::cell::RefCell;
 

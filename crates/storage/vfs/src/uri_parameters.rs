@@ -1,7 +1,8 @@
 //! The names of the parameters that a database's URI may have.
 //!
-//! U1. A parameter that is spelt almost like one of ours is refused by name: `encryptd=required` would open an unencrypted database.
-//! U2. Others pass: they are SQLite's, or those of a VFS above or below.
+//! - misspelling-is-refused: a parameter that is spelt almost like one of ours is refused by name:
+//!   `encryptd=required` would open an unencrypted database.
+//! - others-pass: others pass: they are SQLite's, or those of a VFS above or below.
 
 use crate::error::VfsError;
 

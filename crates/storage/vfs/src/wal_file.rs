@@ -1,14 +1,18 @@
 //! The write-ahead log (FORMAT 6).
 //!
-//! W1. A frame's page number and place are bound to it: the page by its tag, the header block by its tweak. A frame
-//!     that was moved opens to salts that are not the log's.
-//! W2. Recovery and `walRewriteChecksums` both read a frame's header and page at once. An unauthentic frame ends the
-//!     log for the first, and is an error for the second, which would sign it again: what this connection wrote in the
-//!     transaction under way is the second's (`Own`).
-//! W3. A key that is not at hand never ends the log: committed transactions would be thrown away (FORMAT 6.4).
-//! W4. No frame of a commit keeps a block of zeros, not even where SQLite forgets it (`sign_forgotten`).
-//! W5. A commit is reported only when all of its frames were written, in its own xWrite (`writer.rs`). What is buffered
-//!     for it counts as written for this connection, and is never written once the write lock has gone.
+//! - frame-bound-to-place: a frame's page number and place are bound to it: the page by its tag,
+//!   the header block by its tweak. A frame that was moved opens to salts that are not the log's.
+//! - header-and-page-together: recovery and `walRewriteChecksums` both read a frame's header and
+//!   page at once. An unauthentic frame ends the log for the first, and is an error for the second,
+//!   which would sign it again: what this connection wrote in the transaction under way is the
+//!   second's (`Own`).
+//! - missing-key-is-an-error: a key that is not at hand never ends the log: committed transactions
+//!   would be thrown away (FORMAT 6.4).
+//! - no-zero-block-in-commits: no frame of a commit keeps a block of zeros, not even where SQLite
+//!   forgets it (`sign_forgotten`).
+//! - frame-is-written-at-commit: a commit is reported only when all of its frames were written, in
+//!   its own xWrite (`writer.rs`). What is buffered for it counts as written for this connection,
+//!   and is never written once the write lock has gone.
 
 mod frame_buffer;
 mod frames;
@@ -186,7 +190,8 @@ impl WalFile {
         Ok(())
     }
 
-    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames again (W2).
+    /// SQLite reads header and page at once to recover a log, and to sign rewritten frames again
+    /// (header-and-page-together).
     fn read_whole_frame(&mut self, index: u64, out: &mut [u8], view: &View) -> Result<(), VfsError> {
         out.fill(0);
         let header = self.load_frame(index, view)?;
@@ -233,9 +238,10 @@ impl WalFile {
         Ok(Opened::End)
     }
 
-    /// Whether the frame that was loaded, and the one behind it, are of a key epoch above the highest that the superblock
-    /// ever used: the log was written when the database was newer than it is now. One such frame proves nothing: its
-    /// trailer may be what a power failure left of a sector. Nor do two whose trailers are the same.
+    /// Whether the frame that was loaded, and the one behind it, are of a key epoch above the
+    /// highest that the superblock ever used: the log was written when the database was newer than
+    /// it is now. One such frame proves nothing: its trailer may be what a power failure left of a
+    /// sector. Nor do two whose trailers are the same.
     fn is_of_newer_database(&mut self, index: u64, view: &View) -> Result<bool, VfsError> {
         let highest = self
             .sealer
@@ -292,8 +298,9 @@ impl WalFile {
         }
     }
 
-    /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it leaves salts and checksums
-    /// of the frames that follow zero until it signs them at the commit (`walEncodeFrame` while `iReCksum` is set).
+    /// Whether a frame's salts are the log's. Once SQLite has written a page over in place, it
+    /// leaves salts and checksums of the frames that follow zero until it signs them at the commit
+    /// (`walEncodeFrame` while `iReCksum` is set).
     fn is_of_log(&mut self, index: u64, header: &FrameHeader) -> Result<bool, VfsError> {
         let is_own = self.own.has(index, self.database.turn());
         if (is_own && header.block == UNSIGNED) || header.salts() == self.salts()? {

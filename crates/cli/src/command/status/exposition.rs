@@ -1,8 +1,10 @@
 //! A listing in Prometheus' text exposition format, version 0.0.4
 //! (prometheus.io/docs/instrumenting/exposition_formats).
 //!
-//! M1. All samples of a metric stand together, behind its HELP and TYPE, and none of them twice: a path is one listing's.
-//! M2. What is not known has no sample, rather than a number that means something else.
+//! - samples-together: all samples of a metric stand together, behind its HELP and TYPE, and none
+//!   of them twice: a path is one listing's.
+//! - unknown-has-no-sample: what is not known has no sample, rather than a number that means
+//!   something else.
 
 use selenite::folder::{Entry, Kind, Listing};
 use selenite::{Age, Sealed};

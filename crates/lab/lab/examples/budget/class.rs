@@ -1,9 +1,11 @@
 //! What a sample counts as, by the function that it was in.
 //!
-//! C1. The executable's own table of symbols decides: a static function of C is of the source file under which it stands,
-//!     a function of Rust of its crate; one of `core` or `alloc` that was made for a crate is that crate's.
-//! C2. In the kernel the system call decides, but for the copying itself. What is sampled in the function of the C library
-//!     that makes a call is the call's: the way in and out of the kernel is taken there.
+//! - symbols-decide: the executable's own table of symbols decides: a static function of C is of
+//!   the source file under which it stands, a function of Rust of its crate; one of `core` or
+//!   `alloc` that was made for a crate is that crate's.
+//! - kernel-by-system-call: in the kernel the system call decides, but for the copying itself. What
+//!   is sampled in the function of the C library that makes a call is the call's: the way in and
+//!   out of the kernel is taken there.
 
 use std::collections::HashMap;
 use std::error::Error;
@@ -242,7 +244,8 @@ fn call_class(name: &str) -> Option<Class> {
     found.map(|(class, _)| *class)
 }
 
-/// The first crate that a function of Rust names: `selenite_vfs` of `_ZN80_$LT$selenite_vfs..main_file..MainFile$u20$as..`.
+/// The first crate that a function of Rust names: `selenite_vfs` of
+/// `_ZN80_$LT$selenite_vfs..main_file..MainFile$u20$as..`.
 fn crate_of(symbol: &str) -> Option<&str> {
     if let Some(rest) = symbol.strip_prefix("_ZN") {
         let rest = rest.trim_start_matches(|letter: char| letter.is_ascii_digit());

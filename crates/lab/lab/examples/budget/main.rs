@@ -1,12 +1,12 @@
 //! The budget: where each nanosecond of a page read and of a commit goes.
 //!
-//! `scripts/budget.sh` builds it and runs `budget measure`: an operation is done by a child of this program, once alone
-//! for its CPU time and once under `perf record` for its shares, by turns for stock SQLite and three suites. `budget page`
-//! makes docs/studies/budget.md of what was found.
+//! `scripts/budget.sh` builds it and runs `budget measure`: an operation is done by a child of this
+//! program, once alone for its CPU time and once under `perf record` for its shares, by turns for
+//! stock SQLite and three suites. `budget page` makes docs/studies/budget.md of what was found.
 //!
-//! U1. Nanoseconds come from a run without perf; only shares come from samples.
-//! U2. A sample counts if it lies between two readings of the clock around the operation, and every one that does has a
-//!     class: what no rule knows is shown as such.
+//! - time-without-perf: nanoseconds come from a run without perf; only shares come from samples.
+//! - samples-between-readings: a sample counts if it lies between two readings of the clock around
+//!   the operation, and every one that does has a class: what no rule knows is shown as such.
 #![forbid(unsafe_code)]
 
 mod class;

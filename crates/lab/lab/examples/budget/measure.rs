@@ -75,7 +75,7 @@ struct Testbed<'a> {
 type Gathered = BTreeMap<(String, String), Counts>;
 
 impl Testbed<'_> {
-    /// U1. Alone, then under perf, each in a process of its own.
+    /// `time-without-perf`: alone, then under perf, each in a process of its own.
     fn visit(
         &self,
         operation: Operation,

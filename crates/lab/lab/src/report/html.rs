@@ -1,7 +1,8 @@
 //! A page that needs nothing but itself: no script, no font, no picture from elsewhere.
 //!
-//! W1. What comes from a study is escaped wherever it is put in.
-//! W2. Every chart has a name, a sentence and a table; no fact is told by colour alone.
+//! - input-is-escaped: what comes from a study is escaped wherever it is put in.
+//! - charts-have-text: every chart has a name, a sentence and a table; no fact is told by colour
+//!   alone.
 
 use selenite::utc;
 

@@ -123,7 +123,7 @@ fn ratio_of(ratio: f64, interval: Option<(f64, f64)>, name: &str) -> String {
 
 fn not_resolved(limit: &str, minutes_more: Option<f64>) -> String {
     let more = minutes_more
-        .map(|minutes| format!(": run {} more", number::minutes(minutes)))
+        .map(|minutes| format!(": about {} more of measurement are needed", number::minutes(minutes)))
         .unwrap_or_default();
     format!("not yet clear whether this exceeds the limit of {limit}{more}")
 }

@@ -150,7 +150,7 @@ impl RunError {
             RunError::NoSpace { .. } => "make room, make [data] smaller, or put the store on another disk".to_owned(),
             RunError::TooManyVoid { .. } => "remove the cause, then `selenite lab resume`".to_owned(),
             RunError::ConfigDiffers => "resume without a configuration, or run a new study".to_owned(),
-            RunError::Over(_) => "read it by `selenite lab report`, or run a new study".to_owned(),
+            RunError::Over(_) => "a finished study cannot be extended: read it with `selenite lab report`, or run a longer one with `selenite lab run .. --set study.sessions=N --set study.budget=TIME --store NEW`".to_owned(),
             RunError::Io { .. } => "then `selenite lab resume`, if the study had begun".to_owned(),
         }
     }
@@ -204,7 +204,7 @@ impl fmt::Display for RunError {
                 )
             }
             RunError::ConfigDiffers => out.write_str("the configuration is not the one that the study began with"),
-            RunError::Over(state) => write!(out, "the study is over: {}", crate::report::ending(*state)),
+            RunError::Over(state) => write!(out, "the study is finished: {}", crate::report::ending(*state)),
             RunError::Io { verb, path, source } => write!(out, "can't {verb} {}: {source}", path.display()),
         }
     }

@@ -1,9 +1,12 @@
 //! A block of work that goes on before, while and after an administrator has every page re-encrypted.
 //!
-//! O1. It has a copy of its arm's master for itself, which is gone afterwards: every block begins alike, and copies stay so.
-//! O2. A phase lasts for a time, not for a number of loops, so that it covers all of the sealing. So copies do not end with
-//!     the same rows; each has to have as many as it had, and those that were inserted.
-//! O3. That every page was re-encrypted is seen in the file; who did it is not believed.
+//! - own-copy: it has a copy of its arm's master for itself, which is gone afterwards: every block
+//!   begins alike, and copies stay so.
+//! - phase-by-time: a phase lasts for a time, not for a number of loops, so that it covers all of
+//!   the sealing. So copies do not end with the same rows; each has to have as many as it had, and
+//!   those that were inserted.
+//! - re-encryption-is-checked: that every page was re-encrypted is seen in the file; who did it is
+//!   not believed.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -140,7 +143,7 @@ impl<B: Testbed> Runner<'_, B> {
         Ok(master.map_or(0, |master| master.rows))
     }
 
-    /// O3. And that it is encrypted still.
+    /// `re-encryption-is-checked`: and that it is encrypted still.
     fn prove_reencrypted(
         &mut self,
         stage: &mut SessionResources<B::WorkerGroup>,

@@ -116,7 +116,7 @@ impl Transit {
         }
     }
 
-    /// Writes down what somebody sees who reads along (W2).
+    /// Writes down what somebody sees who reads along (database-is-the-traffic).
     fn load(&mut self, at: &DatabaseSpec, dataset: &Dataset) -> Result<Loaded, WorkerError> {
         match dataset {
             Dataset::Wire => {}
@@ -212,7 +212,7 @@ impl Transit {
         Peer::connect(&options).map_err(said("log in"))
     }
 
-    /// W1.
+    /// Enforces `server-process-is-measured`.
     fn messages(&mut self, turns: u64, packet_size: u16) -> Result<Sample, WorkerError> {
         let mut peer = self.connect(packet_size, false)?;
         // The session's program is compiled, and its thread has run: a first turn is no part of what is measured.

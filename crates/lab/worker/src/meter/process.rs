@@ -1,7 +1,9 @@
 //! The counters of another process, before and after: of a server, which works while its client waits.
 //!
-//! P1. Clocks are read last before the work and first after it, as those of this process are.
-//! P2. Of threads that ended meanwhile the switches are lost: a session's threads live as long as its connection.
+//! - clocks-innermost: clocks are read last before the work and first after it, as those of this
+//!   process are.
+//! - ended-threads-are-lost: of threads that ended meanwhile the switches are lost: a session's
+//!   threads live as long as its connection.
 
 use std::fs;
 
@@ -91,7 +93,8 @@ impl Counts {
         Ok(counts)
     }
 
-    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5). The name before them may hold anything, but ends with the last `)`.
+    /// Fields 10, 12, 14 and 15 of proc_pid_stat(5). The name before them may hold anything, but
+    /// ends with the last `)`.
     fn of_stat(stat: &str) -> Self {
         let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
         let field = |number: usize| {

@@ -1,11 +1,15 @@
 //! A backup that may be kept elsewhere: compressed, sealed, in files.
 //!
-//! A1. It is of a copy, in a folder of its own beside the twin, which was made and synced before the clock starts; and it is synced
-//!     before the clock stops, by whoever makes it.
-//! A2. In clear it is what people do: SQLite's online backup into an unencrypted file, `zstd -T2 -3`, `age` for one recipient.
-//! A3. What has changed is one page in a hundred, rewritten as it was. In clear there is no backup of changes, and all is made again.
-//! A4. A block counts only if what was made is restored, with the rows of the twin.
-//! A5. CPU time is that of all processes. Memory is told where one process did it all.
+//! - synced-copy: it is of a copy, in a folder of its own beside the twin, which was made and
+//!   synced before the clock starts; and it is synced before the clock stops, by whoever makes it.
+//! - plain-is-usual-tools: in clear it is what people do: SQLite's online backup into an
+//!   unencrypted file, `zstd -T2 -3`, `age` for one recipient.
+//! - one-page-in-a-hundred: what has changed is one page in a hundred, rewritten as it was. In
+//!   clear there is no backup of changes, and all is made again.
+//! - restored-rows-match: a block counts only if what was made is restored, with the rows of the
+//!   twin.
+//! - all-processes-count: CPU time is that of all processes. Memory is told where one process did
+//!   it all.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -99,7 +103,7 @@ fn held(engine: &dyn Engine, database: &DatabaseSpec) -> Result<Digest, WorkerEr
     Ok(held)
 }
 
-/// A3. Pages as SQLite has them stay the same; as they lie in the file they do not.
+/// `one-page-in-a-hundred`: pages as SQLite has them stay the same; as they lie in the file they do not.
 fn write_anew(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerError> {
     let connection = engine.open(copy)?;
     connection.execute(
@@ -110,7 +114,7 @@ fn write_anew(engine: &dyn Engine, copy: &DatabaseSpec) -> Result<(), WorkerErro
     Ok(())
 }
 
-/// A2.
+/// Enforces `plain-is-usual-tools`.
 struct Pipeline {
     key: PathBuf,
     recipient: String,
@@ -227,5 +231,5 @@ fn bytes_below(folder: &Path) -> Result<u64, WorkerError> {
     Ok(bytes)
 }
 
-/// A3. One page in so many.
+/// `one-page-in-a-hundred`: one page in so many.
 const CHANGED_EVERY: u32 = 100;

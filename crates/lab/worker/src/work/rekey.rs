@@ -1,11 +1,13 @@
 //! A new key for a database, every page re-encrypted.
 //!
-//! R1. It is given to a copy, in a folder of its own beside the twin: the twin keeps the key that the lab knows.
-//! R2. The copy is synced before the clock starts, and once more before it stops, whatever the engine has synced itself.
-//! R3. A block counts only if the copy opens with the new key and not with the old one, no page of it is as it was, and its
-//!     rows are the twin's.
-//! R4. In clear there is no key, and what is measured is an ordinary copy of the file's bytes with its sync: what moving them
-//!     costs.
+//! - copy-is-rekeyed: it is given to a copy, in a folder of its own beside the twin: the twin keeps
+//!   the key that the lab knows.
+//! - synced-twice: the copy is synced before the clock starts, and once more before it stops,
+//!   whatever the engine has synced itself.
+//! - new-key-only: a block counts only if the copy opens with the new key and not with the old one,
+//!   no page of it is as it was, and its rows are the twin's.
+//! - plain-is-a-copy: in clear there is no key, and what is measured is an ordinary copy of the
+//!   file's bytes with its sync: what moving them costs.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -35,7 +37,7 @@ pub fn rekey(engine: &dyn Engine, database: &DatabaseSpec, timed: Timed<'_>) -> 
     removed.map(|()| sample)
 }
 
-/// R4.
+/// Enforces `plain-is-a-copy`.
 fn moved(
     engine: &dyn Engine,
     database: &DatabaseSpec,
@@ -165,8 +167,8 @@ impl<'a> Pages<'a> {
     }
 }
 
-/// Copies a file and syncs the copy. Bytes are read and written, also where the file system could share them: they are to
-/// be moved, and to be in the system's cache.
+/// Copies a file and syncs the copy. Bytes are read and written, also where the file system could
+/// share them: they are to be moved, and to be in the system's cache.
 pub(super) fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
     let mut source = File::open(from).map_err(WorkerError::io("open", from))?;
     let mut target = File::create_new(to).map_err(WorkerError::io("make", to))?;

@@ -162,7 +162,9 @@ impl Administration<'_, '_> {
         if self.transactions.current == MASTER {
             return Ok(());
         }
-        Err(unsupported(&format!("{statement} in another database than master")))
+        Err(unsupported(&format!(
+            "{statement} outside master (run USE master first)"
+        )))
     }
 }
 

@@ -255,7 +255,7 @@ fn an_object_that_may_have_been_written_is_sent_again() {
     }
 }
 
-/// L4.
+/// Enforces `after-its-predecessor`.
 #[test]
 fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
     let memory = Arc::new(Memory::default());

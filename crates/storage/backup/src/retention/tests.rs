@@ -208,7 +208,7 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }
 
-/// R2.
+/// Enforces `newest-is-kept`.
 #[test]
 fn one_that_lacks_pages_takes_no_sound_ones_place() {
     let lacking = |id, made| {
@@ -229,7 +229,8 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
     assert_eq!(last(1).decide(&archives[2..], &[], NOW).removed, [3]);
 }
 
-/// R2. A recipient who may write to the destination, and not delete there, would else have others removed by whoever prunes.
+/// `newest-is-kept`: a recipient who may write to the destination, and not delete there, would else
+/// have others removed by whoever prunes.
 #[test]
 fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
     let unknown = |id, made| {
@@ -292,7 +293,8 @@ fn what_is_unfinished_goes_when_nobody_can_be_writing_it_and_nothing_needs_it() 
     assert!(decision.kept[&3].contains(&Reason::Base) && decision.kept[&4].contains(&Reason::Broken));
 }
 
-/// Up to 40 archives over some two years, a few of them in the future, based on any earlier or later one, or on none that is there.
+/// Up to 40 archives over some two years, a few of them in the future, based on any earlier or
+/// later one, or on none that is there.
 fn archives() -> impl Strategy<Value = Vec<Archive>> {
     let made = prop_oneof![8 => NOW - 2 * 365 * DAY..NOW, 1 => NOW..NOW + 9 * DAY, 1 => Just(u64::MAX)];
     let base = prop_oneof![3 => Just(None), 4 => (0_u32..42).prop_map(Some)];

@@ -1,6 +1,7 @@
 //! What came over the line in one attempt, and what that means.
 //!
-//! A1. What is shown of an answer is the store's code and message, cut and printable: bodies of errors repeat headers and what was signed.
+//! - code-and-message-only: what is shown of an answer is the store's code and message, cut and
+//!   printable: bodies of errors repeat headers and what was signed.
 
 use std::cell::RefCell;
 use std::io;
@@ -305,7 +306,7 @@ fn element(text: &str, name: &str) -> String {
     shown(&plain)
 }
 
-/// A1.
+/// Enforces `code-and-message-only`.
 fn shown(text: &str) -> String {
     let printable = text.chars().map(|sign| {
         if sign.is_ascii_graphic() || sign == ' ' {

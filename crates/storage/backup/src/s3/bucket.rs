@@ -1,8 +1,10 @@
 //! Objects of a bucket as a destination.
 //!
-//! B1. Before the first object is written, one of a fixed name is written twice, or once where it is there: the store has to refuse the
-//!     second. It stays, so that no right to remove is needed for it, and is not listed.
-//! B2. A write that finds the object there, after an attempt whose end is not known, reads it back: equal bytes are this write's.
+//! - write-once-is-tested: before the first object is written, one of a fixed name is written
+//!   twice, or once where it is there: the store has to refuse the second. It stays, so that no
+//!   right to remove is needed for it, and is not listed.
+//! - lost-answer-is-reread: a write that finds the object there, after an attempt whose end is not
+//!   known, reads it back: equal bytes are this write's.
 
 use std::future::Future;
 use std::sync::atomic::Ordering;
@@ -39,7 +41,7 @@ pub struct Bucket {
     runtime: Option<Runtime>,
     counters: Arc<Counters>,
     policy: RetryPolicy,
-    /// B1: whether it was seen.
+    /// write-once-is-tested: whether it was seen.
     keeps_objects: Mutex<bool>,
 }
 
@@ -113,7 +115,8 @@ impl Bucket {
         })
     }
 
-    /// Makes attempts until one goes well, or none may go better. The second value: whether one before the last may have done what was asked.
+    /// Makes attempts until one goes well, or none may go better. The second value: whether one
+    /// before the last may have done what was asked.
     fn attempt<T, F>(&self, writes: bool, attempt: impl Fn() -> F) -> Result<T, (Failure, bool)>
     where
         F: Future<Output = Result<T, Fault>>,
@@ -144,7 +147,7 @@ impl Bucket {
         }
     }
 
-    /// Writes, and takes for written what is there after a lost answer (B2).
+    /// Writes, and takes for written what is there after a lost answer (lost-answer-is-reread).
     fn put(&self, name: &str, bytes: &Bytes) -> Result<(), StoreError> {
         let path = self.path("write", name)?;
         let put = || async {
@@ -181,7 +184,7 @@ impl Bucket {
         Err(self.error("write", name, failure))
     }
 
-    /// B1.
+    /// Enforces `write-once-is-tested`.
     fn require_that_it_keeps_objects(&self) -> Result<(), StoreError> {
         let mut keeps_objects = self.keeps_objects.lock().unwrap_or_else(PoisonError::into_inner);
         if *keeps_objects {
@@ -330,7 +333,7 @@ impl Destination for Bucket {
                     return Err(lying("it lists what was not asked for"));
                 }
                 let name = &key[self.prefix.len()..];
-                // B1. Names of ours begin with no dot.
+                // write-once-is-tested: names of ours begin with no dot.
                 if name.rsplit('/').next().is_some_and(|last| last.starts_with('.')) {
                     continue;
                 }

@@ -1,8 +1,11 @@
 //! Requests as they go over the line: made, counted, and their answers noted.
 //!
-//! W1. A redirection is an answer, and not followed: where a write was to go nothing else is asked.
-//! W2. What is on this machine, and a machine's own service, is not asked through a proxy.
-//! W3. A list is looked at before it is read as one: any other page would be read as a list of nothing, and an end that is none as the end.
+//! - no-redirects: a redirection is an answer, and not followed: where a write was to go nothing
+//!   else is asked.
+//! - local-without-proxy: what is on this machine, and a machine's own service, is not asked
+//!   through a proxy.
+//! - list-is-checked: a list is looked at before it is read as one: any other page would be read as
+//!   a list of nothing, and an end that is none as the end.
 
 use std::fmt;
 use std::pin::Pin;
@@ -66,7 +69,7 @@ pub struct Wire {
     pub policy: RetryPolicy,
     /// To whom.
     pub whom: Whom,
-    /// W2.
+    /// Enforces `local-without-proxy`.
     pub is_direct: bool,
     /// Certificates to be believed besides the system's.
     pub certificates: Vec<Certificate>,
@@ -172,7 +175,7 @@ impl HttpService for Line {
     }
 }
 
-/// W3.
+/// Enforces `list-is-checked`.
 async fn list(body: HttpResponseBody) -> Result<Bytes, HttpError> {
     let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("it is no list"));
     let limited = Limited::new(body, LIST_SIZE_MAX).collect().await;

@@ -64,7 +64,7 @@ fn an_anchor_that_is_cut_is_refused_at_every_length() {
     }
 }
 
-/// A1. Whatever byte is another: it is refused, or says something else, and is then written so again.
+/// `one-text-per-value`: whatever byte is another: it is refused, or says something else, and is then written so again.
 #[test]
 fn no_byte_of_an_anchor_is_without_meaning() {
     let text = text(&sample());

@@ -8,7 +8,7 @@ impl KeyError {
     /// What to do next, for people: a sentence without its full stop.
     pub fn advice(&self) -> &'static str {
         match self {
-            Self::NoKey => {
+            Self::NoKey | Self::NoKeyToMake => {
                 "name an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
             }
             Self::WrongKey => {

@@ -10,6 +10,7 @@ impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NoKey => f.write_str("no key given for an encrypted database"),
+            Self::NoKeyToMake => f.write_str("no key given for a new encrypted database"),
             Self::WrongKey => f.write_str("none of the keys given opens this database"),
             Self::KeyServiceAway { service, failure } => {
                 write!(f, "key service {service:?} {failure}")

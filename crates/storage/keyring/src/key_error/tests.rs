@@ -46,6 +46,7 @@ fn all() -> Vec<KeyError> {
 fn simple() -> Vec<KeyError> {
     vec![
         KeyError::NoKey,
+        KeyError::NoKeyToMake,
         KeyError::WrongKey,
         KeyError::Damaged,
         KeyError::NotEncrypted,

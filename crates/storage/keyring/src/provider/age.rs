@@ -1,8 +1,8 @@
 //! age: keys as `age-keygen` and `selenite keygen` make them, and age's plugins.
 //!
-//! G1. A plugin is run only if an identity file or a recipient that the caller gives names it, never because a
-//!     slot's identifier does (FORMAT 3.4).
-//! G2. The text of a secret key is never part of an error; a line number is.
+//! - plugin-by-caller-only: a plugin is run only if an identity file or a recipient that the caller
+//!   gives names it, never because a slot's identifier does (FORMAT 3.4).
+//! - no-secret-in-errors: the text of a secret key is never part of an error; a line number is.
 
 pub(crate) mod identity_file;
 mod plugin;

@@ -3,10 +3,11 @@
 //! `COMMAND wrap` reads 64 bytes on stdin and answers with up to 8 KiB that only the service can turn back;
 //! `COMMAND unwrap` reads that and answers with the 64 bytes.
 //!
-//! M1. The command's words come from the configuration; of the slot, only the name is used, to compare.
-//! M2. What a command answered to `wrap` is believed only when `unwrap` gave the same back: a slot that never opens
-//!     again may be the only one.
-//! M3. Neither stdout nor stderr of a command ever goes into an error.
+//! - words-from-configuration: the command's words come from the configuration; of the slot, only
+//!   the name is used, to compare.
+//! - unwrap-checks-wrap: what a command answered to `wrap` is believed only when `unwrap` gave the
+//!   same back: a slot that never opens again may be the only one.
+//! - output-is-not-shown: neither stdout nor stderr of a command ever goes into an error.
 
 mod child;
 

@@ -1,9 +1,11 @@
-//! Keys that this process has in its memory: a master key, from an exported key, to open a database that no identity opens; or age
-//! identities that are in no file.
+//! Keys that this process has in its memory: a master key, from an exported key, to open a database
+//! that no identity opens; or age identities that are in no file.
 //!
-//! H1. They are found under a number of 128 random bits, which stands in the spec, for as long as [`HeldMaster`] or [`HeldAge`] lives: a
-//!     URI can carry that to the VFS, and to no other process. The number is no key, and is worth nothing afterwards.
-//! H2. The keys are in no file. A master key is in no cache ([`Identity::may_be_cached`]) and in no slot.
+//! - found-by-random-number: they are found under a number of 128 random bits, which stands in the
+//!   spec, for as long as [`HeldMaster`] or [`HeldAge`] lives: a URI can carry that to the VFS, and
+//!   to no other process. The number is no key, and is worth nothing afterwards.
+//! - in-no-file: the keys are in no file. A master key is in no cache ([`Identity::may_be_cached`])
+//!   and in no slot.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,7 @@
 //! The file of an anchor.
 //!
-//! F1. It is replaced whole or not at all; and nothing is replaced but an anchor of the same database.
+//! - replaced-whole: it is replaced whole or not at all; and nothing is replaced but an anchor of
+//!   the same database.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -26,7 +27,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EngineError> {
     Ok(bytes)
 }
 
-/// F1. Refuses a path at which an anchor of this database may not be written.
+/// `replaced-whole`: refuses a path at which an anchor of this database may not be written.
 pub(crate) fn check_room(path: &Path, database_id: DatabaseId) -> Result<(), EngineError> {
     let bytes = match read(path) {
         Ok(bytes) => bytes,
@@ -42,7 +43,7 @@ pub(crate) fn check_room(path: &Path, database_id: DatabaseId) -> Result<(), Eng
     }
 }
 
-/// F1. Writes an anchor, and has it on disk.
+/// `replaced-whole`: writes an anchor, and has it on disk.
 pub(crate) fn write(storage: &dyn Storage, path: &Path, text: &str) -> Result<(), EngineError> {
     let mut tail = [0; 4];
     selenite_keyring::os_random(&mut tail);

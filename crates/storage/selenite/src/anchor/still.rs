@@ -1,14 +1,17 @@
 //! A database file that stands still while it is read without SQLite.
 //!
-//! S1. There is a moment at which this process holds SQLite's write lock and all frames of the log are copied: no
-//!     transaction is open then, no rollback is due, and no checkpoint is under way, for it would have frames to copy.
-//! S2. From that moment on a read transaction is held. In WAL mode it reads of the file alone (read mark 0), so that no
-//!     checkpoint writes to it; in rollback mode it holds SHARED, so that no commit does. Writers go on meanwhile: with a
-//!     log into the log, without one up to the moment of their commit.
-//! S3. What is left in the log is what is in the file: where the log's index is lost, it is copied a second time, and must not
-//!     bring other images than those that were seen ([`is_carried`]).
-//! S4. The file is opened beside SQLite's own descriptor, and closed after it: closing gives up all locks of this process
-//!     on the file (fcntl(2)).
+//! - all-frames-copied: there is a moment at which this process holds SQLite's write lock and all
+//!   frames of the log are copied: no transaction is open then, no rollback is due, and no
+//!   checkpoint is under way, for it would have frames to copy.
+//! - read-transaction-held: from that moment on a read transaction is held. In WAL mode it reads of
+//!   the file alone (read mark 0), so that no checkpoint writes to it; in rollback mode it holds
+//!   SHARED, so that no commit does. Writers go on meanwhile: with a log into the log, without one
+//!   up to the moment of their commit.
+//! - log-equals-file: what is left in the log is what is in the file: where the log's index is
+//!   lost, it is copied a second time, and must not bring other images than those that were seen
+//!   ([`is_carried`]).
+//! - closed-after-sqlite: the file is opened beside SQLite's own descriptor, and closed after it:
+//!   closing gives up all locks of this process on the file (fcntl(2)).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +29,7 @@ use crate::{Access, Database, EngineError, Watch, sqlite};
 
 /// A database file at one moment. Others go on.
 pub(crate) struct Still {
-    /// S4. Dropped before the file, since it stands before it.
+    /// `closed-after-sqlite`: dropped before the file, since it stands before it.
     _reader: Database,
     file: RawFile,
 }
@@ -76,7 +79,7 @@ impl Still {
     }
 }
 
-/// The connections that it takes, and the file. S4: they are dropped in this order.
+/// The connections that it takes, and the file. closed-after-sqlite: they are dropped in this order.
 struct Parties<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
@@ -87,7 +90,7 @@ struct Parties<'a> {
 }
 
 impl Parties<'_> {
-    /// S1 to S3. Whether the reader is at that moment; others may have been in the way.
+    /// all-frames-copied to log-equals-file. Whether the reader is at that moment; others may have been in the way.
     fn try_hold(&self) -> Result<bool, EngineError> {
         // Most of it without a lock that others wait for.
         self.copy_log()?;
@@ -124,8 +127,8 @@ impl Parties<'_> {
         Ok(began && self.is_carried(frame_count)?)
     }
 
-    /// Copies the log into the file. Answers how many frames it has, all of which are copied; nothing where that could not be.
-    /// Without a log there are none.
+    /// Copies the log into the file. Answers how many frames it has, all of which are copied;
+    /// nothing where that could not be. Without a log there are none.
     fn copy_log(&self) -> Result<Option<u64>, EngineError> {
         let copied = self
             .copier
@@ -142,8 +145,8 @@ impl Parties<'_> {
         }
     }
 
-    /// S3. Whether the last frame of each page has the image that is in the file: a checkpoint carries them over as they are,
-    /// but for pages that were re-encrypted meanwhile.
+    /// `log-equals-file`: whether the last frame of each page has the image that is in the file: a
+    /// checkpoint carries them over as they are, but for pages that were re-encrypted meanwhile.
     fn is_carried(&self, frame_count: u64) -> Result<bool, EngineError> {
         if frame_count == 0 {
             return Ok(true);

@@ -1,6 +1,7 @@
 //! Trailers of all pages, on their way to an anchor, or compared with one.
 //!
-//! T1. Runs come from several threads in any order. A run of which a page did not open waits for a second look at it.
+//! - runs-in-any-order: runs come from several threads in any order. A run of which a page did not
+//!   open waits for a second look at it.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -57,7 +58,7 @@ pub(crate) enum Judgement {
 struct Inner {
     /// By the first page.
     runs: BTreeMap<u32, Run>,
-    /// T1.
+    /// Enforces `runs-in-any-order`.
     open: BTreeMap<u32, Vec<Option<[u8; TRAILER_SIZE]>>>,
     sessions: BTreeMap<SessionId, u32>,
     differing: Differing,
@@ -68,7 +69,7 @@ struct Run {
     marks: Vec<Mark>,
 }
 
-/// A1 of the module above.
+/// later-images-count-higher of the module above.
 pub(crate) fn judge(anchor: &Anchor, page_no: u32, trailer: &[u8; TRAILER_SIZE]) -> Judgement {
     let index = usize::try_from(page_no).unwrap_or(usize::MAX).wrapping_sub(1);
     if anchor.marks.get(index) == Some(&mark(trailer)) {

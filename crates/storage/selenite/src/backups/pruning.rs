@@ -1,14 +1,19 @@
 //! Backups that no rule keeps are removed.
 //!
-//! P1. Everything is decided before anything is removed, and by what was authenticated: an archive that does not open stays, and with
-//!     it all others of its database (R2 of `selenite_backup::retention`).
-//! P2. An archive without a manifest is removed when its newest object is a day older than the newest in the destination, and a
-//!     day old by this machine's clock: one of the two that is wrong removes nothing that is being written.
-//! P3. Only what has the name, the beginning and the id of an archive is one; everything else is left alone, and counted. What has
-//!     the name and a manifest may have been one: it can't be read (P1).
-//! P4. A backup of which a part is missing, or as long as no part is, can't be restored: it takes no other's place. Whether each is
-//!     what was written there is not read; `verify` does.
-//! P5. Keys that open nothing of what they are asked about prune nothing, and that is an error: who named them expects otherwise.
+//! - decide-then-remove: everything is decided before anything is removed, and by what was
+//!   authenticated: an archive that does not open stays, and with it all others of its database (newest-is-kept
+//!   in `selenite_backup::retention`).
+//! - abandoned-after-a-day: an archive without a manifest is removed when its newest object is a
+//!   day older than the newest in the destination, and a day old by this machine's clock: one of
+//!   the two that is wrong removes nothing that is being written.
+//! - archives-only: only what has the name, the beginning and the id of an archive is one;
+//!   everything else is left alone, and counted. What has the name and a manifest may have been
+//!   one: it can't be read (decide-then-remove).
+//! - incomplete-takes-no-place: a backup of which a part is missing, or as long as no part is,
+//!   can't be restored: it takes no other's place. Whether each is what was written there is not
+//!   read; `verify` does.
+//! - useless-key-is-an-error: keys that open nothing of what they are asked about prune nothing,
+//!   and that is an error: who named them expects otherwise.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +105,7 @@ struct Found {
 /// Removes what no rule keeps.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing (P5); [`EngineError::Backup`] where the destination fails: what was removed by then stays so, and
+/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing (useless-key-is-an-error); [`EngineError::Backup`] where the destination fails: what was removed by then stays so, and
 /// no backup that is left lacks what it rests on. [`EngineError::Interrupted`] as that.
 pub fn prune(
     destination: &dyn Destination,
@@ -112,7 +117,7 @@ pub fn prune(
     let reader = Reader::new(access, what.unpinned)?;
     destination.check_place().map_err(BackupError::from)?;
     let catalog = Catalog::read(destination, what.database_id).map_err(BackupError::from)?;
-    // P2.
+    // abandoned-after-a-day.
     let newest = destination.list("").map_err(BackupError::from)?;
     let newest = newest
         .iter()
@@ -146,7 +151,7 @@ pub fn prune(
         let decision = what.rules.decide(&candidates, &next_bases, now());
         pruned.add(items, &decision);
     }
-    // P5.
+    // useless-key-is-an-error.
     if let Some(error) = closed.filter(|_| !has_opened) {
         return Err(error.into());
     }
@@ -220,7 +225,7 @@ impl Found {
                 }
                 // Removed meanwhile: the manifest goes first.
                 Err(BackupError::Unfinished { .. }) => unfinished(false),
-                // P3.
+                // archives-only.
                 Err(BackupError::NotThere { .. }) => {
                     let why_not = format!("backup {}: what opens it is missing", entry.name);
                     (State::Unreadable, Some(why_not))
@@ -267,8 +272,8 @@ impl Found {
         }
     }
 
-    /// The name of what another is based on; where there is none, one that says only which. Of what could not be read half of the id
-    /// is known, from its name.
+    /// The name of what another is based on; where there is none, one that says only which. Of what
+    /// could not be read half of the id is known, from its name.
     fn name_of(&self, base: Base) -> ArchiveName {
         // One of another manifest is not what it is based on.
         let opened = self.opened.iter().find(|other| other.id == base.archive_id);
@@ -287,7 +292,7 @@ impl Found {
     }
 }
 
-/// P2.
+/// Enforces `abandoned-after-a-day`.
 fn is_old(entry: &Entry, newest: u64) -> bool {
     newest.saturating_sub(entry.modified) > DAY_SECONDS
 }

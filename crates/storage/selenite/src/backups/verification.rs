@@ -1,9 +1,12 @@
 //! Whether backups are what was written, all of them or one with what it rests on.
 //!
-//! V1. Every object of a backup is opened once, and each backup after what it is based on: so which pages there are is known with one
-//!     bit for each page and backup whose dependents are still to come.
-//! V2. A backup that rests on a bad one is bad, and so is one of whose log an object is: where it was followed.
-//! V3. One that the keys given do not open is neither good nor bad, and so is what rests on it, if all of its own is as it should be.
+//! - bases-first: every object of a backup is opened once, and each backup after what it is based
+//!   on: so which pages there are is known with one bit for each page and backup whose dependents
+//!   are still to come.
+//! - bad-base-spreads: a backup that rests on a bad one is bad, and so is one of whose log an
+//!   object is: where it was followed.
+//! - unopened-is-unknown: one that the keys given do not open is neither good nor bad, and so is
+//!   what rests on it, if all of its own is as it should be.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -215,13 +218,13 @@ impl Shelf {
         done.find(|entry| entry.name.is_of(id))
     }
 
-    /// V3.
+    /// Enforces `unopened-is-unknown`.
     fn closed(&self, id: ArchiveId) -> Option<ArchiveName> {
         let is_closed = |one: &&Checked| matches!(one.outcome, Outcome::Closed(_)) && one.entry.name.is_of(id);
         self.done.iter().find(is_closed).map(|one| one.entry.name.clone())
     }
 
-    /// V1.
+    /// Enforces `bases-first`.
     fn check(mut self, destination: &dyn Destination, watch: &Watch) -> Result<Vec<Checked>, EngineError> {
         let total = self.waiting.iter().map(|(entry, _)| entry.size).sum();
         let mut meter = Meter { watch, done: 0, total };
@@ -295,7 +298,7 @@ enum Standing {
 /// On what a backup rests.
 enum Below<'a> {
     Seen(&'a Seen),
-    /// V3.
+    /// Enforces `unopened-is-unknown`.
     Closed(ArchiveName),
     /// It is a full one; or what it should rest on is not there.
     Nothing,

@@ -1,7 +1,7 @@
 //! The files of a folder and of all folders below it.
 //!
-//! W1. Links are not followed, devices, pipes and sockets not listed, and no folder is visited twice, which a mount of a
-//!     folder below itself would lead to.
+//! - no-links-no-loops: links are not followed, devices, pipes and sockets not listed, and no
+//!   folder is visited twice, which a mount of a folder below itself would lead to.
 
 use std::collections::HashSet;
 use std::ffi::OsString;

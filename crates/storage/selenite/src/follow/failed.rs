@@ -1,8 +1,9 @@
 //! A new backup that failed, and when the next is tried.
 //!
-//! G1. *A destination is not filled with beginnings.* What was sent of one that failed is gone on with; another is begun only where that
-//!     will not do.
-//! G2. *A database is not read over and over.* Each time that it fails the pause before the next is longer.
+//! - beginnings-are-reused: *A destination is not filled with beginnings.* What was sent of one
+//!   that failed is gone on with; another is begun only where that will not do.
+//! - pauses-grow: *A database is not read over and over.* Each time that it fails the pause before
+//!   the next is longer.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +15,7 @@ use crate::EngineError;
 /// What is known of it.
 pub struct Failed {
     why: String,
-    /// G1.
+    /// Enforces `beginnings-are-reused`.
     unfinished: Option<ArchiveName>,
     pause: Backoff,
     next: Instant,

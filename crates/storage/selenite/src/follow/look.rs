@@ -22,7 +22,7 @@ pub struct Look {
     pub page_count: u32,
     /// Which database.
     pub database_id: DatabaseId,
-    /// F4.
+    /// Enforces `removed-keys-open-nothing-new`.
     pub keys: Keys,
     /// When it began, in milliseconds since 1970-01-01 UTC: nothing that was committed later is in it.
     pub made: u64,

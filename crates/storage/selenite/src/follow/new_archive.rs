@@ -107,7 +107,7 @@ fn make(
     })?;
     let archive = (kept.key, kept.database_id, report.name);
     let mut writer = LogWriter::new(destination.clone(), archive, kept.manifest, look.end, how.level);
-    // It says where the archive was taken: one who resumes needs it (F2).
+    // It says where the archive was taken: one who resumes needs it (nothing-is-sent-twice).
     let turn = writer.turn(look.end, (look.page_size, look.page_count), look.made)?;
     match turn.finish() {
         // The writer has the object, and sends it again.

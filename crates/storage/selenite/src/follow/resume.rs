@@ -17,7 +17,8 @@ use crate::backup::Backup;
 use crate::keys::now;
 use crate::{Database, EngineError};
 
-/// The archive that can be gone on with, if there is one: `holder` is in a read transaction whose log has what comes next.
+/// The archive that can be gone on with, if there is one: `holder` is in a read transaction whose
+/// log has what comes next.
 pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, EngineError> {
     let destination = place.destination.clone();
     let how = place.backup.clone();
@@ -47,8 +48,8 @@ pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, En
     })
 }
 
-/// The writer behind the last object of the newest archive that has a log. One that does not open, or is not in order, is no
-/// trouble: a new one is made.
+/// The writer behind the last object of the newest archive that has a log. One that does not open,
+/// or is not in order, is no trouble: a new one is made.
 fn last_of(
     destination: Arc<dyn Destination>,
     unlocked: &Unlocked,
@@ -77,7 +78,7 @@ fn last_of(
         superblock,
         ..unlocked.duplicate()
     });
-    // F4.
+    // removed-keys-open-nothing-new.
     if of_archive != Keys::of(unlocked) || !is_for(&backup.archive, &how.recipients) {
         return Ok(None);
     }

@@ -1,7 +1,8 @@
 //! That one alone follows a database to a place, as far as this machine can tell.
 //!
-//! On another machine, or where the place was named otherwise, both go on: each object is written once, and who finds another's in the
-//! place of its own looks again at what is there (`LogWriter`, L3).
+//! On another machine, or where the place was named otherwise, both go on: each object is written
+//! once, and who finds another's in the place of its own looks again at what is there (`LogWriter`,
+//! resend-same-bytes).
 
 use std::io::ErrorKind;
 use std::path::Path;

@@ -25,7 +25,7 @@ impl Follower {
         if let Err(EngineError::Backup(error)) = &done
             && let Some(why) = lost(error).filter(|_| self.archive.is_some())
         {
-            // F5.
+            // no-holes.
             self.leave(why);
             done = self.go_on(place, renew_every, is_last);
         }
@@ -66,7 +66,7 @@ impl Follower {
         self.renew(place, renew_every)
     }
 
-    /// F6. Whether nothing was committed since the last transaction, which all of is sent, was begun.
+    /// `idle-is-free`: whether nothing was committed since the last transaction, which all of is sent, was begun.
     fn stands(&mut self) -> bool {
         let begun = Instant::now();
         let is_short = !self.look.sees_log || self.look.end.position.frames < CHECKPOINT;
@@ -89,7 +89,7 @@ impl Follower {
         self.looked = begun;
         let before = self.look.end;
         self.hand_over()?;
-        // F4.
+        // removed-keys-open-nothing-new.
         let is_for = |archive: &Followed| archive.keys == self.look.keys;
         if !self.archive.as_ref().is_none_or(is_for) {
             self.leave("who can open the database has changed");
@@ -179,7 +179,7 @@ impl Follower {
         Ok(())
     }
 
-    /// F1. The next transaction begins, then the last one ends.
+    /// `nothing-is-left-out`: the next transaction begins, then the last one ends.
     fn hand_over(&mut self) -> Result<(), EngineError> {
         let look = look::look(&self.other)?;
         self.holder.end_any_read();
@@ -190,7 +190,8 @@ impl Follower {
         Ok(())
     }
 
-    /// F2, F3. Sends what was committed while no mark was held, where the holder's own log does not tell it.
+    /// nothing-is-sent-twice, writers-never-wait. Sends what was committed while no mark was held,
+    /// where the holder's own log does not tell it.
     fn send_rest(&mut self) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_ref().filter(|_| self.is_apart) else {
             return Ok(());
@@ -215,7 +216,7 @@ impl Follower {
         if from == to {
             return Ok(());
         }
-        // Under marks that were held all the time, another log has begun behind the place (F1).
+        // Under marks that were held all the time, another log has begun behind the place (nothing-is-left-out).
         let first = if from.position.salts == to.position.salts {
             from.position.frames
         } else {
@@ -231,7 +232,7 @@ impl Follower {
         Ok(())
     }
 
-    /// F3.
+    /// Enforces `writers-never-wait`.
     fn have_log_begin_anew(&mut self) -> Result<(), EngineError> {
         let frames = self.look.end.position.frames;
         if !self.look.sees_log || frames < CHECKPOINT {
@@ -330,8 +331,9 @@ pub(super) fn send(
     })
 }
 
-/// Sends the pages that were written behind the last turn where the transaction's own log does not tell all of them: in one turn, since how
-/// the database was in between nobody knows. Answers whether all that was not sent is in the log that the transaction sees.
+/// Sends the pages that were written behind the last turn where the transaction's own log does not
+/// tell all of them: in one turn, since how the database was in between nobody knows. Answers
+/// whether all that was not sent is in the log that the transaction sees.
 fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
     database.read(move |snapshot| {
@@ -388,7 +390,7 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
     writer.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// F6. After how long a transaction is begun in any case: who can open the database may have changed.
+/// `idle-is-free`: after how long a transaction is begun in any case: who can open the database may have changed.
 const LOOK: Duration = Duration::from_secs(5);
 const GONE: &str = "it is not at the destination any more";
 const BEGUN_ANEW: &str = "the log was restarted before all of it was sent";

@@ -1,9 +1,11 @@
 //! Opens every page under its old key and seals it under the new one, on all cores.
 //!
-//! P1. A run of pages is read and written in as few calls as its places allow (FORMAT 2.3): mostly one.
-//! P2. A page is open in one worker's buffer only, of one page, which is wiped at the end.
-//! P3. What SQLite does not count is not copied: places between its last page and the end of the copy are sealed zeros
-//!     (FORMAT 2.4, 2.5).
+//! - few-large-calls: a run of pages is read and written in as few calls as its places allow
+//!   (FORMAT 2.3): mostly one.
+//! - one-page-per-worker: a page is open in one worker's buffer only, of one page, which is wiped
+//!   at the end.
+//! - uncounted-pages-are-zeros: what SQLite does not count is not copied: places between its last
+//!   page and the end of the copy are sealed zeros (FORMAT 2.4, 2.5).
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -275,7 +277,7 @@ struct Piece {
     place: u64,
 }
 
-/// P1. The page that SQLite never uses is in none.
+/// `few-large-calls`: the page that SQLite never uses is in none.
 fn pieces(geometry: Geometry, run: &Run) -> Vec<Piece> {
     let page_size = geometry.page_size();
     let mut pieces: Vec<Piece> = Vec::new();

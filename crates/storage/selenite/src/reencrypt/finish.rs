@@ -1,9 +1,10 @@
-//! From pages that are re-encrypted in the log to a file, a log and a journal that hold nothing of the old epoch, and then
-//! to a superblock without it.
+//! From pages that are re-encrypted in the log to a file, a log and a journal that hold nothing of
+//! the old epoch, and then to a superblock without it.
 //!
-//! F1. Old frames in a log that may still be recovered are a promise: recovery has to open them (FORMAT 6.4). So neither does the
-//!     cursor move nor the old key go before the log was cut, and looked through.
-//! F2. Nothing is waited for with SQLite's write lock held.
+//! - old-frames-keep-the-key: old frames in a log that may still be recovered are a promise:
+//!   recovery has to open them (FORMAT 6.4). So neither does the cursor move nor the old key go
+//!   before the log was cut, and looked through.
+//! - no-wait-under-lock: nothing is waited for with SQLite's write lock held.
 
 use std::time::{Duration, Instant};
 
@@ -39,7 +40,8 @@ impl<'a> Finish<'a> {
         self.save_up_to(first_old.map_or(u32::MAX, |page| page - 1))
     }
 
-    /// R2. Moves the cursor, if the log can be cut now: what is in the file up to there is synced then, and no log is left.
+    /// `cursor-is-durable`: moves the cursor, if the log can be cut now: what is in the file up to
+    /// there is synced then, and no log is left.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
@@ -93,8 +95,9 @@ impl<'a> Finish<'a> {
         self.patiently("waiting for who reads", || Ok(self.try_empty_log()?.then_some(())))
     }
 
-    /// Whether the log is empty now, also after a crash. Where many write, somebody is at a checkpoint most of the time: that one's end is
-    /// waited for. The write lock is taken only when all is copied, so that nobody waits for what a reader forbids.
+    /// Whether the log is empty now, also after a crash. Where many write, somebody is at a
+    /// checkpoint most of the time: that one's end is waited for. The write lock is taken only when
+    /// all is copied, so that nobody waits for what a reader forbids.
     fn try_empty_log(&self) -> Result<bool, EngineError> {
         for _ in 0..CHECKPOINT_TRIES {
             let checkpoint = match Checkpoint::passive(self.0)? {
@@ -134,8 +137,8 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// R3. The end: under the write lock, in one piece. `None` if something of the old epoch came to light, or somebody
-    /// wrote at the moment.
+    /// `drop-under-lock`: the end: under the write lock, in one piece. `None` if something of the
+    /// old epoch came to light, or somebody wrote at the moment.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
@@ -188,9 +191,10 @@ impl<'a> Finish<'a> {
         Ok(!pages::any_is_old(self.0)?)
     }
 
-    /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros. With the write lock held
-    /// and nothing written under it, what it holds is nobody's. It is cut and not removed: a connection that still reads
-    /// keeps it open after a commit, and would write the next one into a file that no recovery finds.
+    /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros.
+    /// With the write lock held and nothing written under it, what it holds is nobody's. It is cut
+    /// and not removed: a connection that still reads keeps it open after a commit, and would write
+    /// the next one into a file that no recovery finds.
     fn empty_journal(&self) -> Result<(), EngineError> {
         let path = beside(self.0.path, "-journal");
         let file = match self.0.storage.open_to_write(&path) {
@@ -215,8 +219,8 @@ impl<'a> Finish<'a> {
         }
     }
 
-    /// Whether any frame of the log's file, committed or not, is of another epoch. No lock is on that file: it may be opened
-    /// and closed.
+    /// Whether any frame of the log's file, committed or not, is of another epoch. No lock is on
+    /// that file: it may be opened and closed.
     fn log_has_old_frames(&self) -> Result<bool, EngineError> {
         let path = beside(self.0.path, "-wal");
         let sealing = self.0.sealing_epoch.to_be_bytes();

@@ -1,9 +1,11 @@
 //! Which backup is meant.
 //!
-//! C1. A time in a name is a clock's word: a backup from the future is not the newest, unless there is no other. A clock that jumped
-//!     ahead once must not hide all that was backed up since.
-//! C2. What was committed later and is listed, but can't be reached since an object before it is missing, is told of: as an error where
-//!     the backup that is meant is the one with the gap.
+//! - future-is-not-newest: a time in a name is a clock's word: a backup from the future is not the
+//!   newest, unless there is no other. A clock that jumped ahead once must not hide all that was
+//!   backed up since.
+//! - gaps-are-reported: what was committed later and is listed, but can't be reached since an
+//!   object before it is missing, is told of: as an error where the backup that is meant is the one
+//!   with the gap.
 
 use selenite_backup::{
     AHEAD_SECONDS, ArchiveName, Backup, BackupError, Catalog, Chain, Destination, Entry, KeySource, LogObject, LogPlan,
@@ -21,9 +23,9 @@ pub struct Choice {
     pub chain: Chain,
     /// What of its log is laid over it.
     pub log: LogPlan,
-    /// Those from the future that were passed over for it (C1).
+    /// Those from the future that were passed over for it (future-is-not-newest).
     pub passed_over: Vec<ArchiveName>,
-    /// Others with a gap in their log, and what they would tell of later (C2).
+    /// Others with a gap in their log, and what they would tell of later (gaps-are-reported).
     pub unreachable: Vec<Unreachable>,
 }
 
@@ -58,7 +60,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
     let tip = match &how.which {
         Which::Named(name) => wanted(name)?,
         Which::Newest => {
-            // C1.
+            // future-is-not-newest.
             let last = ArchiveName::new(now().saturating_add(AHEAD_SECONDS), ArchiveId([0xff; 16]));
             let past = finished().find(|entry| entry.name <= last);
             if past.is_some() {
@@ -143,7 +145,7 @@ fn behind_gap(destination: &dyn Destination, backup: &Backup, entry: &Entry) -> 
     })
 }
 
-/// C2.
+/// Enforces `gaps-are-reported`.
 fn check_gap(destination: &dyn Destination, (tip, entry): (&Backup, &Entry), log: &LogPlan) -> Result<(), EngineError> {
     // Before the gap there may be one of later than was asked for: then the gap is behind that.
     let is_before = entry.log_whole > 0 && log.all_until.is_none();

@@ -1,19 +1,22 @@
 //! Which of several backups tells of the latest moment.
 //!
-//! T1. A backup that is followed tells of later moments than its name: others may have been made meanwhile, by hand, or by one who followed
-//!     and was stopped before it said where the new one was taken.
-//! T2. Asked are those of which something was written, by the destination's clock, after the newest by name was made, or up to a day
-//!     before. Of each one manifest and few objects of the log are read, by halves: `made` never falls (FORMAT 12.6).
-//!     An object behind a gap tells nothing here: it can't be reached.
-//! T3. Manifests tell seconds. Within one, the log's length decides, where it is the same log.
+//! - followed-may-be-later: a backup that is followed tells of later moments than its name: others
+//!   may have been made meanwhile, by hand, or by one who followed and was stopped before it said
+//!   where the new one was taken.
+//! - recently-written-are-asked: asked are those of which something was written, by the
+//!   destination's clock, after the newest by name was made, or up to a day before. Of each one
+//!   manifest and few objects of the log are read, by halves: `made` never falls (FORMAT 12.6). An
+//!   object behind a gap tells nothing here: it can't be reached.
+//! - log-length-within-a-second: manifests tell seconds. Within one, the log's length decides,
+//!   where it is the same log.
 
 use selenite_backup::{ArchiveName, Backup, BackupError, Destination, Entry, LogObject, Trouble};
 use selenite_format::archive::{LogFacts, LogPosition};
 
 use crate::DAY_SECONDS;
 
-/// Of `newest` and the `others` that were begun before, the one that tells of the latest moment up to `until`, in milliseconds since
-/// 1970-01-01 UTC.
+/// Of `newest` and the `others` that were begun before, the one that tells of the latest moment up
+/// to `until`, in milliseconds since 1970-01-01 UTC.
 ///
 /// # Errors
 /// As opening a backup and an object of its log.
@@ -58,8 +61,8 @@ pub fn latest<'a>(
     Ok(found)
 }
 
-/// The last moment that the log of a backup tells of, in milliseconds since 1970-01-01 UTC; nothing without a log. A file's time would be
-/// that of a copy.
+/// The last moment that the log of a backup tells of, in milliseconds since 1970-01-01 UTC; nothing
+/// without a log. A file's time would be that of a copy.
 ///
 /// # Errors
 /// As opening an object of the log.
@@ -100,7 +103,7 @@ impl Moment {
         })
     }
 
-    /// T3.
+    /// Enforces `log-length-within-a-second`.
     fn is_after(&self, other: &Self) -> bool {
         if self.seconds != other.seconds {
             return self.seconds > other.seconds;
@@ -113,7 +116,7 @@ impl Moment {
     }
 }
 
-/// T2. The last object of the last whole turn not after `until`.
+/// `recently-written-are-asked`: the last object of the last whole turn not after `until`.
 fn last_turn(
     count: u32,
     until: u64,

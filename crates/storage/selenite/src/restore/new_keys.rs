@@ -1,11 +1,13 @@
 //! The keys of a restored database.
 //!
-//! N1. The data key and the log key are new: no page and no log of another file of the same database is ever read with it.
-//! N2. Database id, master key and slots are as they were when it was backed up; or, where others are to open it or nobody knows the
-//!     master key, it is another database, with an id of its own: a pin of the old one does not speak of it.
-//!     Who is to have a slot besides (`add_own_slot`) has it before the file has its name.
-//! N3. Epoch and generation are above those of the archive, and above those of the file whose place it takes, if that can be
-//!     opened and is of the same database.
+//! - new-data-and-log-key: the data key and the log key are new: no page and no log of another file
+//!   of the same database is ever read with it.
+//! - identity-kept-or-new: database id, master key and slots are as they were when it was backed
+//!   up; or, where others are to open it or nobody knows the master key, it is another database,
+//!   with an id of its own: a pin of the old one does not speak of it. Who is to have a slot
+//!   besides (`add_own_slot`) has it before the file has its name.
+//! - epoch-and-generation-above: epoch and generation are above those of the archive, and above
+//!   those of the file whose place it takes, if that can be opened and is of the same database.
 
 use selenite_backup::{Backup, OpenedBy};
 use selenite_cipher::{Epoch, Suite};
@@ -23,7 +25,8 @@ pub struct NewKeys {
 }
 
 impl NewKeys {
-    /// Draws them: for others, or for whom they were, and one's `own` identities. `present` is what the file has whose place it takes; what was in clear stays so only with `keep_clear`.
+    /// Draws them: for others, or for whom they were, and one's `own` identities. `present` is what
+    /// the file has whose place it takes; what was in clear stays so only with `keep_clear`.
     pub fn draw(
         backup: &Backup,
         recipients: &[Box<dyn Recipient>],
@@ -93,7 +96,7 @@ fn with_own_slot(made: Unlocked, own: &[Box<dyn Identity>]) -> Result<Unlocked, 
     Ok(change::add_slots(&made, &recipients, "", keys::now(), &mut os_random)?.unlocked)
 }
 
-/// N3.
+/// Enforces `epoch-and-generation-above`.
 fn above(unlocked: &Unlocked, present: Option<&Superblock>) -> Unlocked {
     let mut from = unlocked.duplicate();
     if let Some(present) = present.filter(|present| present.database_id == from.superblock.database_id) {

@@ -1,11 +1,14 @@
 //! The place of a restored database: a free name, or that of a file that it replaces.
 //!
-//! L1. What is there is locked from before the first page is written until the new file has its name, if it can be opened; who
-//!     has it open is told then.
-//! L2. What can't be opened, since it is damaged or of another key, is replaced without a lock. Its logs are put aside first,
-//!     and removed when the new file has the name: between the two a kill leaves them under the draft's name.
-//! L3. What is replaced so is the file that was looked at. Another that came there meanwhile stays.
-//! L4. That who keeps the key does not answer says nothing of the file: that is an error.
+//! - locked-until-renamed: what is there is locked from before the first page is written until the
+//!   new file has its name, if it can be opened; who has it open is told then.
+//! - unopenable-without-lock: what can't be opened, since it is damaged or of another key, is
+//!   replaced without a lock. Its logs are put aside first, and removed when the new file has the
+//!   name: between the two a kill leaves them under the draft's name.
+//! - same-file-replaced: what is replaced so is the file that was looked at. Another that came
+//!   there meanwhile stays.
+//! - silent-key-service-is-an-error: that who keeps the key does not answer says nothing of the
+//!   file: that is an error.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +34,7 @@ pub struct Place<'a> {
 enum Kind {
     Free,
     Locked(Box<ExclusiveSource>, Attributes),
-    /// L2.
+    /// Enforces `unopenable-without-lock`.
     Unopened(String, Option<Attributes>),
 }
 
@@ -148,7 +151,7 @@ impl<'a> Place<'a> {
 /// What came of locking what is there.
 enum Locked {
     Yes(Box<ExclusiveSource>),
-    /// L2: why.
+    /// unopenable-without-lock: why.
     Unopenable(String),
 }
 
@@ -194,7 +197,8 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
     Err(error)
 }
 
-/// L4. SQLite's number says that no key was to be had, and not why: it is asked for once more.
+/// `silent-key-service-is-an-error`: SQLite's number says that no key was to be had, and not why:
+/// it is asked for once more.
 fn is_of_another_key(path: &Path, superblock: &[u8], access: &Access) -> Result<bool, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
@@ -215,7 +219,7 @@ fn is_of_another_key(path: &Path, superblock: &[u8], access: &Access) -> Result<
     if is_the_files { Ok(true) } else { Err(error.into()) }
 }
 
-/// L3.
+/// Enforces `same-file-replaced`.
 fn check_same(storage: &dyn Storage, path: &Path, looked_at: Option<&Attributes>) -> Result<(), EngineError> {
     let found = match storage.attributes(path) {
         Ok(found) => Some(found.identity),
@@ -236,7 +240,7 @@ fn replace_unopened(
     (path, looked_at): (&Path, Option<&Attributes>),
     mut draft: Draft<'_>,
 ) -> Result<(), EngineError> {
-    // L3. The logs that are put aside are that file's, too.
+    // same-file-replaced: the logs that are put aside are that file's, too.
     check_same(storage, path, looked_at)?;
     let pairs = COMPANIONS.map(|companion| (beside(path, companion), beside(draft.path(), companion)));
     let mut aside = Vec::new();
@@ -286,7 +290,7 @@ mod tests {
         (folder.join("app.db"), Access::default())
     }
 
-    /// L3.
+    /// Enforces `same-file-replaced`.
     #[test]
     fn only_the_file_that_was_looked_at_is_replaced() {
         for (was_there, has_log) in [(true, false), (true, true), (false, true)] {

@@ -1,7 +1,8 @@
 //! Rows on their way into a table of the new database.
 //!
-//! L1. A row that is not in the table afterwards is refused, and no other goes for it: what the table itself says of
-//!     conflicts (`ON CONFLICT REPLACE`, `IGNORE`) was meant for its application's rows, not for old ones beside new ones.
+//! - no-row-displaces-another: a row that is not in the table afterwards is refused, and no other
+//!   goes for it: what the table itself says of conflicts (`ON CONFLICT REPLACE`, `IGNORE`) was
+//!   meant for its application's rows, not for old ones beside new ones.
 
 use std::collections::HashMap;
 
@@ -112,8 +113,9 @@ fn prepare<'a>(
     ))
 }
 
-/// SQLite's words where it refused a row or a definition for what it is: by a constraint, its size, because of a function
-/// or collation that only the database's application has, or because it may not do that (`maker.rs`).
+/// SQLite's words where it refused a row or a definition for what it is: by a constraint, its size,
+/// because of a function or collation that only the database's application has, or because it may
+/// not do that (`maker.rs`).
 ///
 /// # Errors
 /// Everything else.

@@ -1,8 +1,10 @@
 //! Which table a leaf belongs to, to which nothing leads any more: the page above it is lost.
 //!
-//! H1. Only a leaf for which there is one table, and no other, is taken for that table's: its rowids are in the range of
-//!     a hole of the table, and every record on it could be the table's.
-//! H2. And only where no leaf can be one that was given up: all free pages are known, and all tables.
+//! - exactly-one-table: only a leaf for which there is one table, and no other, is taken for that
+//!   table's: its rowids are in the range of a hole of the table, and every record on it could be
+//!   the table's.
+//! - no-freed-leaves: and only where no leaf can be one that was given up: all free pages are
+//!   known, and all tables.
 
 use super::page_survey::PageSurvey;
 use super::record;

@@ -1,11 +1,14 @@
 //! Makes what the entries of the old schema name, and nothing else.
 //!
-//! M1. Whoever could write to the schema table could have put anything there. Once a definition has run there is one new
-//!     thing, of its entry's kind and name; or else all that it did is undone.
-//! M2. No table is made from a query, which need not end: SQLite itself refuses such a schema (`sqlite3EndTable` in
-//!     build.c). Nor does a definition run a virtual table's module.
-//! M3. A virtual table is listed, not made: CREATE would make its contents, which are there, tables of their own and copied
-//!     as any. It stays in the list if SQLite can read the schema with it.
+//! - definition-makes-its-entry: whoever could write to the schema table could have put anything
+//!   there. Once a definition has run there is one new thing, of its entry's kind and name; or else
+//!   all that it did is undone.
+//! - no-table-from-query: no table is made from a query, which need not end: SQLite itself refuses
+//!   such a schema (`sqlite3EndTable` in build.c). Nor does a definition run a virtual table's
+//!   module.
+//! - virtual-tables-are-listed: a virtual table is listed, not made: CREATE would make its
+//!   contents, which are there, tables of their own and copied as any. It stays in the list if
+//!   SQLite can read the schema with it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +22,7 @@ use crate::{Database, EngineError};
 /// Why something was not made, or that it was.
 type Made = Result<(), String>;
 
-/// Decides while a definition is compiled what it may do (M2).
+/// Decides while a definition is compiled what it may do (no-table-from-query).
 pub struct Guard(Arc<AtomicBool>);
 
 impl Guard {
@@ -83,7 +86,7 @@ impl<'a> Maker<'a> {
         })
     }
 
-    /// Lists a virtual table (M3). Answers why not, if SQLite would not read that.
+    /// Lists a virtual table (virtual-tables-are-listed). Answers why not, if SQLite would not read that.
     ///
     /// # Errors
     /// What SQLite says.
@@ -125,7 +128,7 @@ impl<'a> Maker<'a> {
         Ok(made)
     }
 
-    /// M1. But for what SQLite makes along with it: indexes of keys, and `sqlite_sequence`.
+    /// `definition-makes-its-entry`: but for what SQLite makes along with it: indexes of keys, and `sqlite_sequence`.
     fn is_sole_since(&self, last: u64, entry: &Entry) -> Result<bool, rusqlite::Error> {
         let mut statement = self.database.connection().prepare(
             "SELECT type, name FROM main.sqlite_schema WHERE rowid > ?1 AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",

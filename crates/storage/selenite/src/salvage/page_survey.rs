@@ -1,6 +1,7 @@
 //! What a database's pages are, and which of them are spoken for.
 //!
-//! G1. A page belongs to one tree, chain or list: whoever comes to it second does not get it.
+//! - one-owner-per-page: a page belongs to one tree, chain or list: whoever comes to it second does
+//!   not get it.
 
 use super::node::{Cell, Node, NodeKind, u32_at};
 use super::snapshot::Snapshot;
@@ -90,14 +91,15 @@ impl<'a> PageSurvey<'a> {
             .chain(missing.filter(|&page_no| !self.snapshot.is_lock_page(page_no)))
     }
 
-    /// How many there are of those, without a look at each that is missing: SQLite's lock-byte page is one too many, there.
+    /// How many there are of those, without a look at each that is missing: SQLite's lock-byte page
+    /// is one too many, there.
     pub fn bad_count(&self) -> u64 {
         let (here, promised) = (self.snapshot.page_count(), self.snapshot.promised_count());
         let bad = self.marks.iter().filter(|mark| mark.is_bad).count();
         u64::try_from(bad).unwrap_or(u64::MAX) + u64::from(promised - here)
     }
 
-    /// The pages whose newest image may be lost, though they have one (P3 in `snapshot.rs`).
+    /// The pages whose newest image may be lost, though they have one (no-older-substitute in `snapshot.rs`).
     pub fn uncertain_pages(&self) -> impl Iterator<Item = u32> {
         (1..=self.snapshot.page_count())
             .zip(&self.marks)
@@ -116,7 +118,7 @@ impl<'a> PageSurvey<'a> {
             .collect()
     }
 
-    /// Has a page taken (G1); answers whether it was free.
+    /// Has a page taken (one-owner-per-page); answers whether it was free.
     pub fn take(&mut self, page_no: u32) -> bool {
         match self.mark_mut(page_no) {
             Some(mark) => !std::mem::replace(&mut mark.is_taken, true),

@@ -167,13 +167,7 @@ impl std::fmt::Display for Lost {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Page(hole) => {
-                let rows = match (hole.above, hole.up_to) {
-                    (None, None) => "rows of any key".to_owned(),
-                    (Some(above), None) => format!("rows above {above}"),
-                    (None, Some(up_to)) => format!("rows up to {up_to}"),
-                    (Some(above), Some(up_to)) => format!("rows above {above}, up to {up_to}"),
-                };
-                write!(f, "page {}: {}: {rows}", hole.page_no, hole.why)
+                write!(f, "page {}: {}: {}", hole.page_no, hole.why, hole.rows())
             }
             Self::Row {
                 rowid: Some(rowid),

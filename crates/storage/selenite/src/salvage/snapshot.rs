@@ -1,17 +1,23 @@
 //! The pages of a damaged database as its last commit left them.
 //!
-//! P1. A page is given out only if it authenticated as this page, just now: never anything that was only read.
-//! P2. The newest committed image counts: that of the log, or else that of a hot journal, or else the file's. A log
-//!     counts up to its first bad frame, as SQLite would have it; unless a checkpoint has copied what lies behind
-//!     that frame: then the file is newer than the log's beginning, and all of its authentic frames count.
-//! P3. A page whose committed image is known to be bad has no older image put in its place.
-//!     Where nobody can say which page a bad frame held, and it may have been copied or not, every page without a later
-//!     image may be older than its last commit; and where nobody can say which page a bad record of a hot journal held,
-//!     one without a record may be newer. Such pages are used, and named ([`Snapshot::is_certain`]).
-//! P4. Nothing is written and no lock is taken. Whether somebody wrote meanwhile is seen by comparing [`Mark`]s.
-//! P5. A log whose header is damaged counts by the salts of its first frame: that was written after the header. If that is
-//!     damaged, too, what follows may be of an older log, and the file alone counts.
-//! P6. Nobody has authenticated how many pages there are: no more are looked at than the file and the logs have.
+//! - authenticated-just-now: a page is given out only if it authenticated as this page, just now:
+//!   never anything that was only read.
+//! - newest-committed-image: the newest committed image counts: that of the log, or else that of a
+//!   hot journal, or else the file's. A log counts up to its first bad frame, as SQLite would have
+//!   it; unless a checkpoint has copied what lies behind that frame: then the file is newer than
+//!   the log's beginning, and all of its authentic frames count.
+//! - no-older-substitute: a page whose committed image is known to be bad has no older image put in
+//!   its place. Where nobody can say which page a bad frame held, and it may have been copied or
+//!   not, every page without a later image may be older than its last commit; and where nobody can
+//!   say which page a bad record of a hot journal held, one without a record may be newer. Such
+//!   pages are used, and named ([`Snapshot::is_certain`]).
+//! - no-locks-no-writes: nothing is written and no lock is taken. Whether somebody wrote meanwhile
+//!   is seen by comparing [`Mark`]s.
+//! - damaged-header-by-first-frame: a log whose header is damaged counts by the salts of its first
+//!   frame: that was written after the header. If that is damaged, too, what follows may be of an
+//!   older log, and the file alone counts.
+//! - page-count-is-bounded: nobody has authenticated how many pages there are: no more are looked
+//!   at than the file and the logs have.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -43,7 +49,7 @@ pub struct Snapshot<'a> {
     page_count: u32,
     promised_count: u32,
     bad_logs: Vec<BadPage>,
-    /// P3. The only pages whose newest image is known; nothing: all.
+    /// `no-older-substitute`: the only pages whose newest image is known; nothing: all.
     certain: Option<HashSet<u32>>,
     mark: Mark,
     image: Vec<u8>,
@@ -54,7 +60,7 @@ pub struct Snapshot<'a> {
 enum Place {
     Wal(u64),
     Journal(u64),
-    /// It was in a log, and is bad (P3).
+    /// It was in a log, and is bad (no-older-substitute).
     Lost,
 }
 
@@ -110,7 +116,7 @@ impl<'a> Snapshot<'a> {
         if !known && let Some(count) = snapshot.page(1).as_deref().and_then(header_page_count) {
             snapshot.page_count = count;
         }
-        // P6.
+        // page-count-is-bounded.
         let images = snapshot
             .elsewhere
             .iter()
@@ -131,7 +137,7 @@ impl<'a> Snapshot<'a> {
         self.promised_count
     }
 
-    /// Whether a page's image, if it has one, is surely that of its last commit (P3).
+    /// Whether a page's image, if it has one, is surely that of its last commit (no-older-substitute).
     pub fn is_certain(&self, page_no: u32) -> bool {
         self.certain.as_ref().is_none_or(|certain| certain.contains(&page_no))
     }
@@ -161,8 +167,8 @@ impl<'a> Snapshot<'a> {
         self.view.geometry.lock_page().0 == page_no
     }
 
-    /// A page, as SQLite has it; `None` where it is not there or not authentic. A place that can't be read is one that is
-    /// not authentic: disks that fail are what this is for.
+    /// A page, as SQLite has it; `None` where it is not there or not authentic. A place that can't
+    /// be read is one that is not authentic: disks that fail are what this is for.
     pub fn page(&mut self, page_no: u32) -> Option<Vec<u8>> {
         if page_no == 0 || page_no > self.page_count {
             return None;
@@ -199,7 +205,7 @@ impl<'a> Snapshot<'a> {
         self.mark.wal = Some((reading.header, reading.report.committed_count));
         self.bad_logs.extend(reading.bad);
         if reading.salts.is_none() && reading.frames.is_empty() {
-            // P5.
+            // damaged-header-by-first-frame.
             return Ok(false);
         }
         let mut page_count = reading.page_counts.0;
@@ -207,7 +213,7 @@ impl<'a> Snapshot<'a> {
         let copied = self.count_copied(&reading.behind);
         let is_all_copied = copied == reading.behind.len();
         if copied > 0 {
-            // P2, the exception.
+            // newest-committed-image, the exception.
             page_count = reading.page_counts.1;
             frames.extend(reading.behind.into_iter().map(|frame| (frame, true)));
             frames.extend(reading.bad_frames.into_iter().map(|frame| (frame, false)));
@@ -227,7 +233,7 @@ impl<'a> Snapshot<'a> {
                 (true, _) => self.elsewhere.insert(frame.page_no, Place::Wal(frame.offset)),
                 // What was in it is in the file.
                 (false, true) => self.elsewhere.remove(&frame.page_no),
-                // P3.
+                // no-older-substitute.
                 (false, false) => self.elsewhere.insert(frame.page_no, Place::Lost),
             };
         }
@@ -255,8 +261,8 @@ impl<'a> Snapshot<'a> {
         copied + (frames.len() - newest.len())
     }
 
-    /// Takes the pages that a transaction had changed that was not committed back to what they were. Answers whether the
-    /// journal says how many pages there are.
+    /// Takes the pages that a transaction had changed that was not committed back to what they
+    /// were. Answers whether the journal says how many pages there are.
     fn load_journal(&mut self, storage: &dyn Storage, path: &Path, watch: &Watch) -> Result<bool, EngineError> {
         let Some(file) = RawFile::open_if_there(storage, &beside(path, "-journal"))? else {
             return Ok(false);
@@ -279,7 +285,7 @@ impl<'a> Snapshot<'a> {
         }
         let is_known = |page_no| page_no > 0 && page_no <= page_count && !self.elsewhere.contains_key(&page_no);
         if reading.bad.iter().any(|bad| !is_known(bad.page_no)) {
-            // P3: what is on some page of the file was never committed.
+            // no-older-substitute: what is on some page of the file was never committed.
             self.certain = Some(self.elsewhere.keys().copied().collect());
         }
         for bad in reading.bad {

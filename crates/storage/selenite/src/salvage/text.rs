@@ -1,8 +1,8 @@
 //! Texts in any of SQLite's encodings, on their way into a database of the same.
 //!
-//! X1. A text arrives byte for byte, valid or not. SQLite takes UTF-8 as it is; UTF-16 it would decode and encode, so
-//!     it is given the bytes, as a blob that it casts to text: "the bytes are interpreted as text in the database's
-//!     encoding" (sqlite.org/lang_expr.html, CAST).
+//! - byte-for-byte: a text arrives byte for byte, valid or not. SQLite takes UTF-8 as it is; UTF-16
+//!   it would decode and encode, so it is given the bytes, as a blob that it casts to text: "the
+//!   bytes are interpreted as text in the database's encoding" (sqlite.org/lang_expr.html, CAST).
 
 use rusqlite::Statement;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// X1.
+    /// Enforces `byte-for-byte`.
     #[test]
     fn every_text_arrives_byte_for_byte() {
         let texts: [&[u8]; 7] = [

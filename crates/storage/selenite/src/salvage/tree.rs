@@ -1,7 +1,8 @@
 //! The pages of one table that can be reached from its root, and the holes.
 //!
-//! T1. What is below a page that says "rowids from here to there" has only such rowids, in ascending order: a page that
-//!     has others is none of this tree, though it be authentic. So no row is found twice.
+//! - rowids-in-range: what is below a page that says "rowids from here to there" has only such
+//!   rowids, in ascending order: a page that has others is none of this tree, though it be
+//!   authentic. So no row is found twice.
 
 use super::node::{Node, NodeKind};
 use super::page_survey::{PageSurvey, Why};
@@ -48,6 +49,17 @@ struct Visit {
 }
 
 impl Hole {
+    /// Which rowids are lost, in words.
+    #[must_use]
+    pub fn rows(&self) -> String {
+        match (self.above, self.up_to) {
+            (None, None) => "rows of unknown keys".to_owned(),
+            (Some(above), None) => format!("rows above {above}"),
+            (None, Some(up_to)) => format!("rows up to {up_to}"),
+            (Some(above), Some(up_to)) => format!("rows above {above}, up to {up_to}"),
+        }
+    }
+
     /// A page of rows that was there before, and can't be read now.
     pub(super) fn of_page(page_no: u32, why: Why) -> Self {
         Self {
@@ -131,7 +143,7 @@ fn enter(survey: &mut PageSurvey<'_>, visit: &Visit, family: Family) -> Result<N
     Err(Why::Misplaced)
 }
 
-/// T1.
+/// Enforces `rowids-in-range`.
 fn is_in_order(node: &Node, visit: &Visit) -> bool {
     let mut above = visit.above;
     node.cells.iter().all(|cell| {

@@ -1,7 +1,7 @@
 //! A file that says who is at work on a database: held by one process at a time, and let go with it.
 //!
-//! C1. It is written only where it is a file of this one name: who may make a link beside a database decides nothing about
-//!     what the link leads to.
+//! - one-name-only: it is written only where it is a file of this one name: who may make a link
+//!   beside a database decides nothing about what the link leads to.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -52,7 +52,8 @@ impl DiskClaim {
 
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
-        // In one write, over all that was there before: empty lines mean nothing, and whoever reads meanwhile sees no tail.
+        // In one write, over all that was there before: empty lines mean nothing, and whoever reads
+        // meanwhile sees no tail.
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
         bytes.resize(bytes.len().max(before), b'\n');
@@ -89,7 +90,7 @@ mod tests {
         assert!(DiskClaim::take(&path).unwrap().is_some());
     }
 
-    /// C1.
+    /// Enforces `one-name-only`.
     #[test]
     fn a_link_and_a_pipe_are_no_claim() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,7 +1,7 @@
 //! Walks b-trees in the order of their entries (sqlite.org/fileformat2.html, 1.6), and trusts nothing in them.
 //!
-//! W1. No page is in two trees, or twice in one.
-//! W2. The rowids of a table ascend, and lie where the keys above them say.
+//! - page-in-one-tree: no page is in two trees, or twice in one.
+//! - rowids-ascend: the rowids of a table ascend, and lie where the keys above them say.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,7 +87,7 @@ impl Part {
         Ok(())
     }
 
-    /// W2. What comes next is above this key, and what was met is not.
+    /// `rowids-ascend`: what comes next is above this key, and what was met is not.
     fn bound(&mut self, key: i64) -> Result<(), Fault> {
         if self.last.is_some_and(|last| last > key) {
             return Err(Fault::Shape(format!("a key of {key} lies above a greater rowid")));

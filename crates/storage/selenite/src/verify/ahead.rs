@@ -7,7 +7,7 @@ use crate::EngineError;
 pub(super) struct Ahead<'a> {
     wal: Option<&'a wal::Found>,
     journal: Option<&'a journal::Found>,
-    /// How many frames of the log are in the database already (B2 in `backfill.rs`).
+    /// How many frames of the log are in the database already (copied-frames-stay-copied in `backfill.rs`).
     copied_count: u64,
 }
 

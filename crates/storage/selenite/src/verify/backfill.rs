@@ -1,11 +1,11 @@
 //! How many frames of a log checkpoints have copied, by the WAL index (the `-shm` file).
 //!
-//! B1. A page of the database that does not open, and of which the log holds a committed frame that is still to be copied,
-//!     is no loss: SQLite reads the frame, and the next checkpoint rewrites the page. A crash in the middle of a
-//!     checkpoint leaves such pages.
-//! B2. A frame that was copied already is not copied again while the index lives: the page that it was copied to has to
-//!     open. Where there is no index of this log, who opens it next makes one, in which nothing is copied
-//!     (walIndexRecover in wal.c).
+//! - about-to-be-rewritten: a page of the database that does not open, and of which the log holds a
+//!   committed frame that is still to be copied, is no loss: SQLite reads the frame, and the next
+//!   checkpoint rewrites the page. A crash in the middle of a checkpoint leaves such pages.
+//! - copied-frames-stay-copied: a frame that was copied already is not copied again while the index
+//!   lives: the page that it was copied to has to open. Where there is no index of this log, who
+//!   opens it next makes one, in which nothing is copied (walIndexRecover in wal.c).
 
 use super::Subject;
 use crate::EngineError;

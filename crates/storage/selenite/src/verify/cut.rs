@@ -1,10 +1,11 @@
 //! Pages that are gone: the file was cut at the end of one, of which no tag tells.
 //!
-//! C1. How many there should be says the last commit in the log, or else the hot journal, which a rollback goes by, or else
-//!     page 1. What neither the file has nor the log or journal is about to write to it is gone; a log that holds no commit
-//!     excuses nothing.
-//! C2. A file may be longer (FORMAT 2.4).
-//! C3. Others may be writing: what is missing is looked for again, in the logs as they are then.
+//! - count-by-last-commit: how many there should be says the last commit in the log, or else the
+//!   hot journal, which a rollback goes by, or else page 1. What neither the file has nor the log
+//!   or journal is about to write to it is gone; a log that holds no commit excuses nothing.
+//! - longer-is-allowed: a file may be longer (FORMAT 2.4).
+//! - missing-is-rechecked: others may be writing: what is missing is looked for again, in the logs
+//!   as they are then.
 
 use selenite_cipher::PageNo;
 use selenite_vfs::view::View;
@@ -26,7 +27,7 @@ pub(super) fn check(
     let missing = look_again((subject.keys, subject.file), view, subject.watch, |view| {
         let mut missing = missing_page(subject, view, (wal.as_ref(), journal.as_ref()))?;
         if missing.is_some() && !subject.is_still {
-            // C3. Closed first: what this process has open is not opened again.
+            // missing-is-rechecked: closed first: what this process has open is not opened again.
             (*wal, *journal) = (None, None);
             *wal = wal::load(subject, view)?.map(|(found, _)| found);
             *journal = journal::load(subject, view)?;
@@ -81,7 +82,7 @@ fn missing_page(
     Ok(Some(BadPage::new(Origin::Database, first, None, why)))
 }
 
-/// C1.
+/// Enforces `count-by-last-commit`.
 fn promised(
     subject: &Subject<'_>,
     view: &View,
@@ -98,8 +99,8 @@ fn promised(
     }
 }
 
-/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8); nothing, too, if page 1 does
-/// not open, which is found elsewhere.
+/// The page count in SQLite's header, if that is valid (sqlite.org/fileformat.html, 1.3.8);
+/// nothing, too, if page 1 does not open, which is found elsewhere.
 fn header_page_count(file: &RawFile, view: &View) -> Option<u32> {
     let mut opener = Opener::new(file, view);
     let plain = opener.page(PageNo(1)).ok()??.plain;

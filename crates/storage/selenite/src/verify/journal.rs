@@ -1,8 +1,9 @@
 //! Authenticates the records of a rollback journal (FORMAT 7).
 //!
-//! J1. Only what a synced record count covers must be authentic (FORMAT 7.3); behind it the journal ends where SQLite's
-//!     rollback would end it.
-//! J2. What can't be read is bad, wherever it is: no crash leaves such a thing, and a rollback would fail at it.
+//! - synced-records-only: only what a synced record count covers must be authentic (FORMAT 7.3);
+//!   behind it the journal ends where SQLite's rollback would end it.
+//! - unreadable-is-bad: what can't be read is bad, wherever it is: no crash leaves such a thing,
+//!   and a rollback would fail at it.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -97,9 +98,10 @@ fn is_hot(found: &Found) -> bool {
     found.report.record_count > 0
 }
 
-/// The super-journal that a journal names at its end: it is part of a transaction over several databases. A name that does
-/// not add up is none, and the transaction is rolled back; so it is taken for one that can't be read (sqlite.org/
-/// atomiccommit.html, 5.5; readSuperJournal in pager.c).
+/// The super-journal that a journal names at its end: it is part of a transaction over several
+/// databases. A name that does not add up is none, and the transaction is rolled back; so it is
+/// taken for one that can't be read (sqlite.org/ atomiccommit.html, 5.5; readSuperJournal in
+/// pager.c).
 pub(crate) fn super_journal(journal: &RawFile) -> Option<PathBuf> {
     let at = journal.size().ok()?.checked_sub(16)?;
     let mut tail = [0; 16];
@@ -175,7 +177,7 @@ pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, Engin
             Ok(Some(header)) => header,
             Ok(None) => break,
             Err(error) => {
-                // J2.
+                // unreadable-is-bad.
                 let why = format!("its header at {at} could not be read: {error}");
                 journal.reading.bad.push(BadPage::new(Origin::Journal, 0, None, why));
                 break;
@@ -289,7 +291,7 @@ impl Journal<'_> {
         })
     }
 
-    /// J2. Its page number may be in a sector that can be read.
+    /// `unreadable-is-bad`: its page number may be in a sector that can be read.
     fn unread(&self, at: u64, error: &EngineError) -> Record {
         let mut number = [0; 4];
         let was_read = self.file.read_at(&mut number, at).is_ok();

@@ -1,7 +1,8 @@
 //! The keys of a database, and whether they are still its keys.
 //!
-//! K1. What does not open may be of a key that came after ours: it counts as bad only after a look under the keys that
-//!     the superblock lists, with no change of it meanwhile (FORMAT 3.8).
+//! - newer-keys-first: what does not open may be of a key that came after ours: it counts as bad
+//!   only after a look under the keys that the superblock lists, with no change of it meanwhile
+//!   (FORMAT 3.8).
 
 use std::path::Path;
 use std::time::Duration;
@@ -83,9 +84,9 @@ impl Asked {
     }
 }
 
-/// K1. Looks until all is good, or as often as others may have been in the middle of something; `look` answers what it
-/// found, and whether that is good. A look during which the keys changed does not count. Leaves in `view` the keys of the
-/// last look.
+/// `newer-keys-first`: looks until all is good, or as often as others may have been in the middle
+/// of something; `look` answers what it found, and whether that is good. A look during which the
+/// keys changed does not count. Leaves in `view` the keys of the last look.
 pub(crate) fn look_again<T>(
     (keys, file): (&Keys<'_>, &RawFile),
     view: &mut View,

@@ -1,8 +1,10 @@
 //! What a page belongs to: found by walking the b-trees from `sqlite_schema` over the pages that open.
 //!
-//! O1. Nothing is believed of a page but that it was sealed: it may be of another time than the one that leads to it.
-//!     Every number in it is checked, and no page is visited twice.
-//! O2. What only a page leads to that does not open can't be told: it is said to be unknown, never guessed.
+//! - pages-may-disagree: nothing is believed of a page but that it was sealed: it may be of another
+//!   time than the one that leads to it. Every number in it is checked, and no page is visited
+//!   twice.
+//! - unknown-is-not-guessed: what only a page leads to that does not open can't be told: it is said
+//!   to be unknown, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

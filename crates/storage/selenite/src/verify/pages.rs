@@ -51,7 +51,7 @@ pub fn name(file: &RawFile, view: &View, bad: &[u32], findings: &mut Findings) -
     let (listed, unlisted) = bad.split_at(bad.len().min(BAD_LISTED_MAX));
     let page_count = view.geometry.page_count(file.size()?);
     for &page_no in listed.iter().filter(|&&page_no| page_no <= page_count) {
-        // V1: one that opens now is not bad.
+        // read-twice: one that opens now is not bad.
         if let Err(doubt) = opener.page(PageNo(page_no)) {
             findings.add(BadPage::new(Origin::Database, page_no, None, doubt.to_string()));
         }
@@ -99,7 +99,8 @@ fn scan(
     Ok((page_count, size, suspects))
 }
 
-/// V1. Reads what was doubtful again: a page that others were writing is whole soon. Leaves in `suspects` what still is.
+/// `read-twice`: reads what was doubtful again: a page that others were writing is whole soon.
+/// Leaves in `suspects` what still is.
 fn second_look(
     (file, view): (&RawFile, &View),
     tally: Option<&Tally<'_>>,

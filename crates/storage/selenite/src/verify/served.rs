@@ -1,8 +1,11 @@
-//! Every page that a connection of this process would see, authenticated while the process goes on serving the database.
+//! Every page that a connection of this process would see, authenticated while the process goes on
+//! serving the database.
 //!
-//! S1. The pages are those of one read transaction, read from the file and the log themselves: neither SQLite's page cache nor
-//!     the pool answers. No other descriptor is opened (R1 in `raw_file.rs`), and nobody waits but a checkpoint.
-//! S2. Of a log only the last image of each page is looked at: the others are read by nobody any more.
+//! - one-read-transaction: the pages are those of one read transaction, read from the file and the
+//!   log themselves: neither SQLite's page cache nor the pool answers. No other descriptor is
+//!   opened (no-second-descriptor in `raw_file.rs`), and nobody waits but a checkpoint.
+//! - last-image-only: of a log only the last image of each page is looked at: the others are read
+//!   by nobody any more.
 
 use std::path::{Path, PathBuf};
 

@@ -1,16 +1,20 @@
 //! Authenticates the frames of a write-ahead log (FORMAT 6).
 //!
-//! W1. The log ends where SQLite's recovery would end it (FORMAT 6.4). What is behind is of an older log, or of a
-//!     transaction that was rolled back or cut off: no fault.
-//! W2. But where a commit that is authentic and of this log follows, the frame at which the log would end is bad:
-//!     transactions that were committed would be lost. That holds for one whose header is damaged, too, which looks like
-//!     one of another log: so all headers are read, to the end of the file.
-//! W3. Frames of this log that follow each other, and not the last good frame, were given up: a recovery ended the log
-//!     before them, and writers went on from there, with the same salts (walIndexRecover in wal.c keeps them). No fault.
-//! W4. A log whose header is damaged is empty to SQLite. Where frames in it open and end a transaction, the header is bad.
-//! W5. What others overwrote while it was read is read again: a fault is one of the log as it is.
-//! W6. Where the frame at which the log would end and the next one are both of an epoch above the highest (FORMAT 6.4 number
-//!     2), it is bad, too: nobody opens that log.
+//! - ends-as-recovery: the log ends where SQLite's recovery would end it (FORMAT 6.4). What is
+//!   behind is of an older log, or of a transaction that was rolled back or cut off: no fault.
+//! - bad-before-a-commit: but where a commit that is authentic and of this log follows, the frame
+//!   at which the log would end is bad: transactions that were committed would be lost. That holds
+//!   for one whose header is damaged, too, which looks like one of another log: so all headers are
+//!   read, to the end of the file.
+//! - given-up-frames: frames of this log that follow each other, and not the last good frame, were
+//!   given up: a recovery ended the log before them, and writers went on from there, with the same
+//!   salts (walIndexRecover in wal.c keeps them). No fault.
+//! - damaged-header: a log whose header is damaged is empty to SQLite. Where frames in it open and
+//!   end a transaction, the header is bad.
+//! - overwritten-is-reread: what others overwrote while it was read is read again: a fault is one
+//!   of the log as it is.
+//! - later-epoch-twice: where the frame at which the log would end and the next one are both of an
+//!   epoch above the highest (FORMAT 6.4 number 2), it is bad, too: nobody opens that log.
 
 use std::collections::BTreeMap;
 
@@ -110,7 +114,7 @@ fn newest(committed: &[FrameAt]) -> BTreeMap<u32, FrameAt> {
 pub struct Reading {
     /// What it holds.
     pub report: WalReport,
-    /// The frame at which it ends though commits follow (W2), or its header.
+    /// The frame at which it ends though commits follow (bad-before-a-commit), or its header.
     pub bad: Option<BadPage>,
     /// The frames of committed transactions, in their order.
     pub frames: Vec<FrameAt>,
@@ -124,9 +128,10 @@ pub struct Reading {
     pub page_counts: (u32, u32),
     /// The header's bytes.
     pub header: [u8; HEADER_SIZE],
-    /// Both salts of the header; nothing where that is none. Its frames may have been found by their own, then (W4).
+    /// Both salts of the header; nothing where that is none. Its frames may have been found by
+    /// their own, then (damaged-header).
     pub salts: Option<[u8; 8]>,
-    /// W5. The frame at which it ends, as it was.
+    /// `overwritten-is-reread`: the frame at which it ends, as it was.
     end: Option<(u64, Vec<u8>)>,
 }
 
@@ -137,7 +142,7 @@ pub fn read(file: &RawFile, view: &View, watch: &Watch) -> Result<Reading, Engin
     loop {
         let reading = log.read()?;
         read_count += 1;
-        // W5.
+        // overwritten-is-reread.
         if reading.bad.is_none() || read_count == READ_COUNT_MAX || !log.has_changed(&reading)? {
             return Ok(reading);
         }
@@ -197,11 +202,11 @@ impl Log<'_> {
         Ok(reading)
     }
 
-    /// W4. The salts are those of the first two frames that open and have the same, or of a single one; the order of words
-    /// is the one in which more frames follow each other.
+    /// `damaged-header`: the salts are those of the first two frames that open and have the same,
+    /// or of a single one; the order of words is the one in which more frames follow each other.
     fn without_header(&self, why: &str) -> Result<Reading, EngineError> {
         let mut found = self.empty()?;
-        // As it is there, if it can be read: W5 compares it.
+        // As it is there, if it can be read: overwritten-is-reread compares it.
         let _unread = self.file.read_at(&mut found.header, 0);
         let Some(salts) = self.first_salts(found.report.size)? else {
             return Ok(found);
@@ -274,7 +279,8 @@ impl Log<'_> {
         Ok(())
     }
 
-    /// W5. Whether the header, or the frame at which the log ends, is not what it was when it was read.
+    /// `overwritten-is-reread`: whether the header, or the frame at which the log ends, is not what
+    /// it was when it was read.
     fn has_changed(&self, reading: &Reading) -> Result<bool, EngineError> {
         self.watch.check()?;
         let mut header = [0; HEADER_SIZE];
@@ -297,13 +303,13 @@ struct Walk {
     open: Vec<FrameAt>,
     open_bad: Vec<FrameAt>,
     open_unknown: Option<u64>,
-    /// The frame at which the log ends (W2, if commits follow).
+    /// The frame at which the log ends (bad-before-a-commit, if commits follow).
     suspect: Option<BadPage>,
-    /// W3. The same, while frames follow each other that do not follow the last good one.
+    /// `given-up-frames`: the same, while frames follow each other that do not follow the last good one.
     given_up: Option<(BadPage, FrameAt)>,
-    /// W6. The last frame of an epoch above the highest.
+    /// `later-epoch-twice`: the last frame of an epoch above the highest.
     newer: Option<FrameAt>,
-    /// W6. Whether another of that epoch follows it.
+    /// `later-epoch-twice`: whether another of that epoch follows it.
     is_of_newer: bool,
 }
 

@@ -71,7 +71,7 @@ fn a_file_may_lack_the_pages_that_its_log_holds() {
     assert_eq!(first[0], report.page_count + 1);
 }
 
-/// With the index of the log readers take from the file what was copied (B2 in `backfill.rs`).
+/// With the index of the log readers take from the file what was copied (copied-frames-stay-copied in `backfill.rs`).
 #[test]
 fn a_page_that_was_copied_from_the_log_has_to_be_in_the_file_while_the_index_lives() {
     let bench = Bench::new();

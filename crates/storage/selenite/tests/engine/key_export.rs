@@ -156,7 +156,7 @@ fn a_database_of_thirty_two_slots_says_so() {
     let error = import(&bench, &path, &escrow(&bench), &from).unwrap_err();
     assert!(error.to_string().contains("at most 32 key slots"), "{error}");
     let first = keys::list(&Disk, &path).unwrap().slots[1].id.to_string();
-    keys::remove(&Disk, &path, &bench.access(), &first).unwrap();
+    keys::remove(&Disk, &path, &bench.access(), &first, true).unwrap();
     import(&bench, &path, &escrow(&bench), &from).unwrap();
 }
 
@@ -173,7 +173,7 @@ fn several_get_their_slots_in_one_change() {
     assert_eq!(count(&bench, &path, "other-key"), 2);
 }
 
-/// X3.
+/// Checks `databases-are-not-replaced`.
 #[test]
 fn no_database_is_replaced_by_an_exported_key() {
     let bench = Bench::new();

@@ -44,9 +44,9 @@ fn who_gets_a_slot_opens_it_and_who_loses_it_does_not() {
     assert!(matches!(again, Err(EngineError::Usage { .. })), "{again:?}");
 
     let old = list.slots[0].id.to_string();
-    keys::remove(&Disk, &path, &bench.access_by("other-key"), &old[..8]).unwrap();
+    keys::remove(&Disk, &path, &bench.access_by("other-key"), &old[..8], true).unwrap();
     assert!(!opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
-    let last = keys::remove(&Disk, &path, &bench.access_by("other-key"), &new.id.to_string());
+    let last = keys::remove(&Disk, &path, &bench.access_by("other-key"), &new.id.to_string(), true);
     assert_eq!(last.unwrap_err().class(), Class::Other, "nobody could open it any more");
 
     keys::replace(
@@ -183,7 +183,7 @@ fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
     let changes: [Change; 3] = [
         |bench, path| {
             let slot = keys::list(&Disk, path).unwrap().slots[1].id.to_string();
-            keys::remove(&Disk, path, &bench.access(), &slot).unwrap();
+            keys::remove(&Disk, path, &bench.access(), &slot, true).unwrap();
         },
         |bench, path| {
             keys::renew(&Disk, path, &bench.access(), &[bench.spec("other-key")], false).unwrap();

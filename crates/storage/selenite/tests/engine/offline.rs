@@ -362,7 +362,7 @@ fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     stopped(&bench, &path, None, 3);
     let other = keys::list(&Disk, &path).unwrap().slots[1].id.to_string();
-    keys::remove(&Disk, &path, &bench.access(), &other).unwrap();
+    keys::remove(&Disk, &path, &bench.access(), &other, true).unwrap();
     let done = reseal(&bench, &path, None).unwrap();
     assert_eq!(done.taken_over, 0);
     let refused = query(&path, &bench.access_by("other-key"), DUMP);

@@ -350,9 +350,9 @@ fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
 
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
     let slots = keys::list(&Disk, &path).unwrap().slots;
-    let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string()).unwrap();
+    let others = keys::remove(&Disk, &path, &bench.access(), &slots[1].id.to_string(), true).unwrap();
     assert!(!others.shuts_out_caller);
     keys::add(&Disk, &path, &bench.access(), &bench.spec("other-key"), "").unwrap();
-    let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string()).unwrap();
+    let own = keys::remove(&Disk, &path, &bench.access(), &slots[0].id.to_string(), true).unwrap();
     assert!(own.shuts_out_caller);
 }

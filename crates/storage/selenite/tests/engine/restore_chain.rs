@@ -227,7 +227,8 @@ fn what_was_fetched_is_kept_until_all_is_done() {
     assert!(same(&bench, &path, &to));
 }
 
-/// R5: by one that is under way, or was cut off; neither is for who never held the claim to take away.
+/// `claim-owns-the-cache`: by one that is under way, or was cut off; neither is for who never held
+/// the claim to take away.
 #[test]
 fn what_another_fetched_stays_where_a_restore_fails() {
     let bench = Bench::new();

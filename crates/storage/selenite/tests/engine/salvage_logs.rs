@@ -191,7 +191,8 @@ fn a_page_that_is_bad_in_the_file_and_good_in_the_log_is_no_loss() {
     );
 }
 
-/// P3 of the snapshot: where not all behind the bad frame was copied, nobody can say what the file has of its page.
+/// `no-older-substitute` of the snapshot: where not all behind the bad frame was copied, nobody can
+/// say what the file has of its page.
 #[test]
 fn a_log_that_was_copied_in_part_loses_the_page_of_its_bad_frame() {
     let bench = Bench::new();

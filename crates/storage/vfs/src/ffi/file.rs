@@ -75,7 +75,7 @@ impl OpenFile {
     }
 
     /// # Safety
-    /// `raw` was filled by `store`, and no other call on this file is under way (I2).
+    /// `raw` was filled by `store`, and no other call on this file is under way (one-call-per-file).
     unsafe fn of<'a>(raw: *mut RawFile) -> &'a mut Self {
         // SAFETY: the caller's promise.
         unsafe { &mut *raw.cast::<Self>() }
@@ -99,7 +99,7 @@ unsafe extern "C" fn read(raw: *mut RawFile, out: *mut c_void, size: c_int, offs
         let size = usize::try_from(size).map_err(|_| Code::MISUSE)?;
         // SAFETY: SQLite gives xRead a buffer of that many bytes (sqlite.org/c3ref/io_methods.html).
         let out = unsafe { slice::from_raw_parts_mut(out.cast::<u8>(), size) };
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.read(out, offset_of(offset)?)
     })
@@ -110,7 +110,7 @@ unsafe extern "C" fn write(raw: *mut RawFile, data: *const c_void, size: c_int, 
         let size = usize::try_from(size).map_err(|_| Code::MISUSE)?;
         // SAFETY: SQLite gives xWrite that many bytes (sqlite.org/c3ref/io_methods.html).
         let data = unsafe { slice::from_raw_parts(data.cast::<u8>(), size) };
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.write(data, offset_of(offset)?)
     })
@@ -118,7 +118,7 @@ unsafe extern "C" fn write(raw: *mut RawFile, data: *const c_void, size: c_int, 
 
 unsafe extern "C" fn truncate(raw: *mut RawFile, size: i64) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.truncate(offset_of(size)?)
     })
@@ -126,7 +126,7 @@ unsafe extern "C" fn truncate(raw: *mut RawFile, size: i64) -> c_int {
 
 unsafe extern "C" fn sync(raw: *mut RawFile, flags: c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.sync(SyncFlags(flags))
     })
@@ -134,7 +134,7 @@ unsafe extern "C" fn sync(raw: *mut RawFile, flags: c_int) -> c_int {
 
 unsafe extern "C" fn file_size(raw: *mut RawFile, out: *mut i64) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         let size = i64::try_from(file.file.size()?).map_err(|_| Code::IOERR)?;
         // SAFETY: SQLite passes room for one number.
@@ -145,7 +145,7 @@ unsafe extern "C" fn file_size(raw: *mut RawFile, out: *mut i64) -> c_int {
 
 unsafe extern "C" fn lock(raw: *mut RawFile, level: c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.lock(LockLevel(level))
     })
@@ -153,7 +153,7 @@ unsafe extern "C" fn lock(raw: *mut RawFile, level: c_int) -> c_int {
 
 unsafe extern "C" fn unlock(raw: *mut RawFile, level: c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.unlock(LockLevel(level))
     })
@@ -161,7 +161,7 @@ unsafe extern "C" fn unlock(raw: *mut RawFile, level: c_int) -> c_int {
 
 unsafe extern "C" fn check_reserved_lock(raw: *mut RawFile, out: *mut c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         let answer = file.file.check_reserved_lock()?;
         // SAFETY: SQLite passes room for one int.
@@ -172,7 +172,7 @@ unsafe extern "C" fn check_reserved_lock(raw: *mut RawFile, out: *mut c_int) -> 
 
 unsafe extern "C" fn file_control(raw: *mut RawFile, operation: c_int, argument: *mut c_void) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         let mut control = RawControl::new(operation, argument, file.api);
         file.file.control(&mut control)
@@ -180,12 +180,12 @@ unsafe extern "C" fn file_control(raw: *mut RawFile, operation: c_int, argument:
 }
 
 unsafe extern "C" fn sector_size(raw: *mut RawFile) -> c_int {
-    // SAFETY: the file is open (I2).
+    // SAFETY: the file is open (one-call-per-file).
     guard_or(4096, || unsafe { OpenFile::of(raw) }.file.sector_size())
 }
 
 unsafe extern "C" fn device_characteristics(raw: *mut RawFile) -> c_int {
-    // SAFETY: the file is open (I2).
+    // SAFETY: the file is open (one-call-per-file).
     guard_or(0, || unsafe { OpenFile::of(raw) }.file.device_characteristics())
 }
 
@@ -197,7 +197,7 @@ unsafe extern "C" fn shm_map(
     out: *mut *mut c_void,
 ) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         let region = file.file.shm_map(region, size, extend != 0)?;
         let start = region.map_or(std::ptr::null_mut(), ShmRegion::as_ptr);
@@ -212,20 +212,20 @@ unsafe extern "C" fn shm_map(
 
 unsafe extern "C" fn shm_lock(raw: *mut RawFile, first: c_int, count: c_int, flags: c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.shm_lock(ShmLock::from_raw(first, count, flags))
     })
 }
 
 unsafe extern "C" fn shm_barrier(raw: *mut RawFile) {
-    // SAFETY: the file is open (I2).
+    // SAFETY: the file is open (one-call-per-file).
     guard_or((), || unsafe { OpenFile::of(raw) }.file.shm_barrier());
 }
 
 unsafe extern "C" fn shm_unmap(raw: *mut RawFile, delete: c_int) -> c_int {
     guard(|| {
-        // SAFETY: the file is open (I2).
+        // SAFETY: the file is open (one-call-per-file).
         let file = unsafe { OpenFile::of(raw) };
         file.file.shm_unmap(delete != 0)
     })

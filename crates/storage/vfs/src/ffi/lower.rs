@@ -49,7 +49,8 @@ impl LowerVfs {
         };
         let mut out_flags = flags.0;
         let name = name.map_or(std::ptr::null(), Name::as_ptr);
-        // SAFETY: the memory has the VFS's own size, zeroed and aligned; the name is null or SQLite's own (I3).
+        // SAFETY: the memory has the VFS's own size, zeroed and aligned; the name is null or
+        // SQLite's own (names-outlive-files).
         let code = unsafe { open(self.as_ptr(), name, file.raw(), flags.0, &raw mut out_flags) };
         // A file whose methods were set is closed by `drop`, also after an error (sqlite.org/c3ref/vfs.html).
         Code::check(code)?;

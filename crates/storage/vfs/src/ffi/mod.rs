@@ -1,9 +1,12 @@
 //! Everything in this crate that is unsafe: SQLite's C interface, as values and traits that are safe to use.
 //!
-//! I1. No panic crosses into C: every `extern "C"` function runs its one safe call inside [`guard::guard`].
-//! I2. SQLite calls one file's methods one at a time (a connection's mutex, or the caller's duty in
-//!     single-thread mode: sqlite.org/threadsafe.html), so a file is `&mut` in its methods.
-//! I3. A name that SQLite gives to `xOpen` stays where it is until the file is closed (sqlite.org/c3ref/vfs.html).
+//! - no-unwinding-into-c: no panic crosses into C: every `extern "C"` function runs its one safe
+//!   call inside [`guard::guard`].
+//! - one-call-per-file: SQLite calls one file's methods one at a time (a connection's mutex, or the
+//!   caller's duty in single-thread mode: sqlite.org/threadsafe.html), so a file is `&mut` in its
+//!   methods.
+//! - names-outlive-files: a name that SQLite gives to `xOpen` stays where it is until the file is
+//!   closed (sqlite.org/c3ref/vfs.html).
 //!
 //! What a file means is left to the modules above: nothing here knows of keys or pages.
 #![expect(unsafe_code, reason = "the one room for it: SQLite's C interface")]

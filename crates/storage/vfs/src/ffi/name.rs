@@ -44,7 +44,7 @@ impl<'a> Name<'a> {
     /// The name itself, without parameters.
     #[must_use]
     pub fn text(&self) -> &'a CStr {
-        // SAFETY: SQLite's names end with a zero byte and live as long as the file (I3).
+        // SAFETY: SQLite's names end with a zero byte and live as long as the file (names-outlive-files).
         unsafe { CStr::from_ptr(self.pointer) }
     }
 

@@ -28,7 +28,7 @@ impl World {
         GenerationMark::new(self.index.region())
     }
 
-    /// As a write transaction begins: by the mark, or else by the file (G2).
+    /// As a write transaction begins: by the mark, or else by the file (set-by-writers).
     fn write(&self, view: &mut Superblock) {
         let _held = self.write_lock.lock().unwrap();
         if !self.mark().is_of(view) {

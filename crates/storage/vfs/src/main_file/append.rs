@@ -2,15 +2,19 @@
 //!
 //! A write of 4 KiB behind the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for each 4 KiB.
 //!
-//! B1. Gathered is what SQLite writes behind the end while it holds EXCLUSIVE in rollback mode, page after page: nobody else reads
-//!     there before the lock goes, and a rollback cuts it off. Pages that a checkpoint brings are never buffered, with
-//!     shared memory or without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
-//! B2. What is buffered is written before the file is written elsewhere, or synced, or a control is passed down, or the pages
-//!     themselves are read (`MainFile::settle`), and before a lock is given back.
-//! B3. SQLite hears of an error before it commits: whatever `synchronous` says, `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before
-//!     every commit, and its error is the commit's. After an error the pages are held still, for the next attempt.
-//! B4. On a disk that is full a rollback asks for the size, and cuts: the size counts what is buffered, and what lies behind
-//!     the cut is forgotten, so that neither needs room. `journal_mode = MEMORY` has no second chance.
+//! - append-under-exclusive: gathered is what SQLite writes behind the end while it holds EXCLUSIVE
+//!   in rollback mode, page after page: nobody else reads there before the lock goes, and a
+//!   rollback cuts it off. Pages that a checkpoint brings are never buffered, with shared memory or
+//!   without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
+//! - flushed-before-others: what is buffered is written before the file is written elsewhere, or
+//!   synced, or a control is passed down, or the pages themselves are read (`MainFile::settle`),
+//!   and before a lock is given back.
+//! - error-before-commit: SQLite hears of an error before it commits: whatever `synchronous` says,
+//!   `sqlite3PagerSync` gives SQLITE_FCNTL_SYNC before every commit, and its error is the commit's.
+//!   After an error the pages are held still, for the next attempt.
+//! - size-counts-buffer: on a disk that is full a rollback asks for the size, and cuts: the size
+//!   counts what is buffered, and what lies behind the cut is forgotten, so that neither needs
+//!   room. `journal_mode = MEMORY` has no second chance.
 
 use selenite_format::PREFIX_SIZE;
 
@@ -61,7 +65,7 @@ impl Append {
 }
 
 impl MainFile {
-    /// buffers a page behind the end, where that is allowed (B1), and says whether it did.
+    /// buffers a page behind the end, where that is allowed (append-under-exclusive), and says whether it did.
     pub(super) fn try_append(&mut self, offset: u64, image: &[u8]) -> Result<bool, VfsError> {
         let has_log = self.read_lock.has_shm() || self.database.has_log();
         let is_alone = self.read_lock.level() == LockLevel::EXCLUSIVE && !has_log;
@@ -77,7 +81,8 @@ impl MainFile {
 
     /// Writes what was buffered, unless it all lies behind what SQLite reads up to `end`.
     pub(super) fn settle_before_reading(&mut self, end: u64) -> Result<(), VfsError> {
-        // In front of the pages lies the prefix; and the displaced page is as far behind its number's place (FORMAT 2.3).
+        // In front of the pages lies the prefix; and the displaced page is as far behind its
+        // number's place (FORMAT 2.3).
         let farthest = end.saturating_add(2 * PREFIX_SIZE);
         match self.append.held() {
             Some((offset, _)) if offset < farthest => self.settle(),
@@ -85,7 +90,7 @@ impl MainFile {
         }
     }
 
-    /// Writes what was buffered (B2).
+    /// Writes what was buffered (flushed-before-others).
     ///
     /// # Errors
     /// As the VFS below has it; it is buffered still.

@@ -1,10 +1,14 @@
 //! SQLite's locks on the database file: the moments at which it may have become another.
 //!
-//! L1. SHARED taken, a read mark or the write lock: the superblocks are looked at again (D1 and D2 in `database.rs`). Where
-//!     that fails the lock is given back.
-//! L2. A transaction that stored the first pages notes so before its lock goes (FORMAT 3.9).
-//! L3. What was buffered for the WAL is forgotten before its write lock goes (`Database::turn`).
-//! L4. What was read ahead under a lock is dropped before that lock is given back.
+//! - superblock-reread-on-lock: SHARED taken, a read mark or the write lock: the superblocks are
+//!   looked at again (kind-checked-under-lock and generation-before-sealing in `database.rs`).
+//!   Where that fails the lock is given back.
+//! - pages-exist-before-unlock: a transaction that stored the first pages notes so before its lock
+//!   goes (FORMAT 3.9).
+//! - buffer-dropped-at-unlock: what was buffered for the WAL is forgotten before its write lock
+//!   goes (`Database::turn`).
+//! - read-ahead-ends-at-unlock: what was read ahead under a lock is dropped before that lock is
+//!   given back.
 
 use super::MainFile;
 use super::append::Append;
@@ -33,7 +37,7 @@ impl MainFile {
         self.trailer = None;
         let first_shared = before == LockLevel::NONE;
         let first_write = before < LockLevel::RESERVED && level >= LockLevel::RESERVED;
-        // D1, D2.
+        // kind-checked-under-lock, generation-before-sealing.
         if (first_shared || first_write)
             && let Err(error) = self.database.refresh(&mut inner)
         {
@@ -69,8 +73,8 @@ impl MainFile {
         Ok(inner.lower.unlock(level.0)?)
     }
 
-    /// A transaction that is committed has nothing buffered (B3 in `append.rs`). One that was not is cut off, or its
-    /// journal is hot: what can't be written then is nobody's.
+    /// A transaction that is committed has nothing buffered (error-before-commit in `append.rs`).
+    /// One that was not is cut off, or its journal is hot: what can't be written then is nobody's.
     fn end_of_append(&mut self) {
         if let Err(error) = self.settle() {
             self.database.report(&error);
@@ -78,7 +82,7 @@ impl MainFile {
         }
     }
 
-    /// L4.
+    /// Enforces `read-ahead-ends-at-unlock`.
     fn end_of_lock(&mut self) {
         if !is_planted(Bug::WindowOutlivesItsLock) {
             self.drop_ahead();
@@ -117,7 +121,8 @@ impl MainFile {
         let mut inner = self.database.lock();
         let is_write = lock.exclusive && lock.covers(WAL_WRITE_LOCK);
         if !lock.lock {
-            // Before it is given back: from then on others may write where this connection did (L3).
+            // Before it is given back: from then on others may write where this connection did
+            // (buffer-dropped-at-unlock).
             self.database.note_shm_lock(is_write.then_some(false));
             if is_write {
                 self.read_lock.note_end(self.region.as_ref());
@@ -132,7 +137,7 @@ impl MainFile {
             self.read_lock.note(lock, self.region.as_ref());
             self.database.note_shm_lock(is_write.then_some(true));
         }
-        // D2.
+        // generation-before-sealing.
         if lock.lock
             && !lock.exclusive
             && has_mark(lock)

@@ -1,9 +1,11 @@
 //! This connection's seat at the pool: which generation of the file's pages it may share in its read transaction.
 //!
-//! S1. The generation is found at the first page of a read transaction and forgotten with every lock that is given back or
-//!     raised, every write to the file, every checkpoint and change of the journal mode.
-//! S2. In WAL mode a read mark is held meanwhile (`Label::of_log`); without shared memory SHARED and no more: who is about
-//!     to write reads for itself. Without a lock that is seen there is none: immutable, nolock, exclusive WAL.
+//! - generation-per-transaction: the generation is found at the first page of a read transaction
+//!   and forgotten with every lock that is given back or raised, every write to the file, every
+//!   checkpoint and change of the journal mode.
+//! - label-under-lock: in WAL mode a read mark is held meanwhile (`Label::of_log`); without shared
+//!   memory SHARED and no more: who is about to write reads for itself. Without a lock that is seen
+//!   there is none: immutable, nolock, exclusive WAL.
 
 use std::sync::Arc;
 
@@ -41,7 +43,7 @@ enum Present {
 }
 
 impl PoolHandle {
-    /// S1.
+    /// Enforces `generation-per-transaction`.
     pub fn forget(&mut self) {
         self.present = Present::Unknown;
     }

@@ -47,7 +47,8 @@ impl MainFile {
         Err(Code::IOERR_SHORT_READ.into())
     }
 
-    /// M2. What SQLite takes from this read is page size and reserve; the rest it reads again from page 1.
+    /// `header-from-superblock`: what SQLite takes from this read is page size and reserve; the
+    /// rest it reads again from page 1.
     fn read_header(&self, out: &mut [u8], geometry: Geometry) {
         let auto_vacuum = self.database.settings.auto_vacuum;
         out.copy_from_slice(&synthetic_header(geometry.page_size(), auto_vacuum));
@@ -108,7 +109,7 @@ impl MainFile {
         }
     }
 
-    /// Opens a page that was read ahead, if there is one and it opens (A4 in `read_ahead.rs`).
+    /// Opens a page that was read ahead, if there is one and it opens (unrequested-may-be-torn in `read_ahead.rs`).
     fn open_ahead(&mut self, number: PageNo, out: &mut [u8]) -> bool {
         let Some(image) = self.ahead.image(number) else {
             return false;

@@ -3,24 +3,30 @@
 //! What must hold is that a page served from here is the page that a read at that moment would have given. It does,
 //! since between the two moments nobody may write it:
 //!
-//! A1. The window belongs to one connection and one read transaction. It is filled only while a read lock is seen held
-//!     (`ReadLock::is_held`), and dropped before that lock is given back. Without a lock there is none: a connection
-//!     that is immutable, nolock, or in WAL mode without shared memory locks.
-//! A2. In rollback mode the lock is SHARED: whoever writes the database takes EXCLUSIVE first, which waits for all who
-//!     hold SHARED (`pager_wait_on_lock` in `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock` before a
-//!     hot journal is played back). In exclusive mode, too: SHARED is then held all the time. Of a file with a log that
-//!     is not open yet, SQLite reads page 1 and no other (`lockBtree`).
-//! A3. In WAL mode it is a read mark. SQLite asks the database for page n only if `walFindFrame` finds none of its
-//!     frames from `minFrame`, which was nBackfill + 1 when the transaction began, to the snapshot's `mxFrame`. The
-//!     others who write are checkpoints. `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no
-//!     higher than any read mark held, and no mark is higher than its holder's `mxFrame`: if one of these frames is of
-//!     page n, the reader finds that frame and does not ask for the page here. Under mark 0 nothing at all is copied:
-//!     `walCheckpoint` locks it exclusively to begin. A log is restarted only when nobody holds marks 1 to 4
-//!     (`walRestartLog`). So a page that SQLite asks for lies still from the beginning of the transaction to its end.
-//! A4. A3 says nothing of pages that are read ahead and not asked for: they may be torn, or newer than the snapshot. A
-//!     page that does not open is dropped in silence, and read again should SQLite ask for it.
-//! A5. Own writes: the page that is written is forgotten. All is dropped when the file is cut, when a checkpoint begins
-//!     or ends, and when the WAL's memory is mapped or unmapped (the journal mode changes).
+//! - window-per-transaction: the window belongs to one connection and one read transaction. It is
+//!   filled only while a read lock is seen held (`ReadLock::is_held`), and dropped before that lock
+//!   is given back. Without a lock there is none: a connection that is immutable, nolock, or in WAL
+//!   mode without shared memory locks.
+//! - shared-excludes-writers: in rollback mode the lock is SHARED: whoever writes the database
+//!   takes EXCLUSIVE first, which waits for all who hold SHARED (`pager_wait_on_lock` in
+//!   `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock` before a hot journal is
+//!   played back). In exclusive mode, too: SHARED is then held all the time. Of a file with a log
+//!   that is not open yet, SQLite reads page 1 and no other (`lockBtree`).
+//! - read-mark-keeps-pages: in WAL mode it is a read mark. SQLite asks the database for page n only
+//!   if `walFindFrame` finds none of its frames from `minFrame`, which was nBackfill + 1 when the
+//!   transaction began, to the snapshot's `mxFrame`. The others who write are checkpoints.
+//!   `walCheckpoint` copies frames above nBackfill up to `mxSafeFrame`, which is no higher than any
+//!   read mark held, and no mark is higher than its holder's `mxFrame`: if one of these frames is
+//!   of page n, the reader finds that frame and does not ask for the page here. Under mark 0
+//!   nothing at all is copied: `walCheckpoint` locks it exclusively to begin. A log is restarted
+//!   only when nobody holds marks 1 to 4 (`walRestartLog`). So a page that SQLite asks for lies
+//!   still from the beginning of the transaction to its end.
+//! - unrequested-may-be-torn: read-mark-keeps-pages says nothing of pages that are read ahead and
+//!   not asked for: they may be torn, or newer than the snapshot. A page that does not open is
+//!   dropped in silence, and read again should SQLite ask for it.
+//! - own-writes-forgotten: own writes: the page that is written is forgotten. All is dropped when
+//!   the file is cut, when a checkpoint begins or ends, and when the WAL's memory is mapped or
+//!   unmapped (the journal mode changes).
 //!
 //! The window holds images as they lie on disk, and no opened page. Whether an image is of this place is for its tag to
 //! say, here as for any other read.
@@ -147,7 +153,7 @@ impl ReadAhead {
         }
     }
 
-    /// A page is no longer what lies here, or never was (A4, A5).
+    /// A page is no longer what lies here, or never was (unrequested-may-be-torn, own-writes-forgotten).
     pub fn forget(&mut self, page: PageNo) {
         if let Some(window) = &mut self.window
             && let Some(index) = window.index_of(page.0)
@@ -156,7 +162,7 @@ impl ReadAhead {
         }
     }
 
-    /// Drops all that is here: the read transaction ends, or something else of A5.
+    /// Drops all that is here: the read transaction ends, or something else of own-writes-forgotten.
     pub fn clear(&mut self) {
         self.drop_window();
         self.runs.clear();

@@ -12,8 +12,9 @@ pub struct ReadLock {
     marks: u8,
     /// The WAL index's header when the read mark was taken.
     ///
-    /// `walTryBeginRead` compares the header with what it knows after it has the lock, and gives the lock back where they
-    /// differ: so what is read in between is the header that it goes on with.
+    /// `walTryBeginRead` compares the header with what it knows after it has the lock, and gives
+    /// the lock back where they differ: so what is read in between is the header that it goes on
+    /// with.
     index: Option<IndexHeader>,
 }
 
@@ -28,7 +29,8 @@ impl ReadLock {
         }
     }
 
-    /// Whether what SQLite reads from the file now stays so until a lock is given back: see A2 and A3 in `read_ahead.rs`.
+    /// Whether what SQLite reads from the file now stays so until a lock is given back: see
+    /// shared-excludes-writers and read-mark-keeps-pages in `read_ahead.rs`.
     pub fn is_held(&self) -> bool {
         if self.has_shm {
             self.marks != 0
@@ -52,8 +54,8 @@ impl ReadLock {
         self.level = level;
     }
 
-    /// The end of the log that this read transaction sees, and whether it looks in the log at all: on read mark 0 it does
-    /// not, for all of the log is in the file.
+    /// The end of the log that this read transaction sees, and whether it looks in the log at all:
+    /// on read mark 0 it does not, for all of the log is in the file.
     pub fn log_end(&self) -> Option<(IndexHeader, bool)> {
         let index = self.index.filter(|_| self.marks != 0)?;
         Some((index, self.marks != READ_MARK_0))
@@ -66,7 +68,8 @@ impl ReadLock {
         self.index = None;
     }
 
-    /// Notes that this connection has written to the log, and still holds the write lock: its transaction sees what it wrote.
+    /// Notes that this connection has written to the log, and still holds the write lock: its
+    /// transaction sees what it wrote.
     pub fn note_end(&mut self, region: Option<&ShmRegion>) {
         if self.marks != 0 {
             self.index = region.and_then(IndexHeader::read);
@@ -152,7 +155,8 @@ mod tests {
         assert!(!lock.is_held());
     }
 
-    /// `walIndexWriteHdr` writes the second copy, then the first: whoever takes a read mark in between sees the log of the first.
+    /// `walIndexWriteHdr` writes the second copy, then the first: whoever takes a read mark in
+    /// between sees the log of the first.
     #[test]
     fn who_takes_a_mark_while_another_commits_sees_the_log_before_that_commit() {
         use crate::index_header::{CHECKSUM, FRAME_MAX, VERSION, WORD_COUNT, checksum};

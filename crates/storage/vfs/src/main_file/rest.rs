@@ -1,15 +1,20 @@
 //! What was committed in a log behind a place, where no read mark kept it: which pages that wrote.
 //!
-//! One who followed up to a place in a log, and then held no mark for a moment, finds the log longer, or restarted, with all of the
-//! old one copied. Its frames lie in the file still, up to where the new log has come. They say which pages were written, and no more:
-//! what these hold, the transaction itself sees. So a frame that nobody committed names a page too many, and does no harm.
+//! One who followed up to a place in a log, and then held no mark for a moment, finds the log
+//! longer, or restarted, with all of the old one copied. Its frames lie in the file still, up to
+//! where the new log has come. They say which pages were written, and no more: what these hold, the
+//! transaction itself sees. So a frame that nobody committed names a page too many, and does no
+//! harm.
 //!
-//! Z1. There was no third log in between: `walRestartHdr` raises the first salt by one each time.
-//! Z2. The frames behind the place follow each other: each has the old log's salts, and SQLite's checksum of it and all before. The first
-//!     of other salts lies behind all that was committed in the old log, by Z3.
-//! Z3. The frame before the place is there when all others were read. Whoever writes a new log comes by there first, and who cuts the
-//!     file before the place cuts it there.
-//! Z4. The end of the file ends no log that was restarted: `walLimitSize` may have cut it there.
+//! - no-third-log: there was no third log in between: `walRestartHdr` raises the first salt by one
+//!   each time.
+//! - frames-chained: the frames behind the place follow each other: each has the old log's salts,
+//!   and SQLite's checksum of it and all before. The first of other salts lies behind all that was
+//!   committed in the old log, by place-intact.
+//! - place-intact: the frame before the place is there when all others were read. Whoever writes a
+//!   new log comes by there first, and who cuts the file before the place cuts it there.
+//! - truncated-file: the end of the file ends no log that was restarted: `walLimitSize` may have
+//!   cut it there.
 
 use selenite_format::archive::LogEnd;
 use selenite_format::wal;
@@ -26,7 +31,8 @@ pub struct Rest {
 }
 
 impl Snapshot<'_> {
-    /// Looks for the pages that were written behind `from`, in this log or in the one before and this. Nothing where that can't be told.
+    /// Looks for the pages that were written behind `from`, in this log or in the one before and
+    /// this. Nothing where that can't be told.
     ///
     /// # Errors
     /// As the VFS below has it.
@@ -48,7 +54,7 @@ impl Snapshot<'_> {
         let is_told = if old.salts == new.salts {
             self.chain_behind(from, Some(now), &mut pages)?
         } else {
-            // Z1.
+            // no-third-log.
             first_salt(new.salts) == first_salt(old.salts).wrapping_add(1)
                 && self.chain_behind(from, None, &mut pages)?
                 && self.frames_of(now, &mut pages)?
@@ -63,7 +69,7 @@ impl Snapshot<'_> {
         Ok(Some(Rest { pages }))
     }
 
-    /// Z2, up to `to`, or to where the log ends. Answers whether it came there.
+    /// frames-chained, up to `to`, or to where the log ends. Answers whether it came there.
     fn chain_behind(&mut self, from: LogEnd, to: Option<LogEnd>, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
         let view = self.view()?;
         let mut image = vec![0; view.page_bytes()];
@@ -76,7 +82,7 @@ impl Snapshot<'_> {
                 return Ok(to.position.frames == next && words(to.checksum) == checksum);
             }
             let Some(log) = &mut self.log else { return Ok(false) };
-            // Z4.
+            // truncated-file.
             let Some(header) = log.file.header_at(u64::from(next), &view)? else {
                 return Ok(false);
             };
@@ -98,7 +104,8 @@ impl Snapshot<'_> {
         Ok(false)
     }
 
-    /// The pages in the log that the transaction sees, or would see if they were not in the file. Answers whether they are all there.
+    /// The pages in the log that the transaction sees, or would see if they were not in the file.
+    /// Answers whether they are all there.
     fn frames_of(&mut self, now: LogEnd, pages: &mut Vec<u32>) -> Result<bool, VfsError> {
         let view = self.view()?;
         let Some(log) = &mut self.log else { return Ok(false) };
@@ -112,7 +119,7 @@ impl Snapshot<'_> {
         Ok(true)
     }
 
-    /// Z3.
+    /// Enforces `place-intact`.
     fn is_there(&mut self, place: LogEnd) -> Result<bool, VfsError> {
         let view = self.view()?;
         let (Some(log), Some(last)) = (&mut self.log, place.position.frames.checked_sub(1)) else {

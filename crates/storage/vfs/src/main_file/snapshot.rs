@@ -1,11 +1,13 @@
 //! The pages of a read transaction, sealed as they lie in the files: for who copies them.
 //!
-//! N1. The connection is in a read transaction and does not write. What it sees stays where it is: nobody copies over a
-//!     page of the file that it would read from there, and nobody writes over a frame up to the end that it noted
-//!     (`read_lock.rs`); on read mark 0 it sees the file alone.
-//! N2. A page is that of its last frame up to that end, or else that of the file. Only frames count whose header is of this
-//!     log, at this place.
-//! N3. No other descriptor of these files is opened: closing it would give up the process's locks (fcntl(2)).
+//! - view-stays: the connection is in a read transaction and does not write. What it sees stays
+//!   where it is: nobody copies over a page of the file that it would read from there, and nobody
+//!   writes over a frame up to the end that it noted (`read_lock.rs`); on read mark 0 it sees the
+//!   file alone.
+//! - last-frame-or-file: a page is that of its last frame up to that end, or else that of the file.
+//!   Only frames count whose header is of this log, at this place.
+//! - no-other-descriptor: no other descriptor of these files is opened: closing it would give up
+//!   the process's locks (fcntl(2)).
 
 use std::sync::Arc;
 
@@ -136,8 +138,8 @@ impl<'a> Snapshot<'a> {
         self.end
     }
 
-    /// The place behind the first `frames` frames of this log, if that can be told: the transaction sees them, and does not
-    /// see the file alone.
+    /// The place behind the first `frames` frames of this log, if that can be told: the transaction
+    /// sees them, and does not see the file alone.
     ///
     /// # Errors
     /// `Unauthentic`; as the VFS below has it.
@@ -168,8 +170,9 @@ impl<'a> Snapshot<'a> {
         self.log.as_ref().is_some_and(|log| log.is_seen)
     }
 
-    /// Whether the log is as it was when the transaction began, as far as its index tells: nothing was committed since, and not all that
-    /// the transaction sees there is copied, after which others may wait for it to see the file alone. It is a look at memory.
+    /// Whether the log is as it was when the transaction began, as far as its index tells: nothing
+    /// was committed since, and not all that the transaction sees there is copied, after which
+    /// others may wait for it to see the file alone. It is a look at memory.
     #[must_use]
     pub fn is_last(&self) -> bool {
         let Some((index, _)) = self.main.read_lock.log_end() else {
@@ -193,8 +196,8 @@ impl<'a> Snapshot<'a> {
         Ok(view.unlocked.duplicate())
     }
 
-    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`. That of the lock-byte page
-    /// is zeros.
+    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`. That
+    /// of the lock-byte page is zeros.
     ///
     /// # Errors
     /// `Unauthentic` where the file ends before a page; as the VFS below has it.
@@ -239,8 +242,8 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The last image of each page among the log's frames from `from` on, sealed as it is, and as SQLite has it, by ascending
-    /// page number.
+    /// The last image of each page among the log's frames from `from` on, sealed as it is, and as
+    /// SQLite has it, by ascending page number.
     ///
     /// # Errors
     /// What `each` answers; as [`Snapshot::open`]; as the VFS below has it.
@@ -270,7 +273,7 @@ impl<'a> Snapshot<'a> {
         view.ok_or(VfsError::NotEncrypted("it has no sealed pages"))
     }
 
-    /// N2: of several frames of one page the last, by ascending page number.
+    /// last-frame-or-file: of several frames of one page the last, by ascending page number.
     fn last_frames(&mut self, from: u32) -> Result<Vec<(u32, u32)>, VfsError> {
         let view = self.view()?;
         let log = self.log.as_mut().filter(|log| log.is_seen);
@@ -347,7 +350,7 @@ impl<'a> Snapshot<'a> {
     }
 }
 
-/// N2: of several frames of one page the last, by ascending page number.
+/// last-frame-or-file: of several frames of one page the last, by ascending page number.
 fn keep_last(frames: &mut Vec<(u32, u32)>) {
     frames.sort_unstable();
     frames.dedup_by(|later, kept| {

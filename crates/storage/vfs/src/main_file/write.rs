@@ -14,7 +14,8 @@ impl MainFile {
         if self.sealer.view(&self.database).is_none() {
             let mut inner = self.database.lock();
             if matches!(inner.content(), Content::Empty) {
-                // A page that can't be sealed (the backup API copies those of an unencrypted database) makes no database.
+                // A page that can't be sealed (the backup API copies those of an unencrypted
+                // database) makes no database.
                 check_first_page(data, offset, self.database.settings.page_size)?;
                 self.database.create(&mut inner)?;
             }
@@ -38,7 +39,7 @@ impl MainFile {
             return carried;
         }
         self.image.resize(view.page_bytes());
-        // M3: checked here, before a gap is filled or anything else is written.
+        // nothing-unsealed: checked here, before a gap is filled or anything else is written.
         self.sealer.seal(&self.database, number, data, self.image.bytes_mut())?;
         let image = std::mem::take(&mut self.image);
         let stored = self.store_behind_gap(number, view.geometry, image.bytes());
@@ -46,7 +47,8 @@ impl MainFile {
         stored
     }
 
-    /// M6. Stores a page that a checkpoint has just read from the WAL as it was sealed there, where this is one.
+    /// `passthrough-from-log`: stores a page that a checkpoint has just read from the WAL as it was
+    /// sealed there, where this is one.
     fn carry(&mut self, number: PageNo, data: &[u8], view: &View) -> Option<Result<(), VfsError>> {
         let keys = &view.page_keys;
         if keys.sealing_suite() == Suite::None && matches!(keys.scan(), Scan::SwitchingOn { .. }) {
@@ -81,7 +83,8 @@ impl MainFile {
         Ok(count)
     }
 
-    /// M4. Seals zeros into every place between the end and `number`, and beside the displaced page (FORMAT 2.3, 2.5).
+    /// `gaps-are-sealed`: seals zeros into every place between the end and `number`, and beside the
+    /// displaced page (FORMAT 2.3, 2.5).
     pub(super) fn fill_gap(&mut self, count: u32, number: PageNo, geometry: Geometry) -> Result<(), VfsError> {
         let last = if number == geometry.displaced_page() {
             geometry.lock_page().0

@@ -1,9 +1,11 @@
 //! What can be said of a page without a lock: whether it may be in the pool, and whether it was read not long ago.
 //!
-//! F1. A page that is in the pool has a count of at least one: who finds none looks no further. Pages may share a count.
-//! F2. A page that was read before is one of the last that were: of as many as the pool has room for, at least, and of
-//!     twice as many at most. So a scan of more than that is not known when it comes again, nor are random reads of a
-//!     file many times as large as the pool: what would be thrown out before it is read again is not taken in.
+//! - present-has-a-count: a page that is in the pool has a count of at least one: who finds none
+//!   looks no further. Pages may share a count.
+//! - recent-reads-known: a page that was read before is one of the last that were: of as many as
+//!   the pool has room for, at least, and of twice as many at most. So a scan of more than that is
+//!   not known when it comes again, nor are random reads of a file many times as large as the pool:
+//!   what would be thrown out before it is read again is not taken in.
 
 use super::shard::PageKey;
 use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -40,13 +42,13 @@ impl Filter {
         counts + 2 * (counts * 2 / 8)
     }
 
-    /// Eight times as many counts as pages, up to 16 MiB: of seven pages out of eight that are not there, none is looked
-    /// for.
+    /// Eight times as many counts as pages, up to 16 MiB: of seven pages out of eight that are not
+    /// there, none is looked for.
     fn count_of(page_count: usize) -> usize {
         page_count.saturating_mul(8).clamp(64, 1 << 24).next_power_of_two()
     }
 
-    /// F1.
+    /// Enforces `present-has-a-count`.
     pub fn may_hold(&self, key: PageKey) -> bool {
         self.count(key).load(Ordering::Relaxed) != 0
     }
@@ -63,7 +65,7 @@ impl Filter {
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
     }
 
-    /// Marks a page as read, and says whether it was read before (F2).
+    /// Marks a page as read, and says whether it was read before (recent-reads-known).
     pub fn note(&self, key: PageKey) -> bool {
         let turn = self.turn.load(Ordering::Relaxed);
         let (newer, older) = (&self.seen[turn % 2], &self.seen[(turn + 1) % 2]);

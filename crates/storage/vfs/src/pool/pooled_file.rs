@@ -1,7 +1,8 @@
 //! One file's pages in the pool, and which generation of them is the present one.
 //!
-//! A generation ends with every change of the file's label, by whomever. To let it outlive the checkpoints and transactions
-//! of this process's own connections was tried, and left: docs/decisions/0006-page-pool.md.
+//! A generation ends with every change of the file's label, by whomever. To let it outlive the
+//! checkpoints and transactions of this process's own connections was tried, and left:
+//! docs/decisions/0006-page-pool.md.
 
 use std::sync::Arc;
 
@@ -48,7 +49,7 @@ impl PooledFile {
     }
 
     /// The generation of the label that `look` finds: the present one, or a new one. The caller holds the lock that the
-    /// label is read under; `look` calls nothing (P4 in `pool.rs`).
+    /// label is read under; `look` calls nothing (no-lock-across-calls in `pool.rs`).
     pub fn share(self: &Arc<Self>, look: impl FnOnce() -> Option<Label>) -> Option<Share> {
         let tables = self.pool.tables()?;
         let mut present = lock(&self.present);
@@ -97,7 +98,8 @@ impl Share {
         self.is_on() && self.tables.read(self.key(page), self.generation, out)
     }
 
-    /// Takes in a page that SQLite asked for, and that was not here (P2, P5 in `pool.rs`).
+    /// Takes in a page that SQLite asked for, and that was not here (requested-pages-only,
+    /// admitted-on-second-read in `pool.rs`).
     pub fn offer(&self, page: u32, bytes: &[u8], is_of_scan: bool) {
         if self.is_on() && self.is_present() {
             self.tables.offer(self.key(page), self.generation, bytes, is_of_scan);

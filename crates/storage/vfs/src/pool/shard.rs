@@ -1,8 +1,9 @@
 //! A part of the pages of one size, under a lock of its own.
 //!
-//! H1. A page lies in a slot: a piece of one of the parts of memory that were added, all of the same number of slots but
-//!     the last. Tables have their final size from the beginning: nothing is allocated for a page.
-//! H2. Slots that hold no page are wiped, and stand in `vacant`.
+//! - slots-of-parts: a page lies in a slot: a piece of one of the parts of memory that were added,
+//!   all of the same number of slots but the last. Tables have their final size from the beginning:
+//!   nothing is allocated for a page.
+//! - vacant-is-wiped: slots that hold no page are wiped, and stand in `vacant`.
 
 use std::hint::black_box;
 

@@ -1,13 +1,16 @@
 //! The memory of a pool and what is kept beside it, for one limit.
 //!
-//! T1. Memory is taken in chunks of 2 MiB, when the first page is put in and whenever there is no room left, until the
-//!     limit is met; the last chunk is smaller. A chunk goes to one page size, in equal parts to its shards. One arena a
-//!     page size would have to know beforehand how much each will want, and a process seldom has more than one.
-//! T2. Everything is reserved before it is taken: chunks, and the tables in their final size. What does not fit is not
-//!     taken.
-//! T3. Where the limit is met and a page size has less than its equal share of the chunks, the size that has most gives
-//!     one up. Sizes of which no page is here give theirs up when a file is closed.
-//! T4. Closed, all pages are wiped and all chunks given back; whoever still has the tables finds nothing in them.
+//! - chunks-on-demand: memory is taken in chunks of 2 MiB, when the first page is put in and
+//!   whenever there is no room left, until the limit is met; the last chunk is smaller. A chunk
+//!   goes to one page size, in equal parts to its shards. One arena a page size would have to know
+//!   beforehand how much each will want, and a process seldom has more than one.
+//! - reserved-before-taken: everything is reserved before it is taken: chunks, and the tables in
+//!   their final size. What does not fit is not taken.
+//! - equal-shares: where the limit is met and a page size has less than its equal share of the
+//!   chunks, the size that has most gives one up. Sizes of which no page is here give theirs up
+//!   when a file is closed.
+//! - closed-is-empty: closed, all pages are wiped and all chunks given back; whoever still has the
+//!   tables finds nothing in them.
 
 use std::sync::{Arc, OnceLock, TryLockError};
 
@@ -122,7 +125,7 @@ impl Tables {
         }
     }
 
-    /// Gives up the pages of a file (T3).
+    /// Gives up the pages of a file (equal-shares).
     pub fn forget_file(&self, file: u32) {
         let mut chunks = lock(&self.chunks);
         for (class, chunks) in self.classes.iter().zip(chunks.iter_mut()) {
@@ -137,7 +140,7 @@ impl Tables {
         }
     }
 
-    /// T4.
+    /// Enforces `closed-is-empty`.
     pub fn close(&self) {
         let mut chunks = lock(&self.chunks);
         self.is_closed.store(true, Ordering::SeqCst);
@@ -233,7 +236,7 @@ impl Tables {
         Some(size)
     }
 
-    /// T3. Says whether something was given up.
+    /// `equal-shares`: says whether something was given up.
     fn give_up_share(&self, index: usize, chunks: &mut [Vec<usize>; CLASS_COUNT]) -> bool {
         let Some(richest) = (0..CLASS_COUNT).max_by_key(|other| chunks[*other].len()) else {
             return false;

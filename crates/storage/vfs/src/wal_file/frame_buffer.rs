@@ -1,10 +1,14 @@
 //! Frames that wait for their commit, so that a transaction reaches the log in one write.
 //!
-//! G1. Only what was sealed lies here, whole frames that follow one another: [`FrameBuffer::held`] is what the file will have.
-//! G2. What was written before the last turn (see `Database::turn`) is never looked at again: the write lock was given
-//!     back, so it was rolled back, and others may have written there.
-//! G3. A frame that is added cuts off what lay at its place and behind: SQLite appends, so that was rolled back.
-//! G4. No whole transaction ever stays here: once its commit frame is added it is written, or that frame is taken out.
+//! - sealed-whole-frames: only what was sealed lies here, whole frames that follow one another:
+//!   [`FrameBuffer::held`] is what the file will have.
+//! - turns-forget: what was written before the last turn (see `Database::turn`) is never looked at
+//!   again: the write lock was given back, so it was rolled back, and others may have written
+//!   there.
+//! - append-cuts-off: a frame that is added cuts off what lay at its place and behind: SQLite
+//!   appends, so that was rolled back.
+//! - no-whole-transaction-stays: no whole transaction ever stays here: once its commit frame is
+//!   added it is written, or that frame is taken out.
 
 use selenite_format::wal::{FRAME_HEADER_SIZE, HEADER_SIZE};
 
@@ -36,7 +40,7 @@ pub struct Header {
 }
 
 impl FrameBuffer {
-    /// Forgets what was written before `turn` (G2).
+    /// Forgets what was written before `turn` (turns-forget).
     pub fn renew(&mut self, turn: u64, frame_size: usize) {
         if self.turn != turn || self.frame_size != frame_size {
             self.discard();
@@ -117,7 +121,7 @@ impl FrameBuffer {
         self.count += 1;
     }
 
-    /// Takes out the frame that was added last (G4).
+    /// Takes out the frame that was added last (no-whole-transaction-stays).
     pub fn remove_last(&mut self) {
         self.count = self.count.saturating_sub(1);
     }
@@ -127,7 +131,7 @@ impl FrameBuffer {
         self.count = 0;
     }
 
-    /// Forgets the frames from that one on (G3).
+    /// Forgets the frames from that one on (append-cuts-off).
     pub fn cut(&mut self, index: u64) {
         let kept = usize::try_from(index.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.count = self.count.min(kept);

@@ -1,4 +1,5 @@
-//! The salts and checksums that SQLite leaves out of frames until it commits, and those that it forgets (W4).
+//! The salts and checksums that SQLite leaves out of frames until it commits, and those that it
+//! forgets (no-zero-block-in-commits).
 
 use selenite_format::wal::{self, FrameHeader, HEADER_SIZE};
 
@@ -10,10 +11,11 @@ impl WalFile {
     /// Signs the frames of the commit under way that SQLite would leave without salts and checksums, and answers the
     /// checksum from which it has to go on.
     ///
-    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`) when it commits, and
-    /// begins by reading the checksum of the frame before, `index`. Up to 3.40 at least, ROLLBACK TO leaves `iReCksum`
-    /// where it was, though the log was cut before it (`sqlite3WalSavepointUndo`): the frames that follow the cut then
-    /// stay unsigned, and recovery would end the log before a committed transaction.
+    /// Once a page was written over in place, SQLite signs all frames from that one on (`iReCksum`)
+    /// when it commits, and begins by reading the checksum of the frame before, `index`. Up to 3.40
+    /// at least, ROLLBACK TO leaves `iReCksum` where it was, though the log was cut before it
+    /// (`sqlite3WalSavepointUndo`): the frames that follow the cut then stay unsigned, and recovery
+    /// would end the log before a committed transaction.
     pub(super) fn sign_forgotten(&mut self, index: u64, view: &View) -> Result<Option<[u32; 2]>, VfsError> {
         let Some((first, commit)) = self.own.unsigned(self.database.turn()) else {
             return Ok(None);

@@ -1,9 +1,11 @@
-//! What SQLite writes to the log: buffered up to the commit frame, which is written with all before it (W5).
+//! What SQLite writes to the log: buffered up to the commit frame, which is written with all before
+//! it (frame-is-written-at-commit).
 //!
-//! How it writes is in wal.c. `walFrames` appends frames, each as a header and then a page; pages that this transaction
-//! has appended before are written over in place, without a header; the last frame of a commit is always appended.
-//! `walRewriteChecksums` then reads frames and writes headers alone, with neither a write nor a sync behind the last: so
-//! nothing is buffered once a commit frame has been written, until the next transaction.
+//! How it writes is in wal.c. `walFrames` appends frames, each as a header and then a page; pages
+//! that this transaction has appended before are written over in place, without a header; the last
+//! frame of a commit is always appended. `walRewriteChecksums` then reads frames and writes headers
+//! alone, with neither a write nor a sync behind the last: so nothing is buffered once a commit
+//! frame has been written, until the next transaction.
 
 use selenite_cipher::PageNo;
 use selenite_format::FileOffset;
@@ -102,7 +104,7 @@ impl WalFile {
             return Ok(());
         }
         if let Err(error) = self.write_held(view) {
-            // SQLite takes back the transaction, or this frame alone and writes it again (G4).
+            // SQLite takes back the transaction, or this frame alone and writes it again (no-whole-transaction-stays).
             self.buffer.remove_last();
             return Err(error);
         }

@@ -1,4 +1,5 @@
-//! A file that grows in rollback mode is written in pieces of 64 KiB, and no commit is acknowledged whose pages are not there.
+//! A file that grows in rollback mode is written in pieces of 64 KiB, and no commit is acknowledged
+//! whose pages are not there.
 
 use std::sync::Arc;
 
@@ -106,7 +107,8 @@ fn a_checkpoint_writes_page_by_page() {
     assert!(writes.len() > 400 && writes.iter().all(|size| *size == PAGE_SIZE));
 }
 
-/// B3 in `append.rs`. With OFF nothing is synced, and an error must still come before the commit is acknowledged.
+/// error-before-commit in `append.rs`. With OFF nothing is synced, and an error must still come
+/// before the commit is acknowledged.
 #[test]
 fn no_commit_is_acknowledged_whose_pages_could_not_be_written() {
     for mode in ["delete", "truncate", "persist"] {

@@ -58,7 +58,7 @@ fn below_above_and_across_the_limit() {
         panic!("{across:?}")
     };
     assert!(
-        minutes > 5.0 && across.to_string().contains("min more") || across.to_string().contains(" h "),
+        minutes > 5.0 && across.to_string().contains("min more of measurement") || across.to_string().contains(" h "),
         "{across}"
     );
 }

@@ -321,7 +321,7 @@ fn slot_added(changed: Result<keys::Changed, EngineError>, subject: &Subject) ->
 }
 
 fn remove_slot(subject: &Subject, slot: &str) -> Result<(), PlanError> {
-    match keys::remove(&Disk, &subject.path, &subject.access, slot) {
+    match keys::remove(&Disk, &subject.path, &subject.access, slot, true) {
         Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
         Err(failed) => Err(of_engine(&subject.record.name, &failed)),
     }

@@ -139,7 +139,7 @@ fn objects_of_two_archives_are_no_archive() {
     assert!(matches!(marks, Err(BackupError::Unauthentic { .. })));
 }
 
-/// P2: what was missing in between is not what is older.
+/// `missing-stays-missing`: what was missing in between is not what is older.
 #[test]
 fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
     let bench = Bench::new();

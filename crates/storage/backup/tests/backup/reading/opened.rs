@@ -37,7 +37,7 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     let error = bench.read(&name).unwrap_err();
     assert!(matches!(error, BackupError::Key { .. }), "{error}");
     bench.identities = vec![raw(2), Box::new(escrow)];
-    // S2: whoever knows the recipient could have made it.
+    // origin-of-requested: whoever knows the recipient could have made it.
     let error = bench.read(&name).unwrap_err();
     assert!(
         matches!(
@@ -51,7 +51,7 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     );
     bench.trust.policy = OriginPolicy::Any;
     assert_eq!(bench.read(&name).unwrap(), words(&[(1, "a")]));
-    // S1: nothing vouches for what was opened without a master key.
+    // pin-for-requested: nothing vouches for what was opened without a master key.
     bench.trust.keyring.add(bench.id(), [7; 32]).unwrap();
     let error = bench.read(&name).unwrap_err();
     assert!(
@@ -69,7 +69,8 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     assert!(bench.read(&name).is_err());
 }
 
-/// S1: a pin holds for the backup that was asked for, and not for what it rests on, which is known by its hash.
+/// `pin-for-requested`: a pin holds for the backup that was asked for, and not for what it rests
+/// on, which is known by its hash.
 #[test]
 fn a_pin_refuses_a_backup_of_another_master_key_but_not_its_base() {
     let mut bench = Bench::new();

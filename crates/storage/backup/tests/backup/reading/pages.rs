@@ -50,7 +50,7 @@ fn pages_beyond_the_last_are_left_out_and_missing_ones_named() {
     );
 }
 
-/// O3: six blocks of numbers and marks, which pack to a few bytes.
+/// `index-bounded`: six blocks of numbers and marks, which pack to a few bytes.
 #[test]
 fn an_index_of_more_pages_than_a_part_can_hold_is_refused() {
     let bench = Bench::new();
@@ -99,7 +99,7 @@ fn who_takes_pages_can_stop_in_the_middle() {
     assert_eq!(count, 3);
 }
 
-/// D1.
+/// Checks `cache-is-not-trusted`.
 #[test]
 fn what_was_fetched_is_not_fetched_again_unless_it_is_no_good() {
     let bench = Bench::new();

@@ -1,11 +1,12 @@
 //! One run of an external command, which may hang, lie, chatter or leave children behind.
 //!
-//! R1. [`run`] returns within the time limit, whatever the command does. Three threads do what can block; the one
-//!     that waits for the command owns it, so that it is always reaped, and never before its group was dealt with:
-//!     its process id can't have become another's.
-//! R2. The command leads a process group of its own. Whenever it is given up, the whole group is killed; a descendant
-//!     that left the group is beyond our reach.
-//! R3. stdin and stdout are held in buffers that do not move and are zeroed; stderr is not read at all.
+//! - returns-in-time: [`run`] returns within the time limit, whatever the command does. Three
+//!   threads do what can block; the one that waits for the command owns it, so that it is always
+//!   reaped, and never before its group was dealt with: its process id can't have become another's.
+//! - group-is-killed: the command leads a process group of its own. Whenever it is given up, the
+//!   whole group is killed; a descendant that left the group is beyond our reach.
+//! - buffers-zeroed: stdin and stdout are held in buffers that do not move and are zeroed; stderr
+//!   is not read at all.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt;

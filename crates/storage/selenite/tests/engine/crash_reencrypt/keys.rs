@@ -159,7 +159,7 @@ impl Bench {
         let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), self.access(&self.own));
         match step {
             1 => keys::add(&storage, path, &access, &self.added.spec(), "").map(drop),
-            2 => keys::remove(&storage, path, &access, slot).map(drop),
+            2 => keys::remove(&storage, path, &access, slot, true).map(drop),
             _ => {
                 // Where a crash brought others back, they go.
                 keys::renew(&storage, path, &access, &[self.added.spec()], true).map(drop)
@@ -307,7 +307,7 @@ fn shut_out(bench: &Bench, slot: &str, run: &Run) {
 /// What a change that was under way was once taken for: the third step.
 fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
     let (storage, path, access) = (SimStorage::of_thread(), Path::new(PATH), bench.access(&bench.own));
-    keys::remove(&storage, path, &access, slot).unwrap();
+    keys::remove(&storage, path, &access, slot, true).unwrap();
     keys::renew(&storage, path, &access, &[], false).unwrap();
     run.acknowledge(1);
     reencrypt(&storage, path, &access, &bench.how(Goal::GoOn), &Watch::nobody()).unwrap();

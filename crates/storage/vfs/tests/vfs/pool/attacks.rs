@@ -38,7 +38,7 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
     assert_eq!(all(&one), each(1));
 }
 
-/// C1: WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
+/// WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
 #[test]
 fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
     own_process!();
@@ -59,7 +59,7 @@ fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
     assert_eq!(all(&one), each(1));
 }
 
-/// C2: the same in normal locking mode.
+/// The same in normal locking mode.
 #[test]
 fn a_log_that_came_and_went_is_seen() {
     own_process!();
@@ -160,7 +160,7 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
     assert_eq!(all(&early), each(1));
 }
 
-/// C2, and then somebody writes what it has read: the other process's commit is lost for everybody.
+/// The same, and then someone writes what it has read: the other process's commit is lost for everybody.
 #[test]
 fn what_came_by_a_log_is_not_written_over() {
     own_process!();
