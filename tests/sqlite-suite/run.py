@@ -26,6 +26,8 @@ FAILURES = re.compile(r"^!Failures on these tests:(.*)$", re.M)
 STARTED = re.compile(r"^! (\S+) expected:", re.M)
 # A test that hangs is a difference, too; the longest takes two minutes where nothing else runs.
 SECONDS_MAX = 600
+# In place of a permutation: the tests beside this file, in SQLite's test language.
+OURS = "ours"
 
 
 def main():
@@ -78,6 +80,7 @@ def environment(arguments, folder):
         key.write_bytes(bytes(range(32)))
         key.chmod(0o600)
     made["HOME"] = made["XDG_CONFIG_HOME"] = made["XDG_STATE_HOME"] = str(folder)
+    made["SUITE_SOURCE"] = str(arguments.source)
     if arguments.vfs != "stock":
         made["SUITE_VFS"] = arguments.vfs
         made["SUITE_EXTENSION"] = str(arguments.extension)
@@ -107,6 +110,8 @@ def files_of(arguments, permutation, folder):
 def run_all(arguments, folder):
     """Per permutation and file: how many tests ran, and which failed."""
     jobs = [(name, file) for name in arguments.permutation for file in files_of(arguments, name, folder)]
+    if arguments.vfs == "selenite":
+        jobs += [(OURS, file) for file in sorted(HERE.glob("*.test"))]
     results = {}
     with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
         started = {pool.submit(run_one, arguments, folder, *job): job for job in jobs}
@@ -122,6 +127,8 @@ def run_one(arguments, folder, permutation, file):
     place = folder / f"{permutation}-{file.stem}-{file.parent.parent.name}"
     place.mkdir(parents=True)
     command = [arguments.testfixture, arguments.source / "test" / "permutations.test", permutation, file.name]
+    if permutation == OURS:
+        command = [arguments.testfixture, file]
     with open(place / "log", "wb") as log:
         process = subprocess.Popen(
             command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=place, env=environment(arguments, folder)

@@ -4,7 +4,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use statrs::distribution::{ContinuousCDF, Normal};
 
-use crate::moments::{mean, quantile};
+use crate::moments::{mean, quantile, square};
 use crate::signed_rank::tail_of;
 use crate::walsh_averages::WalshAverages;
 use crate::{Interval, Options};
@@ -92,8 +92,11 @@ impl Correction {
         let share = (below + up_to) as f64 / (2 * means.len()) as f64;
         let bias = Normal::standard().inverse_cdf(share);
         // Means without each value in turn are off the mean in proportion to that value; the factor cancels.
-        let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
-        let cubes: f64 = values.iter().map(|value| (value - center).powi(3)).sum();
+        let squares: f64 = values.iter().map(|value| square(value - center)).sum();
+        let cubes: f64 = values
+            .iter()
+            .map(|value| square(value - center) * (value - center))
+            .sum();
         let acceleration = cubes / (6.0 * squares.powf(1.5));
         (bias.is_finite() && acceleration.is_finite()).then_some(Self { bias, acceleration })
     }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::moments::{count, mean, variance};
+use crate::moments::{count, mean, square, variance};
 use crate::walsh_averages::WalshAverages;
 use crate::{Interval, Options, hierarchical_interval, t_interval, t_p_value};
 
@@ -102,7 +102,7 @@ fn within_variance(sessions: &[Vec<f64>]) -> f64 {
                 .collect();
             let n = pairs.len() as f64;
             // (n - 1) / n times the sum of squares is (n - 1)^2 / n times the variance.
-            Some(variance(&without_one?)? * (n - 1.0).powi(2))
+            Some(variance(&without_one?)? * square(n - 1.0))
         })
         .collect();
     mean(&variances).unwrap_or(0.0)

@@ -1,5 +1,6 @@
 //! How many sessions it takes.
 
+use crate::moments::square;
 use crate::signed_rank::tail_of;
 use crate::{Estimate, t_quantile};
 
@@ -52,7 +53,7 @@ fn session_sd(estimate: &Estimate, pairs: u32) -> Option<f64> {
 
 /// The standard deviation of the estimate of a session of so many pairs.
 fn combined_sd(within_sd: f64, between_sd: f64, pairs: u32) -> Option<f64> {
-    let sd = (within_sd.powi(2) / f64::from(pairs) + between_sd.powi(2)).sqrt();
+    let sd = (square(within_sd) / f64::from(pairs) + square(between_sd)).sqrt();
     (sd.is_finite() && within_sd >= 0.0 && between_sd >= 0.0).then_some(sd)
 }
 

@@ -17,9 +17,14 @@ pub fn variance(values: &[f64]) -> Option<f64> {
         return None;
     }
     let center = mean(values)?;
-    let squares: f64 = values.iter().map(|value| (value - center).powi(2)).sum();
+    let squares: f64 = values.iter().map(|value| square(value - center)).sum();
     let variance = squares / (values.len() - 1) as f64;
     variance.is_finite().then_some(variance)
+}
+
+/// The square, rounded once: of `powi` Rust says only that its result may differ between platforms and from run to run.
+pub fn square(value: f64) -> f64 {
+    value * value
 }
 
 /// The value below which `share` of `sorted` lies, interpolated linearly; none without values.

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::median;
-use crate::moments::mean;
+use crate::moments::{mean, square};
 
 /// Where a warm-up ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,14 +59,14 @@ fn best_cut(values: &[f64]) -> Option<usize> {
         .min_by(|a, b| a.1.total_cmp(&b.1))?;
     let n = values.len() as f64;
     // Rounding alone leaves some squares of values that are the same.
-    let least = values.iter().map(|value| value.powi(2)).sum::<f64>() * ROUNDING;
+    let least = values.iter().map(|value| square(*value)).sum::<f64>() * ROUNDING;
     let gain = (n - PARAMETERS) * (whole.max(least) / parts.max(least)).ln();
     (gain > PENALTY * n.ln()).then_some(cut)
 }
 
 fn squares(values: &[f64]) -> f64 {
     let center = mean(values).unwrap_or(0.0);
-    values.iter().map(|value| (value - center).powi(2)).sum()
+    values.iter().map(|value| square(value - center)).sum()
 }
 
 /// Fewer cannot show a level on both sides of a cut.

@@ -174,11 +174,18 @@ impl Host {
         if let Some(database) = own.and_then(|entry| entry.database.upgrade()) {
             return Some(database);
         }
-        let path = database_name.path().to_string_lossy();
-        open.iter()
-            .rev()
-            .filter(|entry| entry.path == path)
-            .find_map(|entry| entry.database.upgrade())
+        database_at(&open, &database_name.path().to_string_lossy())
+    }
+
+    /// The database to which a WAL or journal belongs whose name has none: SQLite's multiplexor passes a copy of the path
+    /// alone (`sqlite3_create_filename`).
+    #[must_use]
+    pub fn find_by_suffix(&self, name: &Name<'_>) -> Option<Arc<Database>> {
+        let path = name.path().to_string_lossy();
+        let path = ["-journal", "-wal"]
+            .iter()
+            .find_map(|suffix| path.strip_suffix(suffix))?;
+        database_at(&self.open.lock().unwrap_or_else(PoisonError::into_inner), path)
     }
 
     /// Notes that a file is about to be opened under that path. Where this copy has none open
@@ -311,4 +318,12 @@ impl Host {
         const NOTICE: i32 = 27;
         self.api.write_log(NOTICE, &format!("selenite: {path}: {text}"));
     }
+}
+
+/// The database that was opened last under that path.
+fn database_at(open: &[Open], path: &str) -> Option<Arc<Database>> {
+    open.iter()
+        .rev()
+        .filter(|entry| entry.path == path)
+        .find_map(|entry| entry.database.upgrade())
 }

@@ -71,6 +71,8 @@ pub struct MainFile {
     /// Bytes 24 to 40 of page 1, and the trailer of the image in which they were: SQLite reads them at the start of
     /// every read transaction in rollback mode.
     change_counter: Option<([u8; TRAILER_SIZE], [u8; 16])>,
+    /// Whether a lock was ever taken.
+    was_locked: bool,
     /// Whether a lock for writing was ever taken.
     was_reserved: bool,
     /// Whether the file was made when it was opened.
@@ -120,6 +122,7 @@ impl MainFile {
             trailer: None,
             page: Vec::new(),
             change_counter: None,
+            was_locked: false,
             was_reserved: false,
             is_made: false,
             is_refused_copy: false,
@@ -133,8 +136,10 @@ impl MainFile {
     /// without a text. VACUUM INTO alone asks an empty file for its size without any lock
     /// (vacuum.c), and takes an error for "output file already exists": that is SQLITE_ERROR, and
     /// `selenite_last_error()` has the reason.
+    /// By then it has read the schema of the file, under a lock. A VFS above ours, such as SQLite's
+    /// multiplexor, asks in its xOpen, before any lock.
     fn refuse_vacuum_into(&mut self) -> Result<(), VfsError> {
-        let is_unlocked = self.database.lock().level == LockLevel::NONE;
+        let is_unlocked = self.was_locked && self.database.lock().level == LockLevel::NONE;
         let host = &self.database.host;
         let takes_no_locks = self.database.settings.takes_no_locks;
         if !is_unlocked || takes_no_locks || self.was_reserved || host.api.version() >= 3_053_000 {

@@ -194,7 +194,10 @@ impl Selenite {
 
     /// A WAL or journal, treated as its database is.
     fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
-        let database = self.host.find(&name.database());
+        // What is only read may be the journal of another database, which SQLite looks at for its super-journal.
+        let is_own = !flags.has(OpenFlags::READ_ONLY);
+        let found = self.host.find(&name.database());
+        let database = found.or_else(|| self.host.find_by_suffix(name).filter(|_| is_own));
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let is_plain = database
             .as_ref()
