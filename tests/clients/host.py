@@ -243,7 +243,9 @@ def _node(name: str, program: str, takes_uri: bool = True) -> Host:
 
 
 DEBIAN_PYTHON = _python("debian-python", "python_sqlite3.py")
-NEWEST_PYTHON = _python("python-newest-sqlite", "python_sqlite3.py", LD_PRELOAD=SQLITE_NEW)
+# Before what the tests run under.
+PRELOADED = f"{SQLITE_NEW} {os.environ.get('LD_PRELOAD', '')}".strip()
+NEWEST_PYTHON = _python("python-newest-sqlite", "python_sqlite3.py", LD_PRELOAD=PRELOADED)
 APSW = Host("apsw", [str(ROOT / ".venv/bin/python"), str(HERE / "peer/apsw_client.py")])
 SHELL = Host("sqlite3-shell", ["/usr/bin/sqlite3"])
 NODE_SQLITE = _node("node-sqlite", "node_sqlite.mjs")
