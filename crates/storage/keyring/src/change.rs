@@ -14,13 +14,12 @@
 use std::fmt;
 
 use selenite_cipher::{MasterKey, SlotId};
-use selenite_format::{EpochRecord, SLOT_COUNT_MAX, Slot};
+use selenite_format::{EpochRecord, SLOT_COUNT_MAX, Slot, State, Superblock};
 
 use crate::create::secret;
 use crate::provider::age::AgeRecipient;
 use crate::{
-    Identity, KeyError, Origin, OriginProof, Random, Recipient, SlotSummary, Unlocked, epoch_change, hex, origin,
-    random, slot,
+    Identity, KeyError, Origin, OriginProof, Random, Recipient, SlotSummary, Unlocked, hex, origin, random, slot,
 };
 
 /// A change that was prepared.
@@ -194,7 +193,7 @@ fn renew_without(
     let database_id = from.superblock.database_id;
     let mut to = next(from)?;
     to.master = MasterKey::new(secret(random), database_id);
-    to.superblock.master_created = epoch_change::time_of_master(&from.superblock, now);
+    to.superblock.master_created = time_of_master(&from.superblock, now);
     for epoch in &mut to.superblock.epochs {
         let key = from.data_secret(epoch)?;
         let EpochRecord {
@@ -305,6 +304,16 @@ impl fmt::Display for Report {
             None => Ok(()),
         }
     }
+}
+
+/// P3 of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state nobody will ask, and a clock that was wrong once is
+/// not followed for ever.
+fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
+    if superblock.state == State::Steady {
+        return now;
+    }
+    let latest = superblock.epochs.iter().map(|epoch| epoch.created).max();
+    now.max(latest.map_or(0, |latest| latest.saturating_add(1)))
 }
 
 #[cfg(test)]

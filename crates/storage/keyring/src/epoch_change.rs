@@ -92,16 +92,6 @@ pub fn is_since_master(superblock: &Superblock) -> bool {
             .is_some_and(|epoch| epoch.created >= superblock.master_created)
 }
 
-/// `order-without-clock`: the time of a master key that is made now. In a steady state nobody will
-/// ask, and a clock that was wrong once is not followed for ever.
-pub(crate) fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
-    if superblock.state == State::Steady {
-        return now;
-    }
-    let latest = superblock.epochs.iter().map(|epoch| epoch.created).max();
-    now.max(latest.map_or(0, |latest| latest.saturating_add(1)))
-}
-
 fn under_way(from: &Unlocked) -> Result<Unlocked, KeyError> {
     match from.superblock.state {
         State::SwitchingOn | State::SwitchingOff | State::Changing | State::Finishing => next(from),

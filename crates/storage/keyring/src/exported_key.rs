@@ -11,7 +11,7 @@ use selenite_cipher::{DatabaseId, MasterKey, Secret};
 use selenite_format::Superblock;
 
 use crate::unlocked::tampered;
-use crate::{AgeRecipient, HeldMaster, Identity, KeyError, Unlocked, secret_file};
+use crate::{AgeRecipient, EXPORTED_KEY_SIZE, HeldMaster, Identity, KeyError, Unlocked, secret_file};
 
 /// A master key, and what it is of.
 pub struct ExportedKey {
@@ -159,8 +159,6 @@ impl KeyError {
     }
 }
 
-/// Bytes of the record in the age file.
-pub const EXPORTED_KEY_SIZE: usize = 112;
 const MAGIC: &[u8; 16] = b"selenite mkey 1\n";
 /// The first line of every binary age file (age-encryption.org/v1).
 const AGE_MAGIC: &[u8] = b"age-encryption.org/v1\n";

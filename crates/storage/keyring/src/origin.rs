@@ -14,18 +14,7 @@ use std::str::FromStr;
 use selenite_cipher::MasterKey;
 use selenite_format::{ORIGIN_MARK_SIZE, Slot, SlotKind, Superblock};
 
-use crate::{Identity, KeyError, Random, Recipient, random};
-
-/// How an identity proves who wrote the key slot that it opens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OriginProof {
-    /// It derives origin tokens: a native age identity.
-    Token,
-    /// Only who holds the secret can write such a slot: a raw key, a passphrase, a master key.
-    Possession,
-    /// It proves nothing: an age plugin, a command. Databases are pinned on first use.
-    None,
-}
+use crate::{Identity, KeyError, OriginProof, Random, Recipient, random};
 
 /// Where a database comes from, as far as the identity that opened it can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -15,14 +15,27 @@ pub(crate) mod command;
 pub(crate) mod held;
 pub(crate) mod passphrase;
 pub(crate) mod raw;
-pub(crate) mod thread;
 
 use std::fmt;
 
 use selenite_cipher::{DatabaseId, Secret, SlotId};
 use selenite_format::{Slot, SlotKind};
 
-use crate::{EXPORTED_KEY_SIZE, KeyError, OriginProof};
+use crate::KeyError;
+
+/// Bytes of an exported key: of the record in its age file.
+pub const EXPORTED_KEY_SIZE: usize = 112;
+
+/// How an identity proves who wrote the key slot that it opens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OriginProof {
+    /// It derives origin tokens: a native age identity.
+    Token,
+    /// Only who holds the secret can write such a slot: a raw key, a passphrase, a master key.
+    Possession,
+    /// It proves nothing: an age plugin, a command. Databases are pinned on first use.
+    None,
+}
 
 /// Somebody for whom a master key can be wrapped.
 pub trait Recipient: Send + Sync {

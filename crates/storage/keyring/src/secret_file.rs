@@ -20,7 +20,7 @@ use rustix::fs::{CWD, RenameFlags};
 use rustix::io::Errno;
 use zeroize::Zeroizing;
 
-use crate::provider::thread::spawn;
+use crate::thread::spawn;
 use crate::{KeyError, hex, os_random, ownership, random};
 
 /// Writes a new file, readable by its owner only.

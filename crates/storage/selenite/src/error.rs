@@ -8,7 +8,7 @@ use selenite_backup::{BackupError, SourceError, Trouble};
 use selenite_keyring::KeyError;
 use selenite_vfs::error::VfsError;
 
-use crate::verify::BadPage;
+use crate::bad_page::BadPage;
 
 /// Why an operation was not done. Nothing was changed then, unless the variant says otherwise.
 #[derive(Debug)]

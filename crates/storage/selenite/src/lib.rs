@@ -29,6 +29,7 @@ pub mod anchor;
 pub mod backup;
 #[doc(hidden)]
 pub mod backups;
+mod bad_page;
 mod comparison;
 #[doc(hidden)]
 pub mod compromised;
@@ -92,6 +93,7 @@ pub mod whole_file;
 
 pub use access::{Access, Expected};
 pub use backup::{Backup as BackupOptions, CompressionLevel, Report as BackupReport};
+pub use bad_page::{BadPage, Origin as BadPageOrigin, Owner};
 pub use encrypt::Encrypt;
 pub use encrypted_file::{EncryptedFile, create_identity};
 pub use error::{Class, EngineError};
@@ -105,7 +107,7 @@ pub use selenite_format::{AutoVacuum, PageSize, SlotKind, State};
 pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
 pub use status::{EpochSummary, FileSize, Sealed, Status};
 pub use superblock_file::Superblocks;
-pub use verify::{BadPage, JournalReport, PhysicalReport, Report as VerifyReport, WalReport};
+pub use verify::{JournalReport, PhysicalReport, Report as VerifyReport, WalReport};
 pub use watch::{Observer, Phase, Progress, Watch};
 
 // For the server, the lab and the command.

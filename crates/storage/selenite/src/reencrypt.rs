@@ -306,8 +306,9 @@ fn begun_at(unlocked: &Unlocked) -> u64 {
 /// Converts what is left, and ends it. Answers how long the last look kept writers waiting.
 fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, EngineError> {
     let finish = Finish::new(work);
+    let save = |page| finish.save_up_to(page);
     let mut pages = Pages::new(work);
-    pages.convert_from(cursor.saturating_add(1), pace, &finish)?;
+    pages.convert_from(cursor.saturating_add(1), pace, &save)?;
     work.watch.report(Phase::Finishing, 0, 0);
     finish.note_all_done()?;
     pages.phase = Phase::Checking;
@@ -317,7 +318,7 @@ fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, En
         }
         finish.empty_log()?;
         // Without a lock first: the look under the lock finds its pages in memory, and nothing to do.
-        if pages.convert_from(1, pace, &finish)? > 0 {
+        if pages.convert_from(1, pace, &save)? > 0 {
             continue;
         }
         if let Some(last_look) = finish.try_end()? {

@@ -44,7 +44,8 @@ use selenite_keyring::{Cache, SlotSummary, Unlocked};
 use selenite_vfs::view::View;
 
 pub use page_survey::Why;
-pub use report::{LISTED_MAX, Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
+pub use report::{Lost, NotMade, Salvaged, SchemaState, Strays, TableReport};
+pub use snapshot::LISTED_MAX;
 pub use tree::Hole;
 
 use crate::draft::Draft;

@@ -10,7 +10,6 @@
 
 mod ahead;
 mod backfill;
-mod bad_page;
 mod cut;
 mod effective;
 pub(crate) mod frame;
@@ -34,11 +33,11 @@ use selenite_format::anchor::Anchor;
 use selenite_keyring::Unlocked;
 use selenite_vfs::view::View;
 
-pub use bad_page::{BAD_LISTED_MAX, BadPage, Findings, Origin};
 pub use journal::JournalReport;
-pub use owner::Owner;
 pub use served::{ServedReport, served};
 pub use wal::WalReport;
+
+pub use crate::bad_page::{BAD_LISTED_MAX, BadPage, Findings, Origin, Owner};
 
 use crate::anchor::{self, Comparison, Still, Tallied, Tally, Written};
 use crate::database::{Cell, Rows};

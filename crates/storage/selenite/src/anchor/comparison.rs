@@ -4,7 +4,7 @@ use selenite_cipher::TRAILER_SIZE;
 use selenite_format::anchor::Anchor;
 
 use super::tally::{Judgement, Tallied, judge};
-use crate::verify::{BAD_LISTED_MAX, BadPage, Origin};
+use crate::bad_page::{BAD_LISTED_MAX, BadPage, Origin};
 
 /// What a database is beside its anchor.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-use super::finish::Finish;
 use super::pace::{Pace, Taken};
 use super::{Work, pause};
 use crate::lock_holders::holders;
@@ -75,6 +74,9 @@ pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
     Ok(None)
 }
 
+/// Keeps that all pages up to this one are done.
+pub type SaveUpTo<'a> = &'a dyn Fn(u32) -> Result<(), EngineError>;
+
 /// The conversion of pages.
 pub struct Pages<'a> {
     /// As what it is reported.
@@ -102,7 +104,7 @@ impl<'a> Pages<'a> {
     ///
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
-    pub fn convert_from(&mut self, first: u32, pace: &mut Pace, finish: &Finish<'_>) -> Result<u64, EngineError> {
+    pub fn convert_from(&mut self, first: u32, pace: &mut Pace, save: SaveUpTo<'_>) -> Result<u64, EngineError> {
         let before = pace.page_count();
         let mut next = first;
         let mut since_save = 0;
@@ -122,7 +124,7 @@ impl<'a> Pages<'a> {
             self.report(next, pace)?;
             if since_save >= self.work.save_every {
                 since_save = 0;
-                finish.save_up_to(next.saturating_sub(1))?;
+                save(next.saturating_sub(1))?;
             }
             self.rest(pace)?;
         }

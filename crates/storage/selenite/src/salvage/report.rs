@@ -8,8 +8,9 @@ use selenite_format::PageSize;
 use selenite_keyring::SlotSummary;
 
 use super::page_survey::Why;
+use super::snapshot::LISTED_MAX;
 use super::tree::Hole;
-use crate::verify::BadPage;
+use crate::bad_page::BadPage;
 
 /// What was salvaged, and what was not.
 #[derive(Debug)]
@@ -187,6 +188,3 @@ impl std::fmt::Display for Lost {
 pub(super) fn broken_off(why: Why) -> String {
     format!("the rest of the row is {why}")
 }
-
-/// 1,000: beyond that counts say more.
-pub const LISTED_MAX: usize = 1000;

@@ -26,7 +26,6 @@ use std::time::SystemTime;
 use selenite_cipher::{PageCipher, PageNo, TRAILER_SIZE};
 use selenite_vfs::view::View;
 
-use super::report::LISTED_MAX;
 use crate::{
     EngineError, Watch,
     draft::beside,
@@ -319,3 +318,6 @@ fn header_page_count(page: &[u8]) -> Option<u32> {
     let count = u32::from_be_bytes(field);
     (page[24..28] == page[92..96] && count > 0).then_some(count)
 }
+
+/// 1,000: beyond that counts say more.
+pub const LISTED_MAX: usize = 1000;

@@ -8,11 +8,10 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, flock};
+use rustix::fs::{FlockOperation, OFlags, flock};
 use rustix::io::Errno;
 
 use super::Claim;
-use super::disk::open_sole;
 
 /// A claim on this machine's disk, by flock(2): a process that ends has none. The file goes when it is dropped.
 pub struct DiskClaim {
@@ -65,6 +64,22 @@ impl Drop for DiskClaim {
     fn drop(&mut self) {
         let _ = fs::remove_file(&self.path);
     }
+}
+
+/// Opens a file that has no other name, and nothing else: no link, and nothing that would have to be waited for.
+pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
+    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
+            return Err(io::Error::other("it is a link: remove it"));
+        }
+        opened => opened?,
+    };
+    let found = file.metadata()?;
+    if !found.is_file() || found.nlink() > 1 {
+        return Err(io::Error::other("it is no file of this one name: remove it"));
+    }
+    Ok(file)
 }
 
 #[cfg(test)]

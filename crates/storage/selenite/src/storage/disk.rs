@@ -6,9 +6,9 @@ use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{CWD, OFlags, RenameFlags};
+use rustix::fs::{CWD, RenameFlags};
 
-use super::claim::DiskClaim;
+use super::claim::{DiskClaim, open_sole};
 use super::{Attributes, Claim, ReadAt, Storage, WriteAt};
 
 /// The disk of this machine.
@@ -101,22 +101,6 @@ impl Storage for Disk {
         let mut options = OpenOptions::new();
         Ok(Box::new(open_sole(options.read(true).write(true), path)?))
     }
-}
-
-/// Opens a file that has no other name, and nothing else: no link, and nothing that would have to be waited for.
-pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
-    let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Err(io::Error::other("it is a link: remove it"));
-        }
-        opened => opened?,
-    };
-    let found = file.metadata()?;
-    if !found.is_file() || found.nlink() > 1 {
-        return Err(io::Error::other("it is no file of this one name: remove it"));
-    }
-    Ok(file)
 }
 
 impl ReadAt for File {

@@ -4,7 +4,8 @@ use selenite_cipher::{PageCipher, PageNo};
 use selenite_vfs::view::View;
 
 use super::pages::Opener;
-use super::{Subject, journal, owner, wal};
+use super::schema::Pages;
+use super::{Subject, journal, wal};
 
 /// Those pages, opened one by one.
 pub(super) struct Effective<'a> {
@@ -41,7 +42,7 @@ impl<'a> Effective<'a> {
     /// SQLite's change counter (sqlite.org/fileformat.html, 1.3.7), if page 1 opens.
     pub(super) fn change_counter(&mut self) -> Option<u32> {
         let mut page = Vec::new();
-        owner::Pages::read(self, 1, &mut page).then_some(())?;
+        Pages::read(self, 1, &mut page).then_some(())?;
         let counter = page.get(24..28)?.first_chunk().map(|bytes| u32::from_be_bytes(*bytes));
         page.fill(0);
         counter
@@ -67,7 +68,7 @@ impl<'a> Effective<'a> {
     }
 }
 
-impl owner::Pages for Effective<'_> {
+impl Pages for Effective<'_> {
     fn read(&mut self, page_no: u32, out: &mut Vec<u8>) -> bool {
         if let Some(opens) = self.image(page_no, out) {
             return opens;

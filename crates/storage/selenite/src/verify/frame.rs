@@ -2,8 +2,9 @@
 
 use selenite_cipher::{PageCipher, TRAILER_SIZE};
 use selenite_format::wal::{FRAME_HEADER_SIZE, FrameHeader, WordOrder, checksum, frame_offset};
+use selenite_vfs::view::View;
 
-use super::wal::Log;
+use crate::raw_file::RawFile;
 
 /// A frame in a log.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +51,8 @@ pub(super) enum Frame {
 
 /// Reads frames one by one.
 pub(super) struct FrameReader<'a> {
-    log: &'a Log<'a>,
+    file: &'a RawFile,
+    view: &'a View,
     /// Nothing: any will do.
     salts: Option<[u8; 8]>,
     order: WordOrder,
@@ -61,13 +63,14 @@ pub(super) struct FrameReader<'a> {
 }
 
 impl<'a> FrameReader<'a> {
-    pub(super) fn new(log: &'a Log<'a>, salts: Option<[u8; 8]>, order: WordOrder) -> Self {
-        let page_bytes = log.view.page_bytes();
+    pub(super) fn new(file: &'a RawFile, view: &'a View, salts: Option<[u8; 8]>, order: WordOrder) -> Self {
+        let page_bytes = view.page_bytes();
         Self {
-            log,
+            file,
+            view,
             salts,
             order,
-            cipher: PageCipher::new(log.view.page_keys.clone()),
+            cipher: PageCipher::new(view.page_keys.clone()),
             header: [0; FRAME_HEADER_SIZE],
             image: vec![0; page_bytes],
             plain: vec![0; page_bytes],
@@ -76,11 +79,11 @@ impl<'a> FrameReader<'a> {
 
     /// Reads a frame. `sum` is the checksum from which it goes on, where that is known. What can't be read does not open.
     pub(super) fn frame(&mut self, index: u64, sum: Option<[u32; 2]>) -> Frame {
-        let view = self.log.view;
+        let view = self.view;
         let at = frame_offset(index, view.geometry.page_size()).0;
         self.header.fill(0);
         self.image.fill(0);
-        if let Err(error) = self.log.file.read_at(&mut self.header, at) {
+        if let Err(error) = self.file.read_at(&mut self.header, at) {
             return Frame::Other { why: error.to_string() };
         }
         let mut frame = FrameHeader::parse(&self.header);
@@ -90,7 +93,7 @@ impl<'a> FrameReader<'a> {
             let why = "its header is not that of a frame of this log".to_owned();
             return Frame::Other { why };
         }
-        let was_read = self.log.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64);
+        let was_read = self.file.read_at(&mut self.image, at + FRAME_HEADER_SIZE_U64);
         let at = FrameAt {
             index,
             page_no: frame.page_no.0,
@@ -126,7 +129,7 @@ impl<'a> FrameReader<'a> {
 
     /// The highest epoch that the superblock ever used.
     pub(super) fn epoch_max(&self) -> u32 {
-        self.log.view.page_keys.epoch_max().0
+        self.view.page_keys.epoch_max().0
     }
 
     /// The bytes of the frame that was read last.

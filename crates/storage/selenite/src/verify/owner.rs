@@ -7,84 +7,10 @@
 //!   to be unknown, never guessed.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
-use super::schema::{Object, objects};
+use super::schema::{Object, Pages, objects};
 use super::tree::{Node, number_at, overflow_next};
-
-/// What a page belongs to.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Owner {
-    /// `sqlite_schema`: what tables and indexes there are.
-    Schema,
-    /// A table.
-    Table(String),
-    /// An index.
-    Index {
-        /// Its name.
-        name: String,
-        /// Of which table.
-        table: String,
-    },
-    /// The list of free pages: nothing is stored in it.
-    FreeList,
-    /// The pointer map of a database with `auto_vacuum`.
-    PointerMap,
-    /// No page that opens leads to it.
-    Unknown,
-}
-
-impl Owner {
-    /// What kind it is, in a word.
-    #[must_use]
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Schema => "schema",
-            Self::Table(_) => "table",
-            Self::Index { .. } => "index",
-            Self::FreeList => "free list",
-            Self::PointerMap => "pointer map",
-            Self::Unknown => "unknown",
-        }
-    }
-
-    /// The name of the table or index.
-    #[must_use]
-    pub fn name(&self) -> Option<&str> {
-        match self {
-            Self::Table(name) | Self::Index { name, .. } => Some(name),
-            Self::Schema | Self::FreeList | Self::PointerMap | Self::Unknown => None,
-        }
-    }
-}
-
-impl fmt::Display for Owner {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Schema => f.write_str("of sqlite_schema"),
-            Self::Table(name) => write!(f, "of table {name}"),
-            Self::Index { name, table } => write!(f, "of index {name} on table {table}"),
-            Self::FreeList => f.write_str("of the list of free pages"),
-            Self::PointerMap => f.write_str("of the pointer map"),
-            Self::Unknown => f.write_str("whose it is can't be said: no page that opens leads to it"),
-        }
-    }
-}
-
-/// Pages as SQLite has them.
-pub(super) trait Pages {
-    /// Reads a page; whether it opens.
-    fn read(&mut self, page_no: u32, out: &mut Vec<u8>) -> bool;
-
-    /// How many there are.
-    fn count(&self) -> u32;
-
-    /// The page that has no place.
-    fn lock_page(&self) -> u32;
-
-    /// Whether to stop.
-    fn is_interrupted(&self) -> bool;
-}
+use crate::bad_page::Owner;
 
 /// The owners of `wanted`.
 pub(super) fn owners(pages: &mut dyn Pages, wanted: &BTreeSet<u32>) -> BTreeMap<u32, Owner> {

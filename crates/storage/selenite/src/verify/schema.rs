@@ -1,8 +1,22 @@
 //! The rows of `sqlite_schema`, read without SQLite.
 
-use super::Owner;
-use super::owner::Pages;
 use super::tree::{Node, Payload, number_at, overflow_next, varint};
+use crate::bad_page::Owner;
+
+/// Pages as SQLite has them.
+pub(super) trait Pages {
+    /// Reads a page; whether it opens.
+    fn read(&mut self, page_no: u32, out: &mut Vec<u8>) -> bool;
+
+    /// How many there are.
+    fn count(&self) -> u32;
+
+    /// The page that has no place.
+    fn lock_page(&self) -> u32;
+
+    /// Whether to stop.
+    fn is_interrupted(&self) -> bool;
+}
 
 /// A table or index, and where its b-tree begins.
 pub(super) struct Object {

@@ -233,7 +233,7 @@ impl Log<'_> {
     }
 
     fn first_salts(&self, size: u64) -> Result<Option<[u8; 8]>, EngineError> {
-        let mut reader = FrameReader::new(self, None, WordOrder::LittleEndian);
+        let mut reader = FrameReader::new(self.file, self.view, None, WordOrder::LittleEndian);
         let mut first = None;
         let mut last = None;
         for index in 0..frame_count(size, self.view.geometry.page_size()) {
@@ -249,7 +249,7 @@ impl Log<'_> {
     }
 
     fn frames(&self, start: Start, reading: &mut Reading) -> Result<(), EngineError> {
-        let mut reader = FrameReader::new(self, Some(start.salts), start.order);
+        let mut reader = FrameReader::new(self.file, self.view, Some(start.salts), start.order);
         let mut walk = Walk::default();
         let mut sum = start.checksum;
         for index in 0..frame_count(reading.report.size, self.view.geometry.page_size()) {
@@ -290,7 +290,7 @@ impl Log<'_> {
         let Some((index, bytes)) = &reading.end else {
             return Ok(false);
         };
-        let mut reader = FrameReader::new(self, None, WordOrder::LittleEndian);
+        let mut reader = FrameReader::new(self.file, self.view, None, WordOrder::LittleEndian);
         let _frame = reader.frame(*index, None);
         Ok(reader.bytes() != *bytes)
     }

@@ -13,7 +13,8 @@ use selenite_format::{Slot, SlotKind};
 
 use super::{AgeRecipient, sealed};
 use crate::key_error::ServiceFailure;
-use crate::provider::{Effort, Identity, Recipient, SlotBody, thread, unbound};
+use crate::provider::{Effort, Identity, Recipient, SlotBody, unbound};
+use crate::thread;
 use crate::{EXPORTED_KEY_SIZE, KeyError, OriginProof};
 
 /// A recipient of a plugin: `age1NAME1...`.

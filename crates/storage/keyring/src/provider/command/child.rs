@@ -18,7 +18,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use zeroize::Zeroizing;
 
 use crate::key_error::ServiceFailure;
-use crate::provider::thread::spawn;
+use crate::thread::spawn;
 
 /// Runs `argv... verb`, gives it `input` on stdin, and returns its stdout if it ends with status 0.
 pub fn run(

@@ -2,8 +2,6 @@
 
 use std::fmt;
 
-use super::Owner;
-
 /// The file in which it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Origin {
@@ -23,6 +21,65 @@ impl Origin {
             Self::Database => "database",
             Self::Wal => "wal",
             Self::Journal => "journal",
+        }
+    }
+}
+
+/// What a page belongs to.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Owner {
+    /// `sqlite_schema`: what tables and indexes there are.
+    Schema,
+    /// A table.
+    Table(String),
+    /// An index.
+    Index {
+        /// Its name.
+        name: String,
+        /// Of which table.
+        table: String,
+    },
+    /// The list of free pages: nothing is stored in it.
+    FreeList,
+    /// The pointer map of a database with `auto_vacuum`.
+    PointerMap,
+    /// No page that opens leads to it.
+    Unknown,
+}
+
+impl Owner {
+    /// What kind it is, in a word.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Schema => "schema",
+            Self::Table(_) => "table",
+            Self::Index { .. } => "index",
+            Self::FreeList => "free list",
+            Self::PointerMap => "pointer map",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// The name of the table or index.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        match self {
+            Self::Table(name) | Self::Index { name, .. } => Some(name),
+            Self::Schema | Self::FreeList | Self::PointerMap | Self::Unknown => None,
+        }
+    }
+}
+
+impl fmt::Display for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Schema => f.write_str("of sqlite_schema"),
+            Self::Table(name) => write!(f, "of table {name}"),
+            Self::Index { name, table } => write!(f, "of index {name} on table {table}"),
+            Self::FreeList => f.write_str("of the list of free pages"),
+            Self::PointerMap => f.write_str("of the pointer map"),
+            Self::Unknown => f.write_str("whose it is can't be said: no page that opens leads to it"),
         }
     }
 }
@@ -97,7 +154,7 @@ impl Findings {
     }
 
     /// Whether nothing is bad.
-    pub(super) fn are_none(&self) -> bool {
+    pub(crate) fn are_none(&self) -> bool {
         self.bad_count == 0
     }
 
