@@ -3,7 +3,7 @@
 use rusqlite::{Connection, Row};
 use selenite_compiler::PlanError;
 
-use super::refusal::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// A row.
 #[derive(Clone, Debug)]

@@ -5,9 +5,9 @@ use selenite_compiler::PlanError;
 use selenite_runtime::machine::Failure;
 
 use super::database::OpenDatabase;
-use super::refusal::trouble;
 use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::trouble;
 
 impl SessionExecutor<'_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an

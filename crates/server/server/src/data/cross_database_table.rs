@@ -17,9 +17,9 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 
 use super::database::OpenDatabase;
-use super::refusal::trouble;
-use super::sqlite_store::within_memory;
 use super::transaction::execute;
+use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::within_memory;
 
 /// A table whose rows a statement reads in another database.
 #[derive(Clone, Debug)]

@@ -12,21 +12,19 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::quoted;
 use selenite_engine::Access;
 
-use super::cancellation::Cancellation;
-use super::damaged_page::note_file;
 use super::durability::DelayedDurability;
 use super::expectation::{check_suite, open_expected};
-use super::functions;
-use super::identities::{Identities, IdentityJournal};
 use super::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use super::objects::SessionObjects;
-use super::refusal::{log_lost, trouble};
-use super::running::Running;
+use super::refusal::log_lost;
 use super::schema::{Schema, SchemaTable};
 use super::write_queue::{Waits, WriteQueue};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
-use crate::{Instance, Interrupts};
+use crate::{Instance, Interrupt, Interrupts};
+use selenite_runtime::sqlite::note_file;
+use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::{self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -68,9 +66,7 @@ pub struct OpenDatabase {
     /// The connection.
     pub connection: Connection,
     /// What its functions see.
-    pub running: Running,
-    /// To be asked in whatever takes long.
-    pub interrupts: Interrupts,
+    pub functions: FunctionContext,
     /// What stops its statements.
     pub cancellation: Cancellation,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
@@ -196,6 +192,14 @@ impl SharedDatabase {
     }
 }
 
+/// What a reason to stop ends.
+fn cancelled(interrupt: Interrupt) -> Cancelled {
+    match interrupt {
+        Interrupt::Attention | Interrupt::TimedOut => Cancelled::Request,
+        Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone => Cancelled::Session,
+    }
+}
+
 /// Opens a database to look into what is the server's own in it, beside all sessions.
 ///
 /// # Errors
@@ -225,8 +229,8 @@ impl OpenDatabase {
         instance: &Instance,
         interrupts: Interrupts,
     ) -> Result<Self, PlanError> {
-        let cancellation = Cancellation::new(interrupts.clone());
-        let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
+        let cancellation = Cancellation::new(move || interrupts.poll().map(cancelled));
+        let connect = |access: &Access| -> rusqlite::Result<(Connection, FunctionContext, bool)> {
             let polled = cancellation.clone();
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -247,20 +251,19 @@ impl OpenDatabase {
             ))?;
             shared.load_durability(&connection)?;
             connection.busy_timeout(BUSY_WAIT)?;
-            let running = Running::default();
-            functions::register(&connection, &running)?;
+            let functions = FunctionContext::default();
+            sqlite::register(&connection, &functions)?;
             polled.attend(&mut connection, STEPS)?;
-            Ok((connection, running, is_synced_later))
+            Ok((connection, functions, is_synced_later))
         };
-        let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
+        let (connection, functions, is_synced_later) = open_expected(instance, &shared.record, connect)?;
         if shared.path.is_some() {
             check_suite(instance, &shared.record, &connection)?;
         }
         Ok(Self {
             shared,
             connection,
-            running,
-            interrupts,
+            functions,
             cancellation,
             is_synced_later,
             own: RefCell::default(),

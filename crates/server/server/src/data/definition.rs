@@ -16,10 +16,10 @@ pub use index::is_on;
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::database::OpenDatabase;
 use super::objects::SessionObjects;
-use super::refusal::trouble;
 use super::schema::{Schema, SchemaTable};
 use super::session_catalog::SessionCatalog;
 use crate::workbench::SessionState;
+use selenite_runtime::sqlite::trouble;
 
 mod alter;
 mod duplicate;

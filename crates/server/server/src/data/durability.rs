@@ -5,9 +5,9 @@ use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
-use super::refusal::trouble;
 use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::trouble;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

@@ -11,10 +11,11 @@ use rusqlite::{Connection, ErrorCode};
 use selenite_compiler::{Ends, PlanError};
 use selenite_engine::{Access, Expected, Suite, take_refusal};
 
-use super::damaged_page::{damaged_page, log_damage};
+use super::damaged_page::log_damage;
 use super::database_registry::{MASTER, of_master};
 use crate::Instance;
 use crate::master::DatabaseRecord;
+use selenite_runtime::sqlite::damaged_page;
 
 /// How a database's file is opened.
 ///

@@ -10,7 +10,6 @@ use selenite_types::Value;
 
 use super::cross_database_table::{Borrowed, give_back, lend};
 use super::database_registry::TEMPDB;
-use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
 use super::places::{Place, Places, PlacesCatalog};
@@ -19,6 +18,7 @@ use super::session_executor::SessionExecutor;
 use super::transaction::execute;
 use crate::master::DatabaseRecord;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::LockTimeout;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.

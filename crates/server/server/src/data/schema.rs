@@ -19,9 +19,9 @@ use selenite_types::storage::declared_type;
 
 use super::catalog_rows::{self, CatalogRow, ObjectKind};
 use super::permission::Permissions;
-use super::refusal::trouble;
 use super::security::Principals;
 use super::session_catalog::OneTable;
+use selenite_runtime::sqlite::trouble;
 
 /// A database's objects, or those of a session's temporary tables.
 #[derive(Clone, Default)]

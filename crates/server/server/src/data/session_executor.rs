@@ -20,7 +20,6 @@ use super::database_registry::{DatabaseRegistry, of_master};
 use super::definition::{Work, is_of_temporary};
 use super::frames::Frames;
 use super::identity_insert::IdentityInsert;
-use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Permissions, no_access};
 use super::refusal::{too_many_files, unknown_database};
@@ -31,6 +30,7 @@ use super::used_database::Used;
 use crate::audit::{self, Audited, RefusedCalls};
 use crate::memory;
 use crate::workbench::{CurrentDatabase, ExecutionContext, Objects, SessionInfo, Workbench};
+use selenite_runtime::sqlite::LockTimeout;
 
 /// What a session works with.
 pub struct SessionExecutor<'a> {

@@ -16,10 +16,10 @@ use selenite_compiler::statement::Binding;
 use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::ObjectName;
 
-use super::refusal::trouble;
 use super::session_catalog::SessionCatalog;
 use super::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::trouble;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -19,14 +19,15 @@ use selenite_types::{Decimal, Value};
 use super::bound_cache::Of;
 use super::damaged_page::log_damage;
 use super::definition::Work;
-use super::lock_timeout::LockTimeout;
 use super::objects::SessionObjects;
 use super::permission::{Asked, check, check_rows};
 use super::row_limit::limited;
 use super::session_executor::SessionExecutor;
-use super::sqlite_store::{LateScene, SqliteStore};
+use super::snapshot::shared;
 use super::transaction::execute;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::LockTimeout;
+use selenite_runtime::sqlite::{Executor, LateSnapshot};
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.
@@ -337,15 +338,15 @@ impl SessionExecutor<'_> {
         }
         let last_identity = Cell::new(None);
         let sight = self.sight.as_ref().unwrap_or(&self.objects);
-        let store = SqliteStore {
+        let take = || shared(execution.state, sight);
+        let store = Executor {
             connection: &used.database.connection,
-            running: &used.database.running,
-            scene: LateScene::new(execution.state, sight),
+            functions: &used.database.functions,
+            session: LateSnapshot::new(&take),
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
             timeout: LockTimeout::of(execution.state.lock_timeout()),
-            interrupts: &used.database.interrupts,
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
@@ -421,7 +422,7 @@ impl SessionExecutor<'_> {
         let count = done.inspect_err(|error| log_damage(self.session_info.instance, error))?;
         slots.clone_from_slice(&values);
         let used = self.open.get(&self.current);
-        if used.is_some_and(|used| used.database.running.take_left_out_null()) {
+        if used.is_some_and(|used| used.database.functions.take_left_out_null()) {
             execution.receiver.message(&LEFT_OUT_NULL)?;
         }
         Ok(Affected::Rows(count))
@@ -441,7 +442,7 @@ fn is_numberless(bound: &Statement) -> bool {
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
 fn on_rows(
     bound: &Statement,
-    (store, work): (&SqliteStore<'_>, &Work<'_>),
+    (store, work): (&Executor<'_>, &Work<'_>),
     given: Vec<GivenRow>,
     run: &mut Run<'_>,
 ) -> Result<u64, PlanError> {

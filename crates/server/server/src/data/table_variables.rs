@@ -15,8 +15,8 @@ use selenite_compiler::definition::{Place, TableDefinition, quoted};
 use selenite_tsql::ast::TableElement;
 
 use super::definition::{check_name, new_temporary_id, salt};
-use super::refusal::trouble;
 use super::schema::computed_type;
+use selenite_runtime::sqlite::trouble;
 
 /// A table variable of a frame that runs.
 pub struct TableVariable {

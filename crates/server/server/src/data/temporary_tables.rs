@@ -6,8 +6,8 @@ use selenite_compiler::PlanError;
 use selenite_compiler::definition::quoted;
 
 use super::database::OpenDatabase;
-use super::refusal::trouble;
 use super::session_executor::SessionExecutor;
+use selenite_runtime::sqlite::trouble;
 
 impl SessionExecutor<'_> {
     /// Temporary tables come along from the database that was in use before.
@@ -47,7 +47,9 @@ fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<
         let _ = drop_all(&to.connection, &made);
         return copied;
     }
-    from.shared.identities.carry(&to.shared.identities, &from.temporary());
+    let temporary = from.temporary();
+    let table_ids = temporary.tables().map(|table| table.table.object_id);
+    from.shared.identities.carry(&to.shared.identities, table_ids);
     drop_all(&from.connection, &made).map_err(|error| trouble(&error))?;
     from.reload_temporary()?;
     to.reload_temporary()

@@ -17,10 +17,11 @@ use selenite_runtime::machine::{Failure, Stop};
 
 use super::database::OpenDatabase;
 use super::database_registry::{MASTER, TEMPDB};
-use super::lock_timeout::LockTimeout;
 use super::log_sync::CommitNo;
-use super::refusal::{deadlock, lock_timeout, transaction_lost, trouble};
+use super::refusal::{deadlock, transaction_lost};
 use super::write_queue::{NoPermit, WritePermit, WriteQueue};
+use selenite_runtime::sqlite::LockTimeout;
+use selenite_runtime::sqlite::{lock_timeout, trouble};
 
 /// The state of one.
 #[derive(Default)]

@@ -8,8 +8,8 @@ use selenite_runtime::machine::{Affected, Failure};
 
 use super::Request;
 use super::argument::Argument;
-use crate::data::refusal::trouble;
 use crate::data::session_executor::SessionExecutor;
+use selenite_runtime::sqlite::trouble;
 
 impl SessionExecutor<'_> {
     pub(super) fn drop_clean_buffers(&mut self, request: &Request) -> Result<Affected, Failure> {

@@ -24,10 +24,10 @@ use crate::Interrupts;
 use crate::data::database::OpenDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
-use crate::data::refusal::trouble;
 use crate::data::session_executor::SessionExecutor;
 use crate::master::DatabaseRecord;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::trouble;
 
 impl SessionExecutor<'_> {
     pub(super) fn checkdb(

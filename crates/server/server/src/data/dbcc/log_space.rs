@@ -8,9 +8,9 @@ use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};
 use crate::data::database::OpenDatabase;
-use crate::data::refusal::trouble;
 use crate::data::session_executor::SessionExecutor;
 use crate::workbench::ExecutionContext;
+use selenite_runtime::sqlite::trouble;
 
 impl SessionExecutor<'_> {
     pub(super) fn performance(

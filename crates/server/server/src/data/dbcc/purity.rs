@@ -5,8 +5,8 @@ use selenite_compiler::definition::quoted;
 use selenite_types::storage::from_stored;
 
 use super::finding::{Finding, Findings};
-use crate::data::functions::stored_ref;
 use crate::data::schema::Schema;
+use selenite_runtime::sqlite::stored_ref;
 
 /// Reads every value of a database's tables, or of one.
 ///

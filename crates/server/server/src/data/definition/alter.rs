@@ -8,10 +8,10 @@ use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::super::catalog_rows::ObjectKind;
-use super::super::refusal::trouble;
 use super::super::schema::SchemaTable;
 use super::inner::Few;
 use super::{Work, Written, check_name, refusal, salt};
+use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     pub(super) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {

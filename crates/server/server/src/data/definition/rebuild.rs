@@ -15,11 +15,11 @@ use selenite_compiler::definition::{
 use selenite_types::DataType;
 
 use super::super::database::OpenDatabase;
-use super::super::refusal::trouble;
 use super::super::schema::SchemaTable;
 use super::Work;
 use super::alter::bracketed;
 use super::inner::Few;
+use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.

@@ -16,12 +16,13 @@ use super::{SessionExecutor, error, held_certificates, hexadecimal, info, missin
 use crate::data::database::SharedDatabase;
 use crate::data::database_registry::of_master;
 use crate::data::expectation::access_to;
-use crate::data::refusal::{deadlock, lock_timeout};
+use crate::data::refusal::deadlock;
 use crate::data::write_queue::{NoPermit, WritePermit};
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
 use crate::workbench::ExecutionContext;
 use crate::{Instance, NewDatabases};
+use selenite_runtime::sqlite::lock_timeout;
 
 /// A database whose keys are to be changed.
 pub struct Subject {

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::{PlanError, same_name};
 
 use super::FixedRole;
-use crate::data::refusal::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// The users of a database.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

@@ -9,7 +9,7 @@ use super::principals::ensure;
 use super::role::UNSUPPORTED;
 use super::{FixedRole, Principals, User, error, not_there, refused, special};
 use crate::data::directory::Directory;
-use crate::data::refusal::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// What a change of users is carried out with.
 pub(super) struct UserWork<'a> {
