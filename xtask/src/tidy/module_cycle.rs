@@ -92,7 +92,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("server::data::views", "requests sessions"),
     (
         "server::data",
-        "bound_cache cleanups cross_database_call database database_registry dbcc definition dropped_database durability encryption expectation frames functions identities identity_insert new_database object_list objects parameter_inference permission procedures running schema security session_catalog session_executor sqlite_store table_statement table_variables temporary_tables transaction unfinished used_database views",
+        "bound_cache cleanups cross_database_call database database_registry dbcc definition dropped_database durability encryption expectation frames identity_insert new_database object_list objects parameter_inference permission procedures schema security session_catalog session_executor snapshot table_statement table_variables temporary_tables transaction unfinished used_database views",
     ),
     ("server::session", "host set_option"),
     (

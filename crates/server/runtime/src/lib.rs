@@ -4,6 +4,7 @@
 pub mod change;
 pub mod execution;
 pub mod machine;
+pub mod sqlite;
 pub mod statement;
 #[cfg(test)]
 mod testing;

@@ -1,14 +1,13 @@
 //! Databases: their files, connections to them, and a session's transactions in them.
 //!
 //! - A database is one file, `NAME.db` in the data folder. A session has one connection to each that it uses, on its own thread.
-//! - SQLite's functions that evaluate T-SQL see the statement that runs ([`running`]). Their first error is the statement's; SQLite's
+//! - SQLite's functions that evaluate T-SQL see the statement that runs (`selenite_runtime::sqlite`). Their first error is the statement's; SQLite's
 //!   own message for it is not sent.
 //! - A session that writes waits in the database's queue ([`write_queue`]), in the order of arrival, before SQLite is asked for its
-//!   lock: that lock is then free, but for other processes. LOCK_TIMEOUT covers both waits ([`lock_timeout`]).
+//!   lock: that lock is then free, but for other processes. LOCK_TIMEOUT covers both waits (`LockTimeout`).
 //! - A statement that fails changes nothing: it has a savepoint, or a transaction of its own ([`transactions`]).
 //! - SQLite syncs no commit of a session's connection. The session waits for [`log_sync`] after it has passed its write permit on.
 
-pub(crate) mod cancellation;
 pub(crate) mod certificate_label;
 pub(crate) mod cleanups;
 pub(crate) mod database_registry;
@@ -17,15 +16,10 @@ pub(crate) mod durability;
 pub(crate) mod expectation;
 pub(crate) mod file_state;
 pub(crate) mod frames;
-pub(crate) mod functions;
-pub(crate) mod identities;
-pub(crate) mod lock_timeout;
 pub(crate) mod log_sync;
 pub(crate) mod new_database;
 pub(crate) mod open_database;
-pub(crate) mod running;
 pub(crate) mod scans;
-pub(crate) mod sqlite_store;
 pub(crate) mod temporary_tables;
 pub(crate) mod transaction;
 pub(crate) mod transactions;

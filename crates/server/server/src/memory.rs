@@ -7,8 +7,8 @@
 //!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
 
 use selenite::{CountingAllocator, thread_memory};
-use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;
+pub(crate) use selenite_runtime::sqlite::reserve;
 
 use crate::{ServerError, ServerLimits};
 
@@ -47,17 +47,6 @@ pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
 pub(crate) fn measured_program<E>(make: impl FnOnce() -> Result<Program, E>) -> Result<Program, E> {
     let (made, size) = thread_memory::measured(make);
     made.map(|program| program.with_memory_size(size))
-}
-
-/// Asks for so many bytes more; 0 asks whether too many are in use.
-///
-/// # Errors
-/// 701.
-pub(crate) fn reserve(bytes: usize) -> Result<(), PlanError> {
-    match thread_memory::reserve(u64::try_from(bytes).unwrap_or(u64::MAX)) {
-        true => Ok(()),
-        false => Err(PlanError::out_of_memory()),
-    }
 }
 
 /// The memory that the machine has.

@@ -1,14 +1,11 @@
-//! What SQLite says, as a T-SQL error.
+//! What keeps a session from a database or statement, as T-SQL errors.
 
 pub(crate) mod damaged_page;
 
-use rusqlite::ErrorCode;
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::TableStatement;
-use selenite_runtime::statement::StoreError;
 
 use crate::master::MasterError;
-use crate::sqlite_error::damaged_page::damaged_page;
 
 /// 40510, of a statement that is not supported as a whole.
 pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
@@ -17,98 +14,15 @@ pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
     PlanError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
 }
 
-/// Whether another process has what the statement needs.
-pub fn is_busy(error: &rusqlite::Error) -> bool {
-    matches!(
-        error.sqlite_error_code(),
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
-    )
-}
-
 /// What master.db says, as a T-SQL error.
 pub fn of_master(error: &MasterError) -> PlanError {
     PlanError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
-}
-
-/// What ended a statement of SQLite's that no function of ours ended.
-pub fn refusal(error: &rusqlite::Error) -> StoreError {
-    if let rusqlite::Error::SqliteFailure(failure, message) = error
-        && failure.code == ErrorCode::ConstraintViolation
-    {
-        return StoreError::Constraint(message.clone().unwrap_or_default());
-    }
-    StoreError::Failed(trouble(error))
-}
-
-/// The same where no constraint can be broken.
-pub fn trouble(error: &rusqlite::Error) -> PlanError {
-    if let Some(damaged) = damaged_page(error) {
-        return damaged;
-    }
-    let code = error.sqlite_error_code();
-    match code {
-        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),
-        Some(ErrorCode::OutOfMemory) => PlanError::out_of_memory(),
-        Some(ErrorCode::DiskFull) => {
-            let text = "Could not allocate space in the database because its disk is full.";
-            PlanError::new(1105, Ends::Statement, text)
-                .with_severity(17)
-                .with_state(2)
-        }
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => PlanError::new(
-            3906,
-            Ends::Statement,
-            format!("Failed to update the database because it is read-only ({error})."),
-        ),
-        Some(_) | None => {
-            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a client's to know.
-            let failure = if let rusqlite::Error::SqlInputError { error, .. } = error {
-                Some(error)
-            } else {
-                error.sqlite_error()
-            };
-            if matches!(error, rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) if is_too_large(msg))
-            {
-                return PlanError::no_plan();
-            }
-            let said = match failure {
-                Some(failure) => format!(
-                    "{} (code {})",
-                    failure.to_string().to_lowercase(),
-                    failure.extended_code
-                ),
-                None => "an unexpected answer of the file".to_owned(),
-            };
-            let text = format!("The storage engine could not carry out the statement: {said}.");
-            PlanError::new(50823, Ends::Statement, text)
-        }
-    }
-}
-
-/// Whether SQLite says that a statement is beyond one of its limits (sqlite.org/limits.html).
-fn is_too_large(said: &str) -> bool {
-    const LIMITS: [&str; 8] = [
-        "nested too deep",
-        "tables in a join",
-        "too many references to",
-        "too many FROM clause terms",
-        "Expression tree is too large",
-        "too many columns in",
-        "too many terms in compound SELECT",
-        "parser stack overflow",
-    ];
-    LIMITS.iter().any(|limit| said.contains(limit))
 }
 
 /// 4060: the file descriptors that are left are not for this session.
 pub fn too_many_files(database: &str) -> PlanError {
     let text = format!("Cannot open database \"{database}\": the server has too many files open.");
     PlanError::new(4060, Ends::Batch, text).with_severity(11)
-}
-
-/// 1222: LOCK_TIMEOUT is over.
-pub fn lock_timeout() -> PlanError {
-    PlanError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
 }
 
 /// 9001: a sync of the log has failed.
@@ -143,26 +57,4 @@ pub fn transaction_lost() -> PlanError {
 pub fn unknown_database(name: &str) -> PlanError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
     PlanError::new(911, Ends::Batch, text)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_file_that_can_not_be_opened_is_not_told_by_its_path() {
-        let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("secret-name.db");
-        let uri = format!("file:{}?mode=ro", path.display());
-        let error = rusqlite::Connection::open_with_flags(uri, flags).unwrap_err();
-        assert!(error.to_string().contains("secret-name"), "{error}");
-        let told = trouble(&error);
-        assert_eq!(told.number(), 50823);
-        assert!(
-            !told.text().contains("secret-name") && told.text().contains("open"),
-            "{}",
-            told.text()
-        );
-    }
 }

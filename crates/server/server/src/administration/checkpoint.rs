@@ -7,7 +7,7 @@ use selenite_runtime::machine::Failure;
 use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an

@@ -6,7 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::{Connection, Row};
 use selenite_compiler::PlanError;
 
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// A row.
 #[derive(Clone, Debug)]

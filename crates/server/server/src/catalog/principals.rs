@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::{Ends, PlanError, same_name};
 
 use crate::catalog::fixed_role::FixedRole;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// The users of a database.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

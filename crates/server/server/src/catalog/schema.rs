@@ -20,7 +20,7 @@ use selenite_types::storage::declared_type;
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::permission::Permissions;
 use crate::catalog::principals::Principals;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// A database's objects, or those of a session's temporary tables.
 #[derive(Clone, Default)]

@@ -17,7 +17,7 @@ use selenite_tsql::ast::TableElement;
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
 use crate::catalog::schema::computed_type;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// Table variables by their names.
 pub type Variables = HashMap<NameKey, Arc<TableVariable>>;

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::PlanError;
 
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]

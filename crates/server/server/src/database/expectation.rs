@@ -14,8 +14,9 @@ use selenite_compiler::{Ends, PlanError};
 use crate::Instance;
 use crate::master::DatabaseRecord;
 use crate::master::MASTER;
-use crate::sqlite_error::damaged_page::{damaged_page, log_damage};
+use crate::sqlite_error::damaged_page::log_damage;
 use crate::sqlite_error::of_master;
+use selenite_runtime::sqlite::damaged_page;
 
 /// How a database's file is opened.
 ///

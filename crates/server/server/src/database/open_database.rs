@@ -11,21 +11,19 @@ use selenite::Access;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::quoted;
+use selenite_runtime::sqlite::{
+    self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal, note_file, trouble,
+};
 
 use crate::catalog::schema::{Schema, SchemaTable};
-use crate::database::cancellation::Cancellation;
 use crate::database::durability::DelayedDurability;
 use crate::database::expectation::{check_suite, open_expected};
-use crate::database::functions;
-use crate::database::identities::{Identities, IdentityJournal};
 use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
-use crate::database::running::Running;
 use crate::database::write_queue::{Waits, WriteQueue};
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
-use crate::sqlite_error::damaged_page::note_file;
-use crate::sqlite_error::{log_lost, trouble};
-use crate::{Instance, Interrupts};
+use crate::sqlite_error::log_lost;
+use crate::{Instance, Interrupt, Interrupts};
 
 /// What all sessions share of a database.
 pub struct SharedDatabase {
@@ -67,9 +65,7 @@ pub struct OpenDatabase {
     /// The connection.
     pub connection: Connection,
     /// What its functions see.
-    pub running: Running,
-    /// To be asked in whatever takes long.
-    pub interrupts: Interrupts,
+    pub functions: FunctionContext,
     /// What stops its statements.
     pub cancellation: Cancellation,
     /// Whether SQLite leaves the sync of a commit to [`SharedDatabase::log`]: in WAL mode.
@@ -214,6 +210,14 @@ pub fn look_by(path: &Path, access: &Access) -> rusqlite::Result<Connection> {
     Ok(connection)
 }
 
+/// What a reason to stop ends.
+fn cancelled(interrupt: Interrupt) -> Cancelled {
+    match interrupt {
+        Interrupt::Attention | Interrupt::TimedOut => Cancelled::Request,
+        Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone => Cancelled::Session,
+    }
+}
+
 impl OpenDatabase {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
@@ -224,8 +228,8 @@ impl OpenDatabase {
         instance: &Instance,
         interrupts: Interrupts,
     ) -> Result<Self, PlanError> {
-        let cancellation = Cancellation::new(interrupts.clone());
-        let connect = |access: &Access| -> rusqlite::Result<(Connection, Running, bool)> {
+        let cancellation = Cancellation::new(move || interrupts.poll().map(cancelled));
+        let connect = |access: &Access| -> rusqlite::Result<(Connection, FunctionContext, bool)> {
             let polled = cancellation.clone();
             let flags =
                 OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_URI | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -246,20 +250,19 @@ impl OpenDatabase {
             ))?;
             shared.load_durability(&connection)?;
             connection.busy_timeout(BUSY_WAIT)?;
-            let running = Running::default();
-            functions::register(&connection, &running)?;
+            let functions = FunctionContext::default();
+            sqlite::register(&connection, &functions)?;
             polled.attend(&mut connection, STEPS)?;
-            Ok((connection, running, is_synced_later))
+            Ok((connection, functions, is_synced_later))
         };
-        let (connection, running, is_synced_later) = open_expected(instance, &shared.record, connect)?;
+        let (connection, functions, is_synced_later) = open_expected(instance, &shared.record, connect)?;
         if shared.path.is_some() {
             check_suite(instance, &shared.record, &connection)?;
         }
         Ok(Self {
             shared,
             connection,
-            running,
-            interrupts,
+            functions,
             cancellation,
             is_synced_later,
             own: RefCell::default(),

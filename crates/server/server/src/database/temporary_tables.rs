@@ -6,7 +6,7 @@ use selenite_compiler::PlanError;
 use selenite_compiler::definition::quoted;
 
 use crate::database::open_database::OpenDatabase;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///
@@ -28,7 +28,9 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
         let _ = drop_all(&to.connection, &made);
         return copied;
     }
-    from.shared.identities.carry(&to.shared.identities, &from.temporary());
+    let temporary = from.temporary();
+    let table_ids = temporary.tables().map(|table| table.table.object_id);
+    from.shared.identities.carry(&to.shared.identities, table_ids);
     drop_all(&from.connection, &made).map_err(|error| trouble(&error))?;
     from.reload_temporary()?;
     to.reload_temporary()

@@ -17,9 +17,9 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 
 use crate::database::open_database::OpenDatabase;
-use crate::database::sqlite_store::within_memory;
 use crate::database::transaction::execute;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::within_memory;
 
 /// A table whose rows a statement reads in another database.
 #[derive(Clone, Debug)]

@@ -15,7 +15,7 @@ use crate::database::open_database::OpenDatabase;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 mod alter;
 mod duplicate;

@@ -9,7 +9,6 @@ use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};
-use crate::database::lock_timeout::LockTimeout;
 use crate::database::transaction::execute;
 use crate::execution::cross_database_table::{Borrowed, give_back, lend};
 use crate::execution::places::{Place, Places, PlacesCatalog};
@@ -19,6 +18,7 @@ use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
 use crate::master::TEMPDB;
 use crate::names::session_objects::SessionObjects;
+use selenite_runtime::sqlite::LockTimeout;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.

@@ -17,7 +17,6 @@ use crate::catalog::permission::{Permissions, no_access};
 use crate::catalog::table_variables::{TableVariable, Variables};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
-use crate::database::lock_timeout::LockTimeout;
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
 use crate::execution::definition::{Work, is_of_temporary};
@@ -29,6 +28,7 @@ use crate::memory;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::CurrentDatabase;
 use crate::sqlite_error::{unknown_database, unsupported_statement};
+use selenite_runtime::sqlite::LockTimeout;
 
 /// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
 pub(crate) struct SessionExecutor<'a> {

@@ -19,7 +19,7 @@ use selenite_tsql::ast::ObjectName;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::names::session_catalog::SessionCatalog;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

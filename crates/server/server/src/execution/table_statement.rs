@@ -16,8 +16,6 @@ use selenite_tds::Column;
 use selenite_types::{Decimal, Value};
 
 use crate::catalog::permission::check;
-use crate::database::lock_timeout::LockTimeout;
-use crate::database::sqlite_store::{LateScene, SqliteStore};
 use crate::execution::definition::Work;
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
@@ -25,7 +23,10 @@ use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::names::row_permissions::{Asked, check_rows};
 use crate::names::session_objects::SessionObjects;
+use crate::names::snapshot::shared;
 use crate::sqlite_error::damaged_page::log_damage;
+use selenite_runtime::sqlite::LockTimeout;
+use selenite_runtime::sqlite::{Executor, LateSnapshot};
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.
@@ -224,15 +225,15 @@ impl SessionExecutor<'_> {
         }
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
-        let store = SqliteStore {
+        let take = || shared(execution.state, objects);
+        let store = Executor {
             connection: &used.database.connection,
-            running: &used.database.running,
-            scene: LateScene::new(execution.state, objects),
+            functions: &used.database.functions,
+            session: LateSnapshot::new(&take),
             identity_insert: self.numbered_by_hand(),
             identities: &used.database.shared.identities,
             identity_journal: &used.database.identity_journal,
             timeout: LockTimeout::of(execution.state.lock_timeout()),
-            interrupts: &used.database.interrupts,
             cancellation: &used.database.cancellation,
             last_identity: &last_identity,
         };
@@ -308,7 +309,7 @@ impl SessionExecutor<'_> {
         let count = done.inspect_err(|error| log_damage(self.session.instance, error))?;
         slots.clone_from_slice(&values);
         let used = self.transactions.connected().ok();
-        if used.is_some_and(|used| used.database.running.take_left_out_null()) {
+        if used.is_some_and(|used| used.database.functions.take_left_out_null()) {
             execution.reply.message(&LEFT_OUT_NULL)?;
         }
         Ok(Affected::Rows(count))
@@ -328,7 +329,7 @@ fn is_numberless(bound: &Statement) -> bool {
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
 fn on_rows(
     bound: &Statement,
-    (store, work): (&SqliteStore<'_>, &Work<'_>),
+    (store, work): (&Executor<'_>, &Work<'_>),
     given: Vec<GivenRow>,
     run: &mut Run<'_>,
 ) -> Result<u64, PlanError> {

@@ -9,7 +9,7 @@ use selenite_runtime::machine::{Affected, Failure};
 use super::Request;
 use super::argument::Argument;
 use crate::administration::Administration;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn drop_clean_buffers(&mut self, request: &Request) -> Result<Affected, Failure> {

@@ -27,7 +27,7 @@ use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
 use crate::sqlite_error::of_master;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn checkdb(

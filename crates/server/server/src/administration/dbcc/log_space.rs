@@ -10,8 +10,8 @@ use super::{Request, tell_rows};
 use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
-use crate::sqlite_error::trouble;
 use crate::system_views::real;
+use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn performance(

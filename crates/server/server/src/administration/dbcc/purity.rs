@@ -6,7 +6,7 @@ use selenite_types::storage::from_stored;
 
 use super::finding::{Finding, Findings};
 use crate::catalog::schema::Schema;
-use crate::database::functions::stored_ref;
+use selenite_runtime::sqlite::stored_ref;
 
 /// Reads every value of a database's tables, or of one.
 ///

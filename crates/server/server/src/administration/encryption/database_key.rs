@@ -21,9 +21,10 @@ use crate::database::write_queue::{NoPermit, WritePermit};
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
+use crate::sqlite_error::deadlock;
 use crate::sqlite_error::of_master;
-use crate::sqlite_error::{deadlock, lock_timeout};
 use crate::{Instance, NewDatabases};
+use selenite_runtime::sqlite::lock_timeout;
 
 /// A database whose keys are to be changed.
 pub struct Subject {

@@ -11,7 +11,7 @@ use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::fixed_role::UNSUPPORTED;
 use crate::catalog::principals::ensure;
 use crate::catalog::principals::{Principals, User, not_there};
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 /// What a change of users is carried out with.
 pub(crate) struct UserWork<'a> {

@@ -11,7 +11,7 @@ use super::inner::Few;
 use super::{Work, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {

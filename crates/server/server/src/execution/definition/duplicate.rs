@@ -7,8 +7,8 @@ use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
 use super::{Work, refusal};
-use crate::database::functions::stored_ref;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::stored_ref;
+use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     /// Makes an index by SQLite's statements; rows that are one too many make error 1505.

@@ -12,9 +12,10 @@ use selenite_tsql::ast::ObjectName;
 
 use super::Work;
 use crate::catalog::schema::parsed;
-use crate::database::lock_timeout::LockTimeout;
-use crate::database::sqlite_store::{LateScene, SqliteStore};
 use crate::names::session_environment::SessionEnvironment;
+use crate::names::snapshot::shared;
+use selenite_runtime::sqlite::LockTimeout;
+use selenite_runtime::sqlite::{Executor, LateSnapshot};
 
 /// A catalog of a few tables.
 pub struct Few(pub Vec<Arc<Table>>);
@@ -50,15 +51,15 @@ impl Work<'_> {
         };
         let bound = binding.statement(statement)?;
         let last_identity = Cell::new(None);
-        let store = SqliteStore {
+        let take = || shared(self.state, self.objects);
+        let store = Executor {
             connection: &self.database.connection,
-            running: &self.database.running,
-            scene: LateScene::new(self.state, self.objects),
+            functions: &self.database.functions,
+            session: LateSnapshot::new(&take),
             identity_insert,
             identities: &self.database.shared.identities,
             identity_journal: &self.database.identity_journal,
             timeout: LockTimeout::of(self.state.lock_timeout()),
-            interrupts: &self.database.interrupts,
             cancellation: &self.database.cancellation,
             last_identity: &last_identity,
         };

@@ -19,7 +19,7 @@ use super::alter::bracketed;
 use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
 use crate::database::open_database::OpenDatabase;
-use crate::sqlite_error::trouble;
+use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.

@@ -1,10 +1,12 @@
 //! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
 //!
-//! W1. SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement when one of its
-//!     functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows asks [`CHECK_CANCELLED_FUNCTION`] for each, which
-//!     fails when a client has sent ATTENTION; one that writes a single row ends by itself.
-//! W2. A statement that does not come to ask within [`GRACE`], since a query within it takes long, is interrupted after all.
-//! W3. Of a session that is killed or gone nothing is kept: its transaction is undone anyway.
+//! statement-fails-first: SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement
+//! when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows calls
+//! [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one that writes a single row ends by itself.
+//!
+//! grace-ends: a statement that does not call it within [`GRACE`], since a query within it takes long, is interrupted after all.
+//!
+//! session-ends-at-once: of a session that ends nothing is kept: its transaction is undone anyway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,12 +17,22 @@ use rusqlite::{Connection, Result};
 use selenite_compiler::PlanError;
 use selenite_compiler::compiled::CHECK_CANCELLED_FUNCTION;
 
-use crate::{Interrupt, Interrupts};
+/// What is to end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Cancelled {
+    /// The request: what went before it in its transaction stays.
+    Request,
+    /// The session.
+    Session,
+}
+
+/// Says whether something is to end.
+type Poll = dyn Fn() -> Option<Cancelled> + Send + Sync;
 
 /// What a connection's statements are stopped by. All is on the session's thread; its clones are one.
 #[derive(Clone)]
 pub struct Cancellation {
-    interrupts: Interrupts,
+    poll: Arc<Poll>,
     writing: Arc<Writing>,
 }
 
@@ -36,15 +48,23 @@ struct Writing {
 }
 
 impl Cancellation {
-    /// What stops when `interrupts` says so.
-    pub fn new(interrupts: Interrupts) -> Self {
+    /// What stops when `poll` says so.
+    pub fn new(poll: impl Fn() -> Option<Cancelled> + Send + Sync + 'static) -> Self {
         let writing = Arc::new(Writing {
             began: Instant::now(),
             is_on: AtomicBool::new(false),
             is_held: AtomicBool::new(false),
             stop_ms: AtomicU64::new(NEVER),
         });
-        Self { interrupts, writing }
+        Self {
+            poll: Arc::new(poll),
+            writing,
+        }
+    }
+
+    /// Whether a statement is to stop.
+    pub fn is_requested(&self) -> bool {
+        (self.poll)().is_some()
     }
 
     /// Sees to it that a connection's statements are stopped. `steps` of SQLite's machine are run between two looks.
@@ -60,7 +80,7 @@ impl Cancellation {
         })
     }
 
-    /// Runs a statement that writes (W1).
+    /// Runs a statement that writes.
     ///
     /// # Errors
     /// That of `body`; 8624 if it is not to begin, which nobody is told: the request ends with what stopped it.
@@ -68,7 +88,7 @@ impl Cancellation {
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
-        if self.interrupts.poll().is_some() {
+        if self.is_requested() {
             return Err(PlanError::internal("a statement that is to stop").into());
         }
         self.writing.stop_ms.store(NEVER, Ordering::Relaxed);
@@ -91,10 +111,10 @@ impl Cancellation {
         if self.writing.is_held.load(Ordering::Relaxed) {
             return false;
         }
-        match self.interrupts.poll() {
+        match (self.poll)() {
             None => false,
-            Some(Interrupt::Killed | Interrupt::Stopping | Interrupt::Gone) => true,
-            Some(Interrupt::Attention | Interrupt::TimedOut) => !self.writing.may_ask(),
+            Some(Cancelled::Session) => true,
+            Some(Cancelled::Request) => !self.writing.may_ask(),
         }
     }
 

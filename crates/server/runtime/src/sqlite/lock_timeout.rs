@@ -1,13 +1,12 @@
 //! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
 //!
 //! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits itself. So no wait is
-//! without end: [`SessionState::lock_timeout`](crate::session_state::SessionState::lock_timeout).
+//! without end.
 
 use std::time::{Duration, Instant};
 
-use selenite_runtime::machine::{Failure, Stop};
-
-use crate::sqlite_error::{is_busy, lock_timeout};
+use super::error::{is_busy, lock_timeout, trouble};
+use crate::machine::{Failure, Stop};
 
 /// The time that one statement has.
 #[derive(Clone, Copy, Debug)]
@@ -50,7 +49,7 @@ impl LockTimeout {
                         return Err(lock_timeout().into());
                     }
                 }
-                Err(error) => return Err(crate::sqlite_error::trouble(&error).into()),
+                Err(error) => return Err(trouble(&error).into()),
             }
             // SQLite has waited a little itself.
             poll()?;

@@ -1,4 +1,4 @@
-//! The statement that runs on a connection, as SQLite's functions see it.
+//! What the functions of a connection see of the statement that runs.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,18 +6,28 @@ use selenite_compiler::compiled::Compiled;
 use selenite_compiler::{Environment, PlanError};
 use selenite_types::storage::StoredRef;
 
-use crate::names::session_environment::SessionEnvironment;
-use crate::names::session_objects::SessionObjects;
-use crate::session_state::SessionState;
-use crate::system_views::Sight;
+/// The session at the moment when a statement calls its first function.
+pub trait SessionSnapshot: Send {
+    /// Lends `evaluate` what expressions ask of the session.
+    fn environment(&self, evaluate: &mut dyn FnMut(&dyn Environment));
 
-/// Shared by a connection's functions and whoever runs statements on it; both are on the session's thread.
+    /// The rows of a view or function of the server's own, as JSON.
+    ///
+    /// # Errors
+    /// Whatever ends the statement.
+    fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, PlanError>;
+}
+
+/// A snapshot that all calls of a statement share.
+pub type SharedSnapshot = Arc<Mutex<dyn SessionSnapshot>>;
+
+/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's thread.
 #[derive(Clone, Default)]
-pub struct Running(Arc<Mutex<Present>>);
+pub struct FunctionContext(Arc<Mutex<Present>>);
 
 #[derive(Default)]
 struct Present {
-    call: Option<RunningCall>,
+    call: Option<CurrentCall>,
     /// The first error of a function in this statement.
     error: Option<PlanError>,
     /// Whether an aggregate left out a NULL: warning 8153.
@@ -26,24 +36,16 @@ struct Present {
 
 /// What one statement of SQLite's calls.
 #[derive(Clone)]
-pub struct RunningCall {
+pub struct CurrentCall {
     /// By number.
     pub compiled: Arc<Compiled>,
-    /// What is around it.
-    pub scene: Arc<Mutex<Scene>>,
+    /// The session.
+    pub session: SharedSnapshot,
 }
 
-/// The session while a statement of T-SQL's runs.
-pub struct Scene {
-    /// Its state when the statement began.
-    pub state: SessionState,
-    /// What names mean.
-    pub objects: SessionObjects,
-}
-
-impl Running {
+impl FunctionContext {
     /// Makes a call the one that functions see; answers the one before, which is to be put back.
-    pub fn begin(&self, call: Option<RunningCall>) -> Option<RunningCall> {
+    pub fn begin(&self, call: Option<CurrentCall>) -> Option<CurrentCall> {
         std::mem::replace(&mut self.present().call, call)
     }
 
@@ -62,7 +64,7 @@ impl Running {
         self.present().left_out_null = true;
     }
 
-    /// Runs what a function does; its error is kept, and SQLite gets words that nobody reads.
+    /// Runs what a function does; its error is kept ([`FunctionContext::take_error`]), and SQLite gets a placeholder.
     pub fn evaluate<R>(
         &self,
         body: impl FnOnce(&Compiled, &dyn Environment) -> Result<R, PlanError>,
@@ -71,12 +73,13 @@ impl Running {
         let Some(call) = call else {
             return Err(self.refuse(PlanError::internal("a function outside a statement")));
         };
-        let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let environment = SessionEnvironment {
-            state: &scene.state,
-            objects: &scene.objects,
-        };
-        body(&call.compiled, &environment).map_err(|error| self.refuse(error))
+        let session = call.session.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut body, mut done) = (Some(body), None);
+        session.environment(&mut |environment| {
+            done = body.take().map(|body| body(&call.compiled, environment));
+        });
+        let done = done.unwrap_or_else(|| Err(PlanError::internal("a session without an environment")));
+        done.map_err(|error| self.refuse(error))
     }
 
     /// The rows of a view or function of the server's own, as JSON.
@@ -85,20 +88,8 @@ impl Running {
         let Some(call) = call else {
             return Err(self.refuse(PlanError::internal("a function outside a statement")));
         };
-        let scene = call.scene.lock().unwrap_or_else(PoisonError::into_inner);
-        let (objects, name) = match name.split_once(':') {
-            None => (Some(&scene.objects), name),
-            Some((id, name)) => (scene.objects.of_place(id), name),
-        };
-        let Some(objects) = objects else {
-            return Err(self.refuse(PlanError::internal("a view of a database that was not asked for")));
-        };
-        let objects = objects.seen();
-        let sight = Sight {
-            objects: &objects,
-            state: &scene.state,
-        };
-        crate::system_views::json(name, arguments, &sight).map_err(|error| self.refuse(error))
+        let session = call.session.lock().unwrap_or_else(PoisonError::into_inner);
+        session.system_rows(name, arguments).map_err(|error| self.refuse(error))
     }
 
     /// Keeps an error of a function.

@@ -1,10 +1,11 @@
 //! The next numbers of tables with IDENTITY.
 //!
-//! I1. A number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as SQL Server has it.
-//!     What is undone is a definition: a table that was dropped or emptied goes on where it was ([`IdentityJournal`]), and the
-//!     counter of one that never was is gone.
-//! I2. Numbers are reserved [`RESERVED`] at a time, in the transaction that takes the first of them: a restart leaves a gap of that
-//!     size at most. Whoever begins, begins behind the highest number in the table, too.
+//! given-once: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL Server. What is undone
+//! is a definition: a table that was dropped or emptied goes on where it was ([`IdentityJournal`]), and the counter of one that never
+//! was is gone.
+//!
+//! reserved-in-blocks: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that takes the first of
+//! them: a restart leaves a gap of that size at most. A counter begins behind the highest number in the table, too.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,8 +16,7 @@ use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{IdentityRule, Table};
 use selenite_compiler::definition::quoted;
 
-use crate::catalog::schema::Schema;
-use crate::sqlite_error::trouble;
+use super::error::trouble;
 
 /// The numbers of one database's tables, shared by all sessions.
 #[derive(Default)]
@@ -116,11 +116,11 @@ impl Identities {
     }
 
     /// Temporary tables go to another database of the session's, and their numbers with them.
-    pub fn carry(&self, to: &Self, temporary: &Schema) {
-        for table in temporary.tables() {
-            let counter = self.lock().remove(&table.table.object_id);
+    pub fn carry(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
+        for id in table_ids {
+            let counter = self.lock().remove(&id);
             if let Some(counter) = counter {
-                to.lock().insert(table.table.object_id, counter);
+                to.lock().insert(id, counter);
             }
         }
     }
@@ -210,7 +210,7 @@ fn numbered(table: &Table) -> Result<(IdentityRule, String), PlanError> {
     found.ok_or_else(|| PlanError::internal("a table without an identity"))
 }
 
-/// I2.
+/// The next number, of what is reserved and what is in the table.
 fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, PlanError> {
     let reserved = connection
         .query_row(

@@ -1,32 +1,31 @@
-//! The SQL functions and collations that bound statements call (`selenite_runtime::execution`).
+//! The SQL functions and collations that bound statements call ([`crate::execution`]).
 
 use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
 use selenite_compiler::PlanError;
 use selenite_compiler::compiled::ROWS_FUNCTION;
-use selenite_runtime::execution::{AggregateRun, SingleValue, next_level};
 use selenite_types::storage::{Stored, StoredRef};
 
-use crate::database::running::Running;
-use crate::database::sqlite_store::size_of;
-use crate::memory;
+use super::function_context::FunctionContext;
+use super::memory::{reserve, size_of};
+use crate::execution::{AggregateRun, SingleValue, next_level};
 
-/// Gives a connection the functions; they see what runs through `running`.
+/// Gives a connection the functions; they see the statement that runs through `context`.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn register(connection: &Connection, running: &Running) -> Result<()> {
+pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<()> {
     let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, flags) in [(c"tsql_op", pure), (c"tsql_row", FunctionFlags::SQLITE_UTF8)] {
-        let running = running.clone();
-        connection.create_scalar_function(name, -1, flags, move |context| operation(context, &running))?;
+        let functions = functions.clone();
+        connection.create_scalar_function(name, -1, flags, move |context| operation(context, &functions))?;
     }
-    let level = running.clone();
+    let level = functions.clone();
     connection.create_scalar_function(c"tsql_level", 2, pure, move |context| {
         next_level(context.get(0)?, context.get(1)?).map_err(|error| level.refuse(error))
     })?;
-    let shown = running.clone();
+    let shown = functions.clone();
     connection.create_scalar_function(ROWS_FUNCTION, -1, pure, move |context| {
         let name: String = context.get(0)?;
         let arguments: Vec<StoredRef<'_>> = (1..context.len())
@@ -40,22 +39,22 @@ pub fn register(connection: &Connection, running: &Running) -> Result<()> {
         (c"tsql_aggregate", c"tsql_window", Stored::Null),
         (c"tsql_count", c"tsql_window_count", Stored::Integer(0)),
     ] {
-        let running = running.clone();
-        let (of_group, of_window) = (running.clone(), running);
+        let functions = functions.clone();
+        let (of_group, of_window) = (functions.clone(), functions);
         let nothing = none.clone();
         connection.create_aggregate_function(group, -1, plain, Group(of_group, nothing))?;
         connection.create_window_function(window, -1, plain, Window(of_window, none))?;
     }
-    connection.create_aggregate_function(c"tsql_single", 1, FunctionFlags::SQLITE_UTF8, Single(running.clone()))?;
+    connection.create_aggregate_function(c"tsql_single", 1, FunctionFlags::SQLITE_UTF8, Single(functions.clone()))?;
     connection.create_collation(c"Latin1_General_BIN2", |a: &str, b: &str| a.cmp(b))
 }
 
-fn operation(context: &Context<'_>, running: &Running) -> Result<ToSqlOutput<'static>> {
+fn operation(context: &Context<'_>, functions: &FunctionContext) -> Result<ToSqlOutput<'static>> {
     let number = number(context)?;
     let arguments: Vec<StoredRef<'_>> = (1..context.len())
         .map(|index| stored_ref(context.get_raw(index)))
         .collect();
-    let answer = running.evaluate(|compiled, around| compiled.operation(number, &arguments, around))?;
+    let answer = functions.evaluate(|compiled, around| compiled.operation(number, &arguments, around))?;
     Ok(output(answer))
 }
 
@@ -86,7 +85,7 @@ fn output(value: Stored<'static>) -> ToSqlOutput<'static> {
 }
 
 /// `tsql_aggregate(N, a)` over a group.
-struct Group(Running, Stored<'static>);
+struct Group(FunctionContext, Stored<'static>);
 
 impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
     fn init(&self, _context: &mut Context<'_>) -> Result<Option<AggregateRun>> {
@@ -109,7 +108,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
 }
 
 /// `tsql_window(N, a)` over a window that moves.
-struct Window(Running, Stored<'static>);
+struct Window(FunctionContext, Stored<'static>);
 
 impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     fn init(&self, _context: &mut Context<'_>) -> Result<Option<AggregateRun>> {
@@ -142,10 +141,10 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
 
 /// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between two looks, which takes
 /// long where the values are large.
-fn check(running: &Running, context: &Context<'_>) -> Result<()> {
-    memory::reserve(0).map_err(|error| running.refuse(error))?;
+fn check(functions: &FunctionContext, context: &Context<'_>) -> Result<()> {
+    reserve(0).map_err(|error| functions.refuse(error))?;
     if size_of(&argument(context)) > LARGE_SIZE {
-        running.evaluate(|_, around| around.poll())?;
+        functions.evaluate(|_, around| around.poll())?;
     }
     Ok(())
 }
@@ -154,16 +153,16 @@ fn check(running: &Running, context: &Context<'_>) -> Result<()> {
 const LARGE_SIZE: usize = 64 << 10;
 
 fn aggregate_run<'a>(
-    running: &Running,
+    functions: &FunctionContext,
     context: &Context<'_>,
     run: &'a mut Option<AggregateRun>,
 ) -> Result<&'a mut AggregateRun> {
     if run.is_none() {
         let number = number(context)?;
-        *run = Some(running.evaluate(|compiled, _| AggregateRun::begin(compiled, number))?);
+        *run = Some(functions.evaluate(|compiled, _| AggregateRun::begin(compiled, number))?);
     }
     run.as_mut()
-        .ok_or_else(|| running.refuse(PlanError::internal("an aggregate that did not begin")))
+        .ok_or_else(|| functions.refuse(PlanError::internal("an aggregate that did not begin")))
 }
 
 /// The value that comes in; that of COUNT(*) has none.
@@ -176,20 +175,20 @@ fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
 }
 
 fn finish(
-    (running, none): (&Running, &Stored<'static>),
+    (functions, none): (&FunctionContext, &Stored<'static>),
     run: Option<&mut AggregateRun>,
 ) -> Result<ToSqlOutput<'static>> {
     let Some(run) = run else {
         return Ok(output(none.clone()));
     };
     if run.left_out_null() {
-        running.note_null();
+        functions.note_null();
     }
-    run.value().map(output).map_err(|error| running.refuse(error))
+    run.value().map(output).map_err(|error| functions.refuse(error))
 }
 
 /// `tsql_single(a)`: a subquery that stands for one value.
-struct Single(Running);
+struct Single(FunctionContext);
 
 impl Aggregate<SingleValue, ToSqlOutput<'static>> for Single {
     fn init(&self, _context: &mut Context<'_>) -> Result<SingleValue> {

@@ -1,38 +1,34 @@
-//! A connection as the store that bound statements run on.
+//! Runs the SQL of bound statements on a connection.
 
 use std::cell::{Cell, OnceCell};
 use std::ops::ControlFlow;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
-use selenite::thread_memory;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::compiled::ROWS_FUNCTION;
 use selenite_compiler::statement::Truncate;
-use selenite_runtime::statement::{Call, RowSink, Store, StoreError};
-use selenite_types::storage::{Stored, StoredRef};
+use selenite_types::storage::Stored;
 
-use crate::database::cancellation::Cancellation;
-use crate::database::functions::stored_ref;
-use crate::database::identities::{Identities, IdentityJournal};
-use crate::database::lock_timeout::LockTimeout;
-use crate::database::running::{Running, RunningCall, Scene};
-use crate::names::session_objects::SessionObjects;
-use crate::session_state::SessionState;
-use crate::sqlite_error::{is_busy, refusal, trouble};
-use crate::{Interrupts, memory};
+use super::cancellation::Cancellation;
+use super::error::{is_busy, refusal, trouble};
+use super::function_context::{CurrentCall, FunctionContext, SharedSnapshot};
+use super::functions::stored_ref;
+use super::identities::{Identities, IdentityJournal};
+use super::lock_timeout::LockTimeout;
+use super::memory::{reserve, size_of, within_memory};
+use crate::statement::{Call, RowSink, Store, StoreError};
 
-/// A connection while a statement of T-SQL's runs.
-pub struct SqliteStore<'a> {
+/// A connection while a statement of T-SQL runs.
+pub struct Executor<'a> {
     /// The connection.
     pub connection: &'a Connection,
     /// What its functions see.
-    pub running: &'a Running,
-    /// What is around the statement.
-    pub scene: LateScene<'a>,
+    pub functions: &'a FunctionContext,
+    /// The session as they see it.
+    pub session: LateSnapshot<'a>,
     /// The number of the table of SET IDENTITY_INSERT.
     pub identity_insert: Option<i32>,
     /// The next numbers of the database's tables.
@@ -41,50 +37,40 @@ pub struct SqliteStore<'a> {
     pub identity_journal: &'a IdentityJournal,
     /// How long the statement waits for other processes.
     pub timeout: LockTimeout,
-    /// Says when to wait no longer.
-    pub interrupts: &'a Interrupts,
-    /// Stops what writes.
+    /// Says when to stop.
     pub cancellation: &'a Cancellation,
     /// Takes the last number: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
 
-/// What is around a statement, copied when the first function asks: most statements call none.
-pub struct LateScene<'a> {
-    state: &'a SessionState,
-    objects: &'a SessionObjects,
-    made: OnceCell<Arc<Mutex<Scene>>>,
+/// The session as functions see it, copied when the first one asks: most statements call none.
+pub struct LateSnapshot<'a> {
+    take: &'a dyn Fn() -> SharedSnapshot,
+    taken: OnceCell<SharedSnapshot>,
 }
 
-impl<'a> LateScene<'a> {
-    /// That of a statement which begins now.
-    pub fn new(state: &'a SessionState, objects: &'a SessionObjects) -> Self {
+impl<'a> LateSnapshot<'a> {
+    /// One that is taken by `take`.
+    pub fn new(take: &'a dyn Fn() -> SharedSnapshot) -> Self {
         Self {
-            state,
-            objects,
-            made: OnceCell::new(),
+            take,
+            taken: OnceCell::new(),
         }
     }
 
-    fn made(&self) -> Arc<Mutex<Scene>> {
-        let make = || {
-            Arc::new(Mutex::new(Scene {
-                state: self.state.clone(),
-                objects: self.objects.clone(),
-            }))
-        };
-        self.made.get_or_init(make).clone()
+    fn taken(&self) -> SharedSnapshot {
+        self.taken.get_or_init(self.take).clone()
     }
 }
 
-impl SqliteStore<'_> {
+impl Executor<'_> {
     /// Lets the functions see `call` while `body` runs.
     fn run<R>(
         &self,
         call: &Call<'_>,
         mut body: impl FnMut(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
     ) -> Result<R, StoreError> {
-        let before = self.running.begin(self.running_call(call));
+        let before = self.functions.begin(self.current_call(call));
         let mut once = || {
             let mut statement = self.connection.prepare_cached(call.sql)?;
             for (index, parameter) in call.parameters.iter().enumerate() {
@@ -98,34 +84,34 @@ impl SqliteStore<'_> {
         while done.as_ref().is_err_and(is_busy) && self.may_wait() {
             done = limited();
         }
-        self.running.begin(before);
-        done.map_err(|error| match self.running.take_error() {
+        self.functions.begin(before);
+        done.map_err(|error| match self.functions.take_error() {
             Some(error) => StoreError::Failed(error),
             None => refusal(&error),
         })
     }
 
     /// What functions see while a statement of SQLite's runs; nothing for one that calls none.
-    fn running_call(&self, call: &Call<'_>) -> Option<RunningCall> {
+    fn current_call(&self, call: &Call<'_>) -> Option<CurrentCall> {
         if call.compiled.is_empty() && !call.sql.contains(ROWS_FUNCTION) {
             return None;
         }
-        Some(RunningCall {
+        Some(CurrentCall {
             compiled: call.compiled.clone(),
-            scene: self.scene.made(),
+            session: self.session.taken(),
         })
     }
 
     fn may_wait(&self) -> bool {
-        !self.timeout.is_over() && self.interrupts.poll().is_none()
+        !self.timeout.is_over() && !self.cancellation.is_requested()
     }
 }
 
-impl Store for SqliteStore<'_> {
+impl Store for Executor<'_> {
     fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
         let mut failed = None;
         let mut count_told = 0_u64;
-        let mine = self.running_call(call);
+        let mine = self.current_call(call);
         let done = self.run(call, |statement| {
             let count = statement.column_count();
             let mut rows = statement.raw_query();
@@ -139,7 +125,7 @@ impl Store for SqliteStore<'_> {
                     values.push(value);
                 }
                 // The row is made of T-SQL's values now; and perhaps rows are kept.
-                match memory::reserve(size).and_then(|()| row(&values)) {
+                match reserve(size).and_then(|()| row(&values)) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => break,
                     Err(error) => {
@@ -148,7 +134,7 @@ impl Store for SqliteStore<'_> {
                     }
                 }
                 // The sink may have run a statement of its own.
-                self.running.begin(mine.clone());
+                self.functions.begin(mine.clone());
             }
             Ok(())
         });
@@ -199,7 +185,7 @@ impl Store for SqliteStore<'_> {
     }
 }
 
-impl SqliteStore<'_> {
+impl Executor<'_> {
     /// `TRUNCATE TABLE`: its numbers restart at the seed.
     ///
     /// # Errors
@@ -221,32 +207,6 @@ impl SqliteStore<'_> {
                 .restart(self.connection, &truncate.table, self.identity_journal)?;
         }
         Ok(0)
-    }
-}
-
-/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite expects that a text of
-/// a column can always be had, and panics.
-///
-/// # Errors
-/// Those of `body`; SQLITE_NOMEM.
-pub(crate) fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -> Result<R, rusqlite::Error> {
-    let out_of_memory = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOMEM), None);
-    let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
-    let is_refused = thread_memory::take_refused();
-    match done {
-        // What went on after a smaller piece was got has succeeded.
-        Ok(Ok(done)) => Ok(done),
-        Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
-        Ok(Err(error)) => Err(error),
-        Err(panic) => resume_unwind(panic),
-    }
-}
-
-/// The bytes of a text or blob.
-pub(crate) fn size_of(value: &StoredRef<'_>) -> usize {
-    match value {
-        StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.len(),
-        StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) => 0,
     }
 }
 

@@ -1,0 +1,21 @@
+//! The connection's side: what runs the SQL of bound statements, and what SQLite calls meanwhile.
+
+mod cancellation;
+mod damaged_page;
+mod error;
+mod executor;
+mod function_context;
+mod functions;
+mod identities;
+mod lock_timeout;
+mod memory;
+
+pub use cancellation::{Cancellation, Cancelled};
+pub use damaged_page::{DAMAGED_PAGE, damaged_page, note_file};
+pub use error::{is_busy, lock_timeout, refusal, trouble};
+pub use executor::{Executor, LateSnapshot};
+pub use function_context::{CurrentCall, FunctionContext, SessionSnapshot, SharedSnapshot};
+pub use functions::{register, stored_ref};
+pub use identities::{Identities, IdentityJournal};
+pub use lock_timeout::LockTimeout;
+pub use memory::{reserve, within_memory};

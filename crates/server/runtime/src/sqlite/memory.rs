@@ -1,0 +1,45 @@
+//! The memory of a session around what SQLite and its functions do.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+use rusqlite::ffi;
+use selenite::thread_memory;
+use selenite_compiler::PlanError;
+use selenite_types::storage::StoredRef;
+
+/// Asks for so many bytes more; 0 asks whether too many are in use.
+///
+/// # Errors
+/// 701.
+pub fn reserve(bytes: usize) -> Result<(), PlanError> {
+    match thread_memory::reserve(u64::try_from(bytes).unwrap_or(u64::MAX)) {
+        true => Ok(()),
+        false => Err(PlanError::out_of_memory()),
+    }
+}
+
+/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite expects that a text of
+/// a column can always be had, and panics.
+///
+/// # Errors
+/// Those of `body`; SQLITE_NOMEM.
+pub fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -> Result<R, rusqlite::Error> {
+    let out_of_memory = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOMEM), None);
+    let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
+    let is_refused = thread_memory::take_refused();
+    match done {
+        // What went on after a smaller piece was got has succeeded.
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
+        Ok(Err(error)) => Err(error),
+        Err(panic) => resume_unwind(panic),
+    }
+}
+
+/// The bytes of a text or blob.
+pub(super) fn size_of(value: &StoredRef<'_>) -> usize {
+    match value {
+        StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.len(),
+        StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) => 0,
+    }
+}
