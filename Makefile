@@ -87,11 +87,11 @@ fuzz: need-rust ## fuzz every parser for 60 s (FUZZ_SECONDS)
 
 soak: need ## run the tests that take long
 	@scripts/test.sh --ignored --skip an_hour_of_kills
-	@cargo test --locked -p selenite --test engine an_hour_of_kills -- --ignored --nocapture
+	@cargo test --locked -p selenite --test selenite an_hour_of_kills -- --ignored --nocapture
 	@SELENITE_CRASH_POINTS=50000 PROPTEST_CASES=20000 cargo test --locked -p selenite-vfs --test vfs -- \
 		crash_ twins:: --nocapture
 	@SELENITE_STRESS_SECONDS=$${SELENITE_STRESS_SECONDS:-7200} cargo test --locked -p selenite-vfs --test vfs stale_pages:: -- --nocapture
-	@SELENITE_KILLS=500 cargo test --locked -p selenite --test engine reencrypt::no_commit_is_missing -- --nocapture
+	@SELENITE_KILLS=500 cargo test --locked -p selenite --test selenite reencrypt::no_commit_is_missing -- --nocapture
 	@SELENITE_SOAK=1 tests/clients/run.sh -k 4_gib
 	@$(MAKE) sqlite-suite
 

@@ -55,8 +55,6 @@ need_tsql() {
 need_tests() {
   need_python
   need_command /usr/bin/sqlite3 sqlite3
-  # Without it every commit of a test waits for the disk.
-  need_command eatmydata eatmydata
   # What backups are compared with.
   need_command zstd zstd
   need_command age age
@@ -106,6 +104,13 @@ need_suite() {
 need_peers() {
   need_command curl curl ca-certificates
   printf '#include <openssl/evp.h>\n' | cc -E -xc - >/dev/null 2>&1 || packages+=(libssl-dev)
+}
+
+# Without it every commit of a test waits for the disk: tests run without it, but slowly.
+need_eatmydata() {
+  command -v eatmydata >/dev/null && return
+  packages=(eatmydata)
+  (install_packages) || echo 'need: eatmydata did not install: tests wait for the disk'
 }
 
 install_packages() {
@@ -210,6 +215,7 @@ if [[ " $* " == *' suite '* ]]; then
   scripts/sqlite/fetch-source.sh
 fi
 if [[ " $* " == *' tests '* ]]; then
+  need_eatmydata
   need_venv
   need_node tests/clients/node
 fi

@@ -69,9 +69,9 @@ step shell scripts/sqlite/build-shell.sh
 
 # What is synced need not reach the disk: a kill leaves what the kernel has, and a loss of power is simulated. `make soak`,
 # SQLite's own tests and single tests wait for the disk.
-unsynced=(eatmydata)
-if (($#)); then
-  unsynced=()
+unsynced=()
+if ((!$#)) && command -v eatmydata >/dev/null; then
+  unsynced=(eatmydata)
 fi
 step rust "${unsynced[@]}" cargo test --workspace --no-fail-fast -- "$@"
 

@@ -9,16 +9,16 @@ use std::collections::HashSet;
 use selenite_cipher::PageNo;
 
 pub mod archive;
-#[path = "../../storage/format/tests/vectors/database.rs"]
+#[path = "../../storage/format/tests/format/database.rs"]
 pub mod database;
-#[path = "../../storage/format/tests/vectors/journal.rs"]
+#[path = "../../storage/format/tests/format/journal.rs"]
 pub mod journal;
-#[path = "../../storage/format/tests/vectors/log.rs"]
+#[path = "../../storage/format/tests/format/log.rs"]
 pub mod log;
-#[path = "../../storage/format/tests/vectors/overlay.rs"]
+#[path = "../../storage/format/tests/format/overlay.rs"]
 pub mod overlay;
 pub mod target;
-#[path = "../../storage/format/tests/vectors/vector.rs"]
+#[path = "../../storage/format/tests/format/vector.rs"]
 pub mod vector;
 
 use database::Database;

@@ -1,6 +1,6 @@
 //! Backups in an object store: a real one, on loopback.
 
-#[path = "../../../storage/backup/tests/store/real_store.rs"]
+#[path = "../../../storage/backup/tests/backup/store/real_store.rs"]
 mod real_store;
 
 use std::net::{Ipv4Addr, TcpListener};

@@ -12,5 +12,6 @@ mod plan_cache;
 mod procedures;
 mod row_limit;
 pub(crate) mod session_executor;
+mod snapshot;
 mod statistics_io;
 mod table_statement;

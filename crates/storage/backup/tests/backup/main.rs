@@ -2,4 +2,6 @@
 #![cfg(test)]
 
 mod reading;
+#[cfg(feature = "s3")]
+mod store;
 mod vectors;

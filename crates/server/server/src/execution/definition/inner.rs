@@ -12,8 +12,8 @@ use selenite_tsql::ast::ObjectName;
 
 use super::Work;
 use crate::catalog::schema::parsed;
+use crate::execution::snapshot::shared;
 use crate::names::session_environment::SessionEnvironment;
-use crate::names::snapshot::shared;
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_runtime::sqlite::{Executor, LateSnapshot};
 

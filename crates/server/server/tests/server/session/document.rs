@@ -96,7 +96,7 @@ impl Page {
         Self {
             bench,
             client,
-            text: include_str!("document/head.md").to_owned(),
+            text: include_str!("document/head.txt").to_owned(),
         }
     }
 

@@ -1,6 +1,4 @@
 //! Object stores over the line: a real one, and one that fails as it is told. All on loopback.
-#![cfg(test)]
-
 mod asking_for_keys;
 mod faults;
 mod faulty_store;
