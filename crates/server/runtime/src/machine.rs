@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
 
 use selenite_compiler::{
@@ -25,7 +26,6 @@ mod arguments;
 mod call;
 mod called_name;
 mod capture;
-mod done;
 mod event;
 mod execute;
 mod frame;
@@ -41,7 +41,6 @@ mod transaction;
 mod wait_text;
 
 pub use call::{Call, CallArgument, Callee, TextCall};
-pub use done::{Done, DoneKind};
 pub use frame::FrameKind;
 pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
 pub use message::Message;

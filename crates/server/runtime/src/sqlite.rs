@@ -12,8 +12,8 @@ mod memory;
 
 pub use cancellation::{Cancellation, Cancelled};
 pub use damaged_page::{DAMAGED_PAGE, damaged_page, note_file};
-pub use error::{is_busy, lock_timeout, refusal, trouble};
-pub use executor::{Executor, LateSnapshot};
+pub use error::{ChangeError, is_busy, lock_timeout, trouble};
+pub use executor::{Call, Executor, LateSnapshot, RowSink, SqliteRow};
 pub use function_context::{CurrentCall, FunctionContext, SessionSnapshot, SharedSnapshot};
 pub use functions::{register, stored_ref};
 pub use identities::{Identities, IdentityJournal};

@@ -6,94 +6,22 @@
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
-use selenite_compiler::catalog::Table;
+use selenite_compiler::catalog::SqliteName;
 use selenite_compiler::compiled::Compiled;
-use selenite_compiler::statement::{Assign, InputColumn, Rows, SlotValue};
+use selenite_compiler::statement::{Assign, InputColumn, Into, ResultColumn, Rows, SlotValue, Truncate};
 use selenite_compiler::{Environment, Frame, PlanError, SqlText};
 use selenite_types::Value;
-use selenite_types::storage::{Stored, StoredRef};
+use selenite_types::storage::Stored;
 
-use crate::execution::read_at;
-
-/// SQL to run, with the values of its parameters and what it calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Call<'a> {
-    /// One statement of SQLite's.
-    pub sql: &'a str,
-    /// `?1` and those behind it.
-    pub parameters: &'a [Stored<'static>],
-    /// What its functions call by number.
-    pub compiled: &'a Arc<Compiled>,
-}
-
-/// What takes the rows of a [`Store::select`].
-pub type RowSink<'a> = dyn FnMut(&[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 'a;
+use crate::sqlite::{Call, ChangeError, Executor, RowSink, SqliteRow};
 
 /// What takes a result's rows, decoded.
 pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError> + 'a;
 
-/// What takes the rows that a running statement reads.
-type RunSink<'s, 'a> = dyn FnMut(&mut Run<'a>, &[StoredRef<'_>]) -> Result<ControlFlow<()>, PlanError> + 's;
-
-/// Where a statement's rows are: SQLite, as the server has it.
-///
-/// A statement may change rows from within the sink of a select, of a table that the select does not read: what the select calls by
-/// number must then be in force again when it goes on. An error that one of our functions gives SQLite comes back as it was,
-/// not as SQLite tells it.
-pub trait Store {
-    /// Runs SQL and shows `row` each row, until it breaks.
-    ///
-    /// Errors: those of `row`, of the functions that SQLite calls, and of SQLite itself.
-    fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError>;
-
-    /// Runs SQL that changes rows, and tells how many.
-    ///
-    /// Errors: as [`Store::select`]; a broken constraint is one of its own.
-    fn change(&self, call: &Call<'_>) -> Result<u64, StoreError>;
-
-    /// Takes the next number of a table's identity.
-    ///
-    /// Errors: whatever keeps the number from being taken.
-    fn next_identity(&self, table: &Table) -> Result<i128, PlanError>;
-
-    /// Tells that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last moves it.
-    ///
-    /// Errors: whatever keeps it from being noted.
-    fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError>;
-
-    /// Lets foreign keys be broken from now on, until [`Store::settle_references`].
-    ///
-    /// Errors: what SQLite says.
-    fn defer_references(&self) -> Result<(), PlanError>;
-
-    /// Has foreign keys looked at as ever, and tells whether one is broken: then whoever runs the statement must undo it.
-    ///
-    /// Errors: what SQLite says.
-    fn settle_references(&self) -> Result<bool, PlanError>;
-
-    /// Whether SET IDENTITY_INSERT is on for the table.
-    fn identity_insert(&self, table: &Table) -> bool;
-}
-
-/// Why SQLite did not do what it was told.
-#[derive(Clone, Debug)]
-pub enum StoreError {
-    /// A T-SQL error, of our functions or the sink, or what the server made of SQLite's own.
-    Failed(PlanError),
-    /// A constraint was broken: SQLite's message.
-    Constraint(String),
-}
-
-impl From<PlanError> for StoreError {
-    fn from(error: PlanError) -> Self {
-        Self::Failed(error)
-    }
-}
-
 /// What a statement runs on.
 pub struct Run<'a> {
-    /// The rows.
-    pub store: &'a dyn Store,
+    /// What runs its SQL.
+    pub executor: &'a Executor<'a>,
     /// The variables.
     pub slots: &'a mut Vec<Value>,
     /// What is outside.
@@ -113,32 +41,33 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Runs a query, and shows `row` each row.
+    /// The values of a text's parameters.
     ///
-    /// Errors: those of its parameters, of SQLite and of `row`.
-    pub(crate) fn select(
-        &mut self,
-        text: &SqlText,
-        compiled: &Arc<Compiled>,
-        row: &mut RunSink<'_, 'a>,
+    /// Errors: whatever evaluating them gives.
+    pub(crate) fn parameters(&self, text: &SqlText) -> Result<Vec<Stored<'static>>, PlanError> {
+        text.evaluate(&self.frame(&[]))
+    }
+
+    /// Runs a query that calls nothing, and shows `row` each row.
+    ///
+    /// Errors: those of SQLite and of `row`.
+    pub(crate) fn query(
+        &self,
+        sql: &str,
+        parameters: &[Stored<'static>],
+        row: &mut RowSink<'_>,
     ) -> Result<(), PlanError> {
-        let parameters = text.evaluate(&self.frame(&[]))?;
         let call = Call {
-            sql: &text.sql,
-            parameters: &parameters,
-            compiled,
+            sql,
+            parameters,
+            compiled: &NOTHING,
         };
-        let store = self.store;
-        match store.select(&call, &mut |values| row(self, values)) {
-            Ok(()) => Ok(()),
-            Err(StoreError::Failed(error)) => Err(error),
-            Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
-        }
+        self.executor.select(&call, row)
     }
 
     /// Runs SQL that changes rows and calls nothing.
-    pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, StoreError> {
-        self.store.change(&Call {
+    pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, ChangeError> {
+        self.executor.change(&Call {
             sql,
             parameters,
             compiled: &NOTHING,
@@ -146,44 +75,74 @@ impl<'a> Run<'a> {
     }
 }
 
-/// SELECT that gives rows.
 impl Run<'_> {
-    /// Runs it, and tells how many rows it gave.
+    /// Runs a SELECT that gives rows, and tells how many it gave.
     ///
     /// Errors: whatever ends the statement.
     pub fn rows(&mut self, rows: &Rows) -> Result<u64, PlanError> {
+        let parameters = self.parameters(&rows.text)?;
+        let mut row = Vec::with_capacity(rows.columns.len());
         let mut count = 0;
-        self.select(&rows.text, &rows.compiled, &mut |run, row| {
-            let values = decode(rows, row)?;
-            count += 1;
-            (run.rows)(&values)
-        })?;
+        self.executor
+            .select(&call(&rows.text, &parameters, &rows.compiled), &mut |found| {
+                read_columns(&rows.columns, found, &mut row)?;
+                count += 1;
+                (self.rows)(&row)
+            })?;
         Ok(count)
     }
 
-    /// Runs it for its one value: a subquery where no table is, in SET or IF; NULL if there is no row.
+    /// Runs a SELECT for its one value: a subquery where no table is, in SET or IF; NULL if there is no row.
     ///
     /// Errors: whatever ends the statement.
     pub fn value(&mut self, rows: &Rows) -> Result<Value, PlanError> {
-        let mut value = Value::Null;
-        self.select(&rows.text, &rows.compiled, &mut |_, row| {
-            value = decode(rows, row)?.into_iter().next().unwrap_or(Value::Null);
-            Ok(ControlFlow::Break(()))
-        })?;
-        Ok(value)
+        let parameters = self.parameters(&rows.text)?;
+        let mut row = Vec::new();
+        self.executor
+            .select(&call(&rows.text, &parameters, &rows.compiled), &mut |found| {
+                read_columns(&rows.columns, found, &mut row)?;
+                Ok(ControlFlow::Break(()))
+            })?;
+        Ok(row.into_iter().next().unwrap_or(Value::Null))
     }
 
-    /// SELECT that sets variables: tells how many rows there were.
+    /// Runs a SELECT that sets variables, and tells how many rows there were.
     ///
     /// Errors: whatever ends the statement.
     pub fn assign(&mut self, assign: &Assign) -> Result<u64, PlanError> {
+        let parameters = self.parameters(&assign.text)?;
+        let executor = self.executor;
+        let mut row = Vec::with_capacity(assign.inputs.len());
         let mut count = 0;
-        self.select(&assign.text, &assign.compiled, &mut |run, row| {
+        executor.select(&call(&assign.text, &parameters, &assign.compiled), &mut |found| {
+            read_inputs(&assign.inputs, found, &mut row)?;
             count += 1;
-            run.set(&assign.values, &read_inputs(&assign.inputs, row)?)?;
+            self.set(&assign.values, &row)?;
             Ok(ControlFlow::Continue(()))
         })?;
         Ok(count)
+    }
+
+    /// Fills the table that a SELECT INTO has made, and tells how many rows there were.
+    ///
+    /// Errors: whatever ends the statement.
+    pub fn fill(&self, into: &Into, table: &SqliteName) -> Result<u64, PlanError> {
+        let parameters = self.parameters(&into.text)?;
+        let filled = self.executor.change(&Call {
+            sql: &into.insert(table)?,
+            parameters: &parameters,
+            compiled: &into.compiled,
+        });
+        filled.map_err(ChangeError::unexpected)
+    }
+
+    /// Runs a TRUNCATE TABLE: numbering restarts at the seed.
+    ///
+    /// Errors: what SQLite says.
+    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
+        self.change(&truncate.sql, &[]).map_err(ChangeError::unexpected)?;
+        self.executor.restart_numbers(&truncate.table)?;
+        Ok(0)
     }
 
     /// Sets variables one after the other, each seeing those before it.
@@ -198,25 +157,37 @@ impl Run<'_> {
     }
 }
 
-fn decode(rows: &Rows, row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
-    row.iter()
-        .zip(&rows.columns)
-        .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
-        .collect()
+/// The call of a query.
+pub(crate) fn call<'a>(text: &'a SqlText, parameters: &'a [Stored<'static>], compiled: &'a Arc<Compiled>) -> Call<'a> {
+    Call {
+        sql: &text.sql,
+        parameters,
+        compiled,
+    }
 }
 
-/// Reads a row of what values are computed from.
+/// Reads a row of a result into `row`.
 ///
-/// Errors: 50823 for a value that is none of its column's type.
-pub(crate) fn read_inputs(columns: &[InputColumn], row: &[StoredRef<'_>]) -> Result<Vec<Value>, PlanError> {
-    row.iter()
-        .zip(columns)
-        .map(|(value, column)| read_at(*value, &column.data_type, &column.place))
-        .collect()
+/// Errors: as [`SqliteRow::read`].
+fn read_columns(columns: &[ResultColumn], found: &SqliteRow<'_>, row: &mut Vec<Value>) -> Result<(), PlanError> {
+    let typed = columns.iter().map(|column| (&column.data_type, column.place.as_str()));
+    found.read(typed, row)
+}
+
+/// Reads a row of what values are computed from into `row`.
+///
+/// Errors: as [`SqliteRow::read`].
+pub(crate) fn read_inputs(
+    columns: &[InputColumn],
+    found: &SqliteRow<'_>,
+    row: &mut Vec<Value>,
+) -> Result<(), PlanError> {
+    let typed = columns.iter().map(|column| (&column.data_type, column.place.as_str()));
+    found.read(typed, row)
 }
 
 /// What SQL calls that calls nothing.
-pub(crate) static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
+static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
 
 #[cfg(test)]
 mod tests;

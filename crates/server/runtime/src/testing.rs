@@ -8,8 +8,8 @@ use selenite_tsql::ast::{Expr, QueryBody, SelectItem, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::{Guid, Moment};
 
+mod database;
 mod session;
-mod sqlite;
 mod tables;
 
 pub(crate) use session::Session;

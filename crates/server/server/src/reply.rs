@@ -5,7 +5,7 @@ pub(crate) mod capture;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::change::GivenRow;
-use selenite_runtime::machine::{self, Failure, Message, Output, Stop};
+use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
@@ -81,21 +81,11 @@ impl Reply {
 
     /// A DONE of the machine's.
     #[inline]
-    pub fn done(&mut self, done: machine::Done) -> Result<(), Stop> {
-        if self.capture.is_some() && done.status & machine::Done::ERROR == 0 {
+    pub fn done(&mut self, done: Done) -> Result<(), Stop> {
+        if self.capture.is_some() && done.status & Done::ERROR == 0 {
             return Ok(());
         }
-        let kind = match done.kind {
-            machine::DoneKind::Statement => DoneKind::Statement,
-            machine::DoneKind::Procedure => DoneKind::Procedure,
-            machine::DoneKind::InProcedure => DoneKind::InProcedure,
-        };
-        let written = self.tokens.done(Done {
-            kind,
-            status: done.status,
-            command: done.command,
-            row_count: done.row_count,
-        });
+        let written = self.tokens.done(done);
         self.written(written)
     }
 

@@ -11,18 +11,13 @@ use selenite_types::Value;
 use selenite_types::storage::Stored;
 
 use super::{output, row};
-use crate::statement::{Call, Run, read_inputs};
+use crate::statement::{Run, call, read_inputs};
 
 pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, PlanError> {
     match &delete.way {
         DeleteWay::Whole(text) => {
-            let parameters = text.evaluate(&run.frame(&[]))?;
-            let call = Call {
-                sql: &text.sql,
-                parameters: &parameters,
-                compiled: &delete.compiled,
-            };
-            let deleted = run.store.change(&call);
+            let parameters = run.parameters(text)?;
+            let deleted = run.executor.change(&call(text, &parameters, &delete.compiled));
             deleted.map_err(|error| row::refusal(&delete.rules, run, error, &[], None, ChangeVerb::Delete))
         }
         DeleteWay::Rows(text, inputs, sql) => run_rows(delete, run, text, inputs, sql),
@@ -38,19 +33,22 @@ fn run_rows(
 ) -> Result<u64, PlanError> {
     let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
     let mut seen = HashSet::new();
-    run.select(text, &delete.compiled, &mut |_, row| {
-        let values = read_inputs(inputs, row)?;
-        let row_id = match values.first() {
-            Some(Value::BigInt(row_id)) => row_id,
-            // An outer join has no row of the table here.
-            Some(Value::Null) => return Ok(ControlFlow::Continue(())),
-            _ => return Err(PlanError::internal("a row without its rowid")),
-        };
-        if seen.insert(*row_id) {
-            rows.push((*row_id, values));
-        }
-        Ok(ControlFlow::Continue(()))
-    })?;
+    let parameters = run.parameters(text)?;
+    run.executor
+        .select(&call(text, &parameters, &delete.compiled), &mut |found| {
+            let mut values = Vec::with_capacity(inputs.len());
+            read_inputs(inputs, found, &mut values)?;
+            let row_id = match values.first() {
+                Some(Value::BigInt(row_id)) => row_id,
+                // An outer join has no row of the table here.
+                Some(Value::Null) => return Ok(ControlFlow::Continue(())),
+                _ => return Err(PlanError::internal("a row without its rowid")),
+            };
+            if seen.insert(*row_id) {
+                rows.push((*row_id, values));
+            }
+            Ok(ControlFlow::Continue(()))
+        })?;
     delete_all(delete, run, sql, &rows)?;
     for (_, values) in &rows {
         for output in &delete.outputs {

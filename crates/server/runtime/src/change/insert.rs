@@ -13,7 +13,8 @@ use selenite_types::{DataType, Value};
 
 use super::row_writer::{self, Given, Prepared};
 use super::{output, row};
-use crate::statement::{Run, StoreError, read_inputs};
+use crate::sqlite::ChangeError;
+use crate::statement::{Run, call, read_inputs};
 
 /// A row that a procedure has given.
 #[derive(Clone, Debug)]
@@ -81,16 +82,18 @@ fn run_query(
         Most::Rows(rows) => (spool, rows),
         Most::Percent(_) => (true, u64::MAX),
     };
-    let mut rows = Vec::new();
-    let mut waiting = Vec::new();
-    run.select(text, compiled, &mut |run, row| {
+    let (mut rows, mut waiting) = (Vec::new(), Vec::new());
+    let mut values = Vec::with_capacity(inputs.len());
+    let parameters = run.parameters(text)?;
+    let executor = run.executor;
+    executor.select(&call(text, &parameters, compiled), &mut |found| {
         if count >= first {
             return Ok(ControlFlow::Break(()));
         }
         count += 1;
-        let values = read_inputs(inputs, row)?;
+        read_inputs(inputs, found, &mut values)?;
         let given = |(value, input): (Value, &InputColumn)| Given::Value(value, input.data_type);
-        let given: Vec<Given> = values.into_iter().zip(inputs).map(given).collect();
+        let given: Vec<Given> = values.drain(..).zip(inputs).map(given).collect();
         if spool {
             rows.push(given);
         } else {
@@ -110,15 +113,16 @@ fn run_query(
     Ok(count)
 }
 
-fn most(insert: &Insert, run: &mut Run<'_>) -> Result<Most, PlanError> {
+fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, PlanError> {
     let stored = match insert.limit.as_deref() {
         None => return Ok(Most::Rows(u64::MAX)),
         Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
         Some(InsertLimit::Query(text, compiled)) => {
             let mut told = None;
-            run.select(text, compiled, &mut |_, row| {
-                if let Some(StoredRef::Integer(count)) = row.first() {
-                    told = Some(*count);
+            let parameters = run.parameters(text)?;
+            run.executor.select(&call(text, &parameters, compiled), &mut |found| {
+                if let Some(StoredRef::Integer(count)) = found.stored(0) {
+                    told = Some(count);
                 }
                 Ok(ControlFlow::Continue(()))
             })?;
@@ -158,9 +162,9 @@ fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Resu
     if waiting.is_empty() {
         return Ok(());
     }
-    run.store.defer_references()?;
+    run.executor.defer_references()?;
     let done = put_open(insert, run, waiting);
-    let is_open = run.store.settle_references();
+    let is_open = run.executor.settle_references();
     done?;
     if is_open? {
         let rows = waiting.iter().map(|prepared| prepared.row.as_slice());
@@ -178,7 +182,7 @@ fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<
     Ok(())
 }
 
-fn refusal(insert: &Insert, run: &Run<'_>, error: StoreError, prepared: &Prepared) -> PlanError {
+fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> PlanError {
     row::refusal(
         &insert.writer.rules,
         run,

@@ -1,5 +1,7 @@
 //! A row that is to be written: converted, and checked by the table's rules.
 
+use std::ops::ControlFlow;
+
 use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
 use selenite_compiler::change::RowRules;
 use selenite_compiler::{PlanError, stored as stored_value};
@@ -7,7 +9,8 @@ use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
 
 use super::reference;
-use crate::statement::{Call, NOTHING, Run, StoreError};
+use crate::sqlite::ChangeError;
+use crate::statement::Run;
 
 /// Computes the computed columns of a row, and sees that it keeps the table's rules.
 ///
@@ -59,8 +62,8 @@ pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], co
 }
 
 /// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
-pub(super) fn may_wait(rules: &RowRules, error: &StoreError) -> bool {
-    let StoreError::Constraint(message) = error else {
+pub(super) fn may_wait(rules: &RowRules, error: &ChangeError) -> bool {
+    let ChangeError::Constraint(message) = error else {
         return false;
     };
     rules.references.may_wait && rules.table.violation(message) == Violation::ForeignKey
@@ -70,14 +73,14 @@ pub(super) fn may_wait(rules: &RowRules, error: &StoreError) -> bool {
 pub(super) fn refusal(
     rules: &RowRules,
     run: &Run<'_>,
-    error: StoreError,
+    error: ChangeError,
     row: &[Value],
     old: Option<&[Value]>,
     verb: ChangeVerb,
 ) -> PlanError {
     let message = match error {
-        StoreError::Failed(error) => return error,
-        StoreError::Constraint(message) => message,
+        ChangeError::Failed(error) => return error,
+        ChangeError::Constraint(message) => message,
     };
     match rules.table.violation(&message) {
         Violation::NotNull(column) => rules.table.null_in(column, verb),
@@ -180,18 +183,9 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
 /// Whether a query has a row.
 pub(super) fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
     let mut found = false;
-    let call = Call {
-        sql,
-        parameters,
-        compiled: &NOTHING,
-    };
-    let read = run.store.select(&call, &mut |_| {
+    run.query(sql, parameters, &mut |_| {
         found = true;
-        Ok(std::ops::ControlFlow::Break(()))
-    });
-    match read {
-        Ok(()) => Ok(found),
-        Err(StoreError::Failed(error)) => Err(error),
-        Err(StoreError::Constraint(message)) => Err(PlanError::internal(&message)),
-    }
+        Ok(ControlFlow::Break(()))
+    })?;
+    Ok(found)
 }

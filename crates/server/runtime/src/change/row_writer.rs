@@ -6,7 +6,8 @@ use selenite_compiler::change::RowWriter;
 use selenite_types::{DataType, Decimal, Value, convert};
 
 use super::row::{self, fit};
-use crate::statement::{Run, StoreError};
+use crate::sqlite::ChangeError;
+use crate::statement::Run;
 
 /// A row that is to be stored.
 #[derive(Clone, Debug)]
@@ -96,11 +97,11 @@ pub(super) fn prepare(
 /// Stores a row.
 ///
 /// Errors: what SQLite refuses: keys, foreign keys.
-pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), StoreError> {
+pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
     let parameters = row::stored(&writer.rules, &writer.stored, &prepared.row)?;
     run.change(&writer.sql, &parameters)?;
     if let Some(number) = prepared.number {
-        run.store.identity_used(&writer.rules.table, number)?;
+        run.executor.identity_used(&writer.rules.table, number)?;
     }
     Ok(())
 }
@@ -126,13 +127,13 @@ fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool
     let table = &writer.rules.table;
     let Some(at) = table.identity() else { return Ok(None) };
     let given = is_given.get(at) == Some(&true);
-    match (given, run.store.identity_insert(table)) {
+    match (given, run.executor.identity_insert(table)) {
         (true, false) => return Err(PlanError::identity_given(table)),
         (false, true) => return Err(PlanError::identity_missing(table)),
         (true, true) => return Ok(row.get(at).and_then(whole)),
         (false, false) => {}
     }
-    let number = run.store.next_identity(table)?;
+    let number = run.executor.next_identity(table)?;
     let data_type = table
         .columns
         .get(at)

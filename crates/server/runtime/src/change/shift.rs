@@ -8,7 +8,7 @@ use selenite_compiler::change::{Shift, is_bytes, is_whole};
 use selenite_types::Value;
 use selenite_types::storage::{Stored, StoredRef};
 
-use crate::statement::{Call, NOTHING, Run, StoreError};
+use crate::statement::Run;
 
 /// Where rows are moved to.
 pub(super) struct Room {
@@ -27,20 +27,11 @@ pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
 pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {
-        let call = Call {
-            sql,
-            parameters: &[],
-            compiled: &NOTHING,
-        };
-        let mut take = |row: &[StoredRef<'_>]| {
-            if let [StoredRef::Integer(min), StoredRef::Integer(max)] = row {
-                (least, greatest) = (least.min(*min), greatest.max(*max));
+        run.query(sql, &[], &mut |found| {
+            if let (Some(StoredRef::Integer(min)), Some(StoredRef::Integer(max))) = (found.stored(0), found.stored(1)) {
+                (least, greatest) = (least.min(min), greatest.max(max));
             }
             Ok(ControlFlow::Continue(()))
-        };
-        run.store.select(&call, &mut take).map_err(|error| match error {
-            StoreError::Failed(error) => error,
-            StoreError::Constraint(message) => PlanError::internal(&message),
         })?;
     }
     let count = i64::try_from(count).unwrap_or(i64::MAX);

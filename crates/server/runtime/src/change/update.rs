@@ -11,7 +11,8 @@ use selenite_types::{DataType, Value};
 
 use super::row::{self, fit};
 use super::{output, shift};
-use crate::statement::{Call, Run, StoreError, read_inputs};
+use crate::sqlite::ChangeError;
+use crate::statement::{Run, call, read_inputs};
 
 /// A row to write.
 struct Pending {
@@ -22,13 +23,8 @@ struct Pending {
 pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, PlanError> {
     match &update.way {
         UpdateWay::Whole(text) => {
-            let parameters = text.evaluate(&run.frame(&[]))?;
-            let call = Call {
-                sql: &text.sql,
-                parameters: &parameters,
-                compiled: &update.compiled,
-            };
-            let changed = run.store.change(&call);
+            let parameters = run.parameters(text)?;
+            let changed = run.executor.change(&call(text, &parameters, &update.compiled));
             changed.map_err(|error| row::refusal(&update.rules, run, error, &[], None, ChangeVerb::Update))
         }
         UpdateWay::Rows(rows) => run_rows(update, run, rows),
@@ -38,8 +34,11 @@ pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, PlanError> 
 fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64, PlanError> {
     let mut pending = Vec::new();
     let mut seen = HashSet::new();
-    run.select(&rows.text, &update.compiled, &mut |run, row| {
-        let mut values = read_inputs(&rows.inputs, row)?;
+    let parameters = run.parameters(&rows.text)?;
+    let executor = run.executor;
+    executor.select(&call(&rows.text, &parameters, &update.compiled), &mut |found| {
+        let mut values = Vec::with_capacity(rows.inputs.len() + update.rules.table.columns.len());
+        read_inputs(&rows.inputs, found, &mut values)?;
         let row_id = match values.first() {
             Some(Value::BigInt(row_id)) => row_id,
             // An outer join has no row of the table here.
@@ -132,9 +131,9 @@ fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pendi
     if update.rules.references.is_empty() {
         return move_over(update, run, rows, &left);
     }
-    run.store.defer_references()?;
+    run.executor.defer_references()?;
     let done = move_over(update, run, rows, &left);
-    let is_open = run.store.settle_references();
+    let is_open = run.executor.settle_references();
     done?;
     if is_open? {
         let new = pending.iter().map(|row| new_row(update, row));
@@ -182,7 +181,7 @@ fn move_over(update: &Update, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending
     Ok(())
 }
 
-fn write(update: &Update, run: &Run<'_>, rows: &UpdateRows, row: &Pending) -> Result<(), StoreError> {
+fn write(update: &Update, run: &Run<'_>, rows: &UpdateRows, row: &Pending) -> Result<(), ChangeError> {
     write_to(update, run, rows, row, (&rows.sql, row.row_id))
 }
 
@@ -192,20 +191,20 @@ fn write_to(
     rows: &UpdateRows,
     row: &Pending,
     (sql, address): (&str, i64),
-) -> Result<(), StoreError> {
+) -> Result<(), ChangeError> {
     let mut parameters = row::stored(&update.rules, &rows.changed, new_row(update, row))?;
     parameters.push(Stored::Integer(address));
     run.change(sql, &parameters).map(|_| ())
 }
 
-fn is_duplicate(update: &Update, error: &StoreError) -> bool {
+fn is_duplicate(update: &Update, error: &ChangeError) -> bool {
     match error {
-        StoreError::Constraint(message) => matches!(update.rules.table.violation(message), Violation::Unique(_)),
-        StoreError::Failed(_) => false,
+        ChangeError::Constraint(message) => matches!(update.rules.table.violation(message), Violation::Unique(_)),
+        ChangeError::Failed(_) => false,
     }
 }
 
-fn refusal(update: &Update, run: &Run<'_>, error: StoreError, row: &Pending) -> PlanError {
+fn refusal(update: &Update, run: &Run<'_>, error: ChangeError, row: &Pending) -> PlanError {
     let (new, old) = (new_row(update, row), old_row(update, row));
     row::refusal(&update.rules, run, error, new, Some(old), ChangeVerb::Update)
 }

@@ -1,6 +1,8 @@
 //! The DONEs of an answer: each is held back until it is known whether another thing follows.
 
-use super::{Done, DoneKind, Host, Stop};
+use selenite_tds::{Done, DoneKind};
+
+use super::{Host, Stop};
 
 /// What has been told and what has not.
 #[derive(Debug, Default)]

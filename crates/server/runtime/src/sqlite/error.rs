@@ -4,7 +4,32 @@ use rusqlite::ErrorCode;
 use selenite_compiler::{Ends, PlanError};
 
 use super::damaged_page::damaged_page;
-use crate::statement::StoreError;
+
+/// Why SQLite did not change rows.
+#[derive(Clone, Debug)]
+pub enum ChangeError {
+    /// A T-SQL error, of our functions or of a row's sink, or what is made of SQLite's own.
+    Failed(PlanError),
+    /// A constraint was broken: SQLite's message.
+    Constraint(String),
+}
+
+impl ChangeError {
+    /// The same where no constraint can be broken.
+    #[must_use]
+    pub fn unexpected(self) -> PlanError {
+        match self {
+            Self::Failed(error) => error,
+            Self::Constraint(message) => PlanError::internal(&message),
+        }
+    }
+}
+
+impl From<PlanError> for ChangeError {
+    fn from(error: PlanError) -> Self {
+        Self::Failed(error)
+    }
+}
 
 /// Whether another process has what the statement needs.
 pub fn is_busy(error: &rusqlite::Error) -> bool {
@@ -15,13 +40,13 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
 }
 
 /// What ended a statement of SQLite's that no function of ours ended.
-pub fn refusal(error: &rusqlite::Error) -> StoreError {
+pub fn change_error(error: &rusqlite::Error) -> ChangeError {
     if let rusqlite::Error::SqliteFailure(failure, message) = error
         && failure.code == ErrorCode::ConstraintViolation
     {
-        return StoreError::Constraint(message.clone().unwrap_or_default());
+        return ChangeError::Constraint(message.clone().unwrap_or_default());
     }
-    StoreError::Failed(trouble(error))
+    ChangeError::Failed(trouble(error))
 }
 
 /// The same where no constraint can be broken.

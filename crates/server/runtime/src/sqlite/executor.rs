@@ -8,18 +8,18 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
-use selenite_compiler::compiled::ROWS_FUNCTION;
-use selenite_compiler::statement::Truncate;
-use selenite_types::storage::Stored;
+use selenite_compiler::compiled::{Compiled, ROWS_FUNCTION};
+use selenite_types::storage::{Stored, StoredRef};
+use selenite_types::{DataType, Value};
 
 use super::cancellation::Cancellation;
-use super::error::{is_busy, refusal, trouble};
+use super::error::{ChangeError, change_error, is_busy, trouble};
 use super::function_context::{CurrentCall, FunctionContext, SharedSnapshot};
 use super::functions::stored_ref;
 use super::identities::{Identities, IdentityJournal};
 use super::lock_timeout::LockTimeout;
-use super::memory::{reserve, size_of, within_memory};
-use crate::statement::{Call, RowSink, Store, StoreError};
+use super::memory::{HEAVY_SIZE, reserve, size_of, within_memory};
+use crate::execution::read_at;
 
 /// A connection while a statement of T-SQL runs.
 pub struct Executor<'a> {
@@ -69,7 +69,7 @@ impl Executor<'_> {
         &self,
         call: &Call<'_>,
         mut body: impl FnMut(&mut Statement<'_>) -> Result<R, rusqlite::Error>,
-    ) -> Result<R, StoreError> {
+    ) -> Result<R, ChangeError> {
         let before = self.functions.begin(self.current_call(call));
         let mut once = || {
             let mut statement = self.connection.prepare_cached(call.sql)?;
@@ -86,8 +86,8 @@ impl Executor<'_> {
         }
         self.functions.begin(before);
         done.map_err(|error| match self.functions.take_error() {
-            Some(error) => StoreError::Failed(error),
-            None => refusal(&error),
+            Some(error) => ChangeError::Failed(error),
+            None => change_error(&error),
         })
     }
 
@@ -105,27 +105,21 @@ impl Executor<'_> {
     fn may_wait(&self) -> bool {
         !self.timeout.is_over() && !self.cancellation.is_requested()
     }
-}
 
-impl Store for Executor<'_> {
-    fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), StoreError> {
+    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that the query does
+    /// not read.
+    ///
+    /// # Errors
+    /// Those of `row`, of the functions that SQLite calls, and of SQLite itself.
+    pub fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), PlanError> {
         let mut failed = None;
-        let mut count_told = 0_u64;
-        let mine = self.current_call(call);
+        let mut count = 0_u64;
         let done = self.run(call, |statement| {
-            let count = statement.column_count();
             let mut rows = statement.raw_query();
-            while let Some(found) = rows.next().map_err(|error| told_already(error, count_told))? {
-                count_told += 1;
-                let mut values = Vec::with_capacity(count);
-                let mut size = 0;
-                for index in 0..count {
-                    let value = stored_ref(found.get_ref(index)?);
-                    size += size_of(&value);
-                    values.push(value);
-                }
-                // The row is made of T-SQL's values now; and perhaps rows are kept.
-                match reserve(size).and_then(|()| row(&values)) {
+            while let Some(found) = rows.next().map_err(|error| after_rows(error, count))? {
+                count += 1;
+                // A row is made of T-SQL's values now; and perhaps rows are kept.
+                match reserve(0).and_then(|()| row(&SqliteRow(found))) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => break,
                     Err(error) => {
@@ -133,18 +127,20 @@ impl Store for Executor<'_> {
                         break;
                     }
                 }
-                // The sink may have run a statement of its own.
-                self.functions.begin(mine.clone());
             }
             Ok(())
         });
         match failed {
-            Some(error) => Err(StoreError::Failed(error)),
-            None => done,
+            Some(error) => Err(error),
+            None => done.map_err(ChangeError::unexpected),
         }
     }
 
-    fn change(&self, call: &Call<'_>) -> Result<u64, StoreError> {
+    /// Runs SQL that changes rows, and tells how many.
+    ///
+    /// # Errors
+    /// As [`Executor::select`]; a broken constraint is one of its own.
+    pub fn change(&self, call: &Call<'_>) -> Result<u64, ChangeError> {
         self.cancellation.write(|| {
             self.run(call, |statement| {
                 let count = statement.raw_execute()?;
@@ -153,23 +149,27 @@ impl Store for Executor<'_> {
         })
     }
 
-    fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
+    /// Takes the next number of a table's identity.
+    pub(crate) fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
         let taken = self.identities.take(self.connection, table)?;
         self.last_identity.set(Some(taken));
         Ok(taken)
     }
 
-    fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
+    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last moves it.
+    pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
     }
 
-    fn defer_references(&self) -> Result<(), PlanError> {
+    /// Lets foreign keys be broken from now on, until [`Executor::settle_references`].
+    pub(crate) fn defer_references(&self) -> Result<(), PlanError> {
         let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
         put_off.map_err(|error| trouble(&error))
     }
 
-    fn settle_references(&self) -> Result<bool, PlanError> {
+    /// Has foreign keys checked at once again, and tells whether one is broken: then whoever runs the statement must undo it.
+    pub(crate) fn settle_references(&self) -> Result<bool, PlanError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";
             let is_open = self.connection.query_row(sql, [], |row| row.get(0))?;
@@ -180,39 +180,71 @@ impl Store for Executor<'_> {
         settle().map_err(|error| trouble(&error))
     }
 
-    fn identity_insert(&self, table: &Table) -> bool {
+    /// Whether SET IDENTITY_INSERT is on for the table.
+    pub(crate) fn identity_insert(&self, table: &Table) -> bool {
         self.identity_insert == Some(table.object_id)
     }
-}
 
-impl Executor<'_> {
-    /// `TRUNCATE TABLE`: its numbers restart at the seed.
-    ///
-    /// # Errors
-    /// 547 for rows that others refer to; what SQLite says.
-    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
-        let compiled = Arc::default();
-        let call = Call {
-            sql: &truncate.sql,
-            parameters: &[],
-            compiled: &compiled,
-        };
-        match self.change(&call) {
-            Ok(_) => {}
-            Err(StoreError::Failed(error)) => return Err(error),
-            Err(StoreError::Constraint(message)) => return Err(PlanError::internal(&message)),
+    /// A table is empty: its numbers restart at the seed.
+    pub(crate) fn restart_numbers(&self, table: &Table) -> Result<(), PlanError> {
+        match table.identity() {
+            Some(_) => self.identities.restart(self.connection, table, self.identity_journal),
+            None => Ok(()),
         }
-        if truncate.table.identity().is_some() {
-            self.identities
-                .restart(self.connection, &truncate.table, self.identity_journal)?;
-        }
-        Ok(0)
     }
 }
 
-/// An error behind the first row is none that asking again would mend.
-fn told_already(error: rusqlite::Error, count_told: u64) -> rusqlite::Error {
-    if count_told > 0 && is_busy(&error) {
+/// SQL to run, with the values of its parameters and what it calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// One statement of SQLite's.
+    pub sql: &'a str,
+    /// `?1` and those behind it.
+    pub parameters: &'a [Stored<'static>],
+    /// What its functions call by number.
+    pub compiled: &'a Arc<Compiled>,
+}
+
+/// What takes the rows of a query.
+pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, PlanError> + 'a;
+
+/// A row that SQLite gives, while it stands there.
+pub struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
+
+impl SqliteRow<'_> {
+    /// The stored form of a column; none beyond the last.
+    #[must_use]
+    pub fn stored(&self, at: usize) -> Option<StoredRef<'_>> {
+        self.0.get_ref(at).ok().map(stored_ref)
+    }
+
+    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and column that errors name.
+    ///
+    /// # Errors
+    /// 50823 for a value that is none of its column's type; 701.
+    pub fn read<'c>(
+        &self,
+        columns: impl Iterator<Item = (&'c DataType, &'c str)>,
+        row: &mut Vec<Value>,
+    ) -> Result<(), PlanError> {
+        row.clear();
+        let mut size = 0;
+        for (at, (data_type, place)) in columns.enumerate() {
+            let Some(stored) = self.stored(at) else { break };
+            size += size_of(&stored);
+            if size > HEAVY_SIZE {
+                reserve(size)?;
+                size = 0;
+            }
+            row.push(read_at(stored, data_type, place)?);
+        }
+        Ok(())
+    }
+}
+
+/// What SQLite says behind so many rows: a lock is no reason to begin again once there was one.
+fn after_rows(error: rusqlite::Error, count: u64) -> rusqlite::Error {
+    if count > 0 && is_busy(&error) {
         return rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), Some(error.to_string()));
     }
     error

@@ -43,3 +43,6 @@ pub(super) fn size_of(value: &StoredRef<'_>) -> usize {
         StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) => 0,
     }
 }
+
+/// 64 KiB: what is smaller is counted when it is allocated.
+pub(super) const HEAVY_SIZE: usize = 64 << 10;

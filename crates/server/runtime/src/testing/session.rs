@@ -11,13 +11,13 @@ use selenite_compiler::statement::{Binding, Into, Statement};
 use selenite_compiler::{Binder, Frame, NoQuery, PlanError, Variables, declared_type};
 
 use super::TestEnvironment;
-use super::sqlite::Sqlite;
+use super::database::Database;
 use super::tables::Tables;
-use crate::statement::{Call, Run, StoreError};
+use crate::statement::Run;
 
 /// T-SQL on SQLite.
 pub(crate) struct Session {
-    pub sqlite: Sqlite,
+    pub database: Database,
     pub tables: Tables,
     world: TestEnvironment,
 }
@@ -41,12 +41,12 @@ impl Session {
     /// A session whose database has what these definitions and rows make.
     pub fn new(script: &str) -> Self {
         let mut session = Self {
-            sqlite: Sqlite::new(),
+            database: Database::new(),
             tables: Tables::default(),
             world: TestEnvironment::default(),
         };
         let numbers = "CREATE TABLE numbers (n INTEGER); INSERT INTO numbers VALUES (1), (2), (3)";
-        session.sqlite.connection.execute_batch(numbers).unwrap();
+        session.database.connection.execute_batch(numbers).unwrap();
         session.define(script);
         session
     }
@@ -57,7 +57,7 @@ impl Session {
             for statement in tree(batch).statements {
                 if let StatementKind::CreateTable(table) = &statement.kind {
                     let sql = self.tables.create(table);
-                    let made = self.sqlite.connection.execute_batch(&sql);
+                    let made = self.database.connection.execute_batch(&sql);
                     made.unwrap_or_else(|error| panic!("{error}: {sql}"));
                 } else if let StatementKind::View(view) = &statement.kind {
                     self.tables.view(view);
@@ -89,7 +89,7 @@ impl Session {
             index.name.text,
             listed.join(", ")
         );
-        self.sqlite.connection.execute_batch(&sql).unwrap();
+        self.database.connection.execute_batch(&sql).unwrap();
         if index.unique {
             self.tables
                 .unique_index(&index.name.text, table, &names, index.filter.is_some());
@@ -128,7 +128,7 @@ impl Session {
     pub fn plan(&self, batch: &str) -> (String, String) {
         let sql = self.answer(batch).sql.pop().expect("a SELECT");
         let mut statement = self
-            .sqlite
+            .database
             .connection
             .prepare(&format!("EXPLAIN QUERY PLAN {sql}"))
             .unwrap();
@@ -173,14 +173,14 @@ impl Session {
                 variables: &variables,
             }
             .statement(statement)?;
-            self.sqlite.connection.execute_batch("SAVEPOINT one").unwrap();
+            self.database.connection.execute_batch("SAVEPOINT one").unwrap();
             match self.run_statement(&bound, &mut answer) {
                 Ok(count) => {
-                    self.sqlite.connection.execute_batch("RELEASE one").unwrap();
+                    self.database.connection.execute_batch("RELEASE one").unwrap();
                     answer.counts.push(count);
                 }
                 Err(error) => {
-                    self.sqlite
+                    self.database
                         .connection
                         .execute_batch("ROLLBACK TO one; RELEASE one")
                         .unwrap();
@@ -212,8 +212,9 @@ impl Session {
             shown.push(values.collect::<Vec<_>>().join("|"));
             Ok(ControlFlow::Continue(()))
         };
+        let executor = self.database.executor();
         let mut run = Run {
-            store: &self.sqlite,
+            executor: &executor,
             slots: &mut answer.slots,
             environment: &self.world,
             rows: &mut rows,
@@ -227,11 +228,7 @@ impl Session {
             Statement::Insert(insert) => run.insert(insert)?,
             Statement::Update(update) => run.update(update)?,
             Statement::Delete(delete) => run.delete(delete)?,
-            Statement::Truncate(truncate) => match run.change(&truncate.sql, &[]) {
-                Ok(count) => count,
-                Err(StoreError::Failed(error)) => return Err(error),
-                Err(StoreError::Constraint(message)) => panic!("{message}"),
-            },
+            Statement::Truncate(truncate) => run.truncate(truncate)?,
             Statement::Into(into) => self.run_into(into, &mut run)?,
         };
         answer.rows.append(&mut shown);
@@ -255,19 +252,8 @@ impl Session {
             name: into.name.name.text.clone(),
         };
         let create = format!("CREATE TABLE \"{}\" ({})", name.name, columns.join(", "));
-        self.sqlite.connection.execute_batch(&create).unwrap();
-        let parameters = into.text.evaluate(&run.frame(&[]))?;
-        let sql = into.insert(&name)?;
-        let call = Call {
-            sql: &sql,
-            parameters: &parameters,
-            compiled: &into.compiled,
-        };
-        match run.store.change(&call) {
-            Ok(count) => Ok(count),
-            Err(StoreError::Failed(error)) => Err(error),
-            Err(StoreError::Constraint(message)) => panic!("{message}"),
-        }
+        self.database.connection.execute_batch(&create).unwrap();
+        run.fill(into, &name)
     }
 }
 

@@ -226,7 +226,7 @@ impl SessionExecutor<'_> {
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
         let take = || shared(execution.state, objects);
-        let store = Executor {
+        let executor = Executor {
             connection: &used.database.connection,
             functions: &used.database.functions,
             session: LateSnapshot::new(&take),
@@ -264,7 +264,7 @@ impl SessionExecutor<'_> {
             }
         };
         let mut run = Run {
-            store: &store,
+            executor: &executor,
             slots: &mut values,
             environment: &environment,
             rows: &mut sink,
@@ -276,7 +276,7 @@ impl SessionExecutor<'_> {
             state: execution.state,
             objects: &self.scope.objects,
         };
-        let done = on_rows(bound, (&store, &work), given, &mut run);
+        let done = on_rows(bound, &work, given, &mut run);
         if let Some(stop) = stop {
             return Err(stop.into());
         }
@@ -327,12 +327,7 @@ fn is_numberless(bound: &Statement) -> bool {
 }
 
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
-fn on_rows(
-    bound: &Statement,
-    (store, work): (&Executor<'_>, &Work<'_>),
-    given: Vec<GivenRow>,
-    run: &mut Run<'_>,
-) -> Result<u64, PlanError> {
+fn on_rows(bound: &Statement, work: &Work<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),
@@ -340,7 +335,7 @@ fn on_rows(
         Statement::Insert(insert) => run.insert(insert),
         Statement::Update(update) => run.update(update),
         Statement::Delete(delete) => run.delete(delete),
-        Statement::Truncate(truncate) => store.truncate(truncate),
+        Statement::Truncate(truncate) => run.truncate(truncate),
         Statement::Into(into) => work.fill_into(into, run),
     }
 }

@@ -11,10 +11,10 @@ use selenite_compiler::{
     ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
 };
 use selenite_runtime::machine::{
-    Affected, Call, Callee, Done, DoneKind, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall,
-    TextFailure, TransactionStep, Wait,
+    Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall, TextFailure,
+    TransactionStep, Wait,
 };
-use selenite_tds::{EnvChange, ProcedureId};
+use selenite_tds::{Done, DoneKind, EnvChange, ProcedureId};
 use selenite_tsql::ast::{self, Name};
 use selenite_types::{DataType, Guid, Moment, Value};
 

@@ -3,7 +3,8 @@
 use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
-use selenite_runtime::machine::{Done, DoneKind, Stop};
+use selenite_runtime::machine::Stop;
+use selenite_tds::{Done, DoneKind};
 
 use crate::reply::Reply;
 

@@ -57,6 +57,22 @@ impl Done {
     /// Command: MERGE.
     pub const MERGE: u16 = 0x117;
 
+    /// The same, with another to follow.
+    #[inline]
+    #[must_use]
+    pub fn with_more(self) -> Self {
+        Self {
+            status: self.status | Self::MORE,
+            ..self
+        }
+    }
+
+    /// How many rows, if that counts.
+    #[must_use]
+    pub fn count(&self) -> Option<u64> {
+        (self.status & Self::COUNT != 0).then_some(self.row_count)
+    }
+
     /// The bytes of the token.
     #[inline]
     #[must_use]

@@ -156,10 +156,13 @@ fn an_identity_is_given_only_where_that_is_on() {
     );
     assert_eq!(session.number("INSERT person VALUES (1, 'a', 'b', DEFAULT, 1)"), 8101);
     assert_eq!(session.number("INSERT person (id, name) VALUES (DEFAULT, 'a')"), 339);
-    *session.sqlite.identity_insert.borrow_mut() = Some("person".to_owned());
+    session
+        .database
+        .identity_insert
+        .set(Some(session.tables.tables[0].object_id));
     assert_eq!(session.number("INSERT person (name) VALUES ('a')"), 545);
     session.answer("INSERT person (id, name) VALUES (100, 'a')");
-    *session.sqlite.identity_insert.borrow_mut() = None;
+    session.database.identity_insert.set(None);
     session.answer("INSERT person (name) VALUES ('b')");
     assert_eq!(session.rows("SELECT id FROM person ORDER BY id"), "100\n105");
 }

@@ -64,7 +64,7 @@ fn select_into_makes_a_table_of_the_query_s_types() {
         shop.answer("SELECT id, UPPER(name) AS big, CAST(1 AS bigint) AS one INTO copy FROM customer WHERE id < 3");
     assert_eq!(answer.counts, [2]);
     let copied = shop
-        .sqlite
+        .database
         .connection
         .query_row("SELECT big FROM copy WHERE id = 2", [], |row| row.get::<_, String>(0));
     assert_eq!(copied.unwrap(), "BOB");
@@ -111,7 +111,7 @@ fn a_value_and_a_condition_may_hold_subqueries() {
             panic!("{batch} has no value")
         };
         let mut run = crate::statement::Run {
-            store: &shop.sqlite,
+            executor: &shop.database.executor(),
             slots: &mut Vec::new(),
             environment: &crate::testing::TestEnvironment::default(),
             rows: &mut |_| Ok(std::ops::ControlFlow::Continue(())),

@@ -74,11 +74,11 @@ fn aggregates_of_no_rows_are_null_and_counts_are_zero() {
 fn null_left_out_of_an_aggregate_is_noted() {
     let session = numbers();
     session.rows("SELECT SUM(i) FROM t");
-    assert!(!session.sqlite.left_out_null());
+    assert!(!session.database.functions.take_left_out_null());
     session.rows("SELECT SUM(d) FROM t");
-    assert!(session.sqlite.left_out_null());
+    assert!(session.database.functions.take_left_out_null());
     session.rows("SELECT COUNT(m) FROM t");
-    assert!(session.sqlite.left_out_null());
+    assert!(session.database.functions.take_left_out_null());
 }
 
 #[test]

@@ -138,7 +138,7 @@ fn a_volatile_function_is_evaluated_for_each_row_and_a_stable_one_once() {
 fn a_stored_value_that_is_none_of_its_type_is_told_with_its_place() {
     let session = Session::new("CREATE TABLE t (a tinyint)");
     session
-        .sqlite
+        .database
         .connection
         .execute_batch("INSERT INTO t VALUES (1000)")
         .unwrap();

@@ -52,7 +52,7 @@ impl Work<'_> {
         let bound = binding.statement(statement)?;
         let last_identity = Cell::new(None);
         let take = || shared(self.state, self.objects);
-        let store = Executor {
+        let executor = Executor {
             connection: &self.database.connection,
             functions: &self.database.functions,
             session: LateSnapshot::new(&take),
@@ -68,7 +68,7 @@ impl Work<'_> {
             objects: self.objects,
         };
         let mut run = Run {
-            store: &store,
+            executor: &executor,
             slots: &mut Vec::new(),
             environment: &environment,
             rows: &mut |_| Ok(ControlFlow::Break(())),

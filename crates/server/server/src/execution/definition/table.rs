@@ -6,8 +6,8 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
-use selenite_compiler::{Frame, PlanError, Variables, same_name};
-use selenite_runtime::statement::{Call, Run, StoreError};
+use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_runtime::statement::Run;
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;
@@ -70,22 +70,7 @@ impl Work<'_> {
     /// 2714; whatever CREATE TABLE would say; whatever the query says.
     pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
         let table = self.make_into(&into.name, &into.columns)?;
-        let frame = Frame {
-            slots: run.slots,
-            row: &[],
-            local: None,
-            environment: run.environment,
-        };
-        let parameters = into.text.evaluate(&frame)?;
-        let call = Call {
-            sql: &into.insert(&table.sqlite)?,
-            parameters: &parameters,
-            compiled: &into.compiled,
-        };
-        run.store.change(&call).map_err(|error| match error {
-            StoreError::Failed(error) => error,
-            StoreError::Constraint(message) => PlanError::internal(&message),
-        })
+        run.fill(into, &table.sqlite)
     }
 
     /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.

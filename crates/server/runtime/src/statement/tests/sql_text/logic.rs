@@ -139,7 +139,7 @@ fn session(t: &[(Cell, Cell)], u: &[(Cell, Cell)], types: (&str, &str)) -> Sessi
         }
     }
     session
-        .sqlite
+        .database
         .connection
         .execute_batch("CREATE INDEX ta ON t (a); CREATE INDEX uc ON u (c, d)")
         .unwrap();
