@@ -10,13 +10,9 @@
 
 pub mod administration;
 pub mod change;
-pub mod condition;
-pub mod control;
 pub mod database;
-pub mod definition;
 pub mod encryption;
 pub mod execute;
-pub mod expression;
 pub mod index;
 pub mod literal;
 pub mod name;
@@ -24,50 +20,43 @@ pub mod position;
 pub mod query;
 pub mod security;
 pub mod set_option;
-pub mod setting;
-pub mod source;
 pub mod statement;
 pub mod table;
 pub mod type_name;
 
 pub use administration::{Dbcc, Kill};
 pub use change::{
-    Assignment, AssignmentOperator, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto,
-    Update, ValueOrDefault,
-};
-pub use condition::{Comparison, Condition, ConditionKind, Quantifier};
-pub use control::{
-    Declaration, If, RaiseError, RaiseErrorOption, SetVariable, Throw, Try, VariableType, WaitFor, WaitKind, While,
+    Assignment, AssignmentTarget, ChangeTarget, Delete, Insert, InsertSource, Output, OutputInto, Update,
+    ValueOrDefault,
 };
 pub use database::{
     AlterDatabase, AlterDatabaseAction, Backup, BackupDevice, BackupKind, CreateDatabase, DeviceKind, FileGroup,
     FileSize, FileSpec, Restore, RestoreKind, SizeUnit, Termination,
 };
-pub use definition::{Create, Drop, DropKind, Parameter, Procedure, View};
 pub use encryption::{
     AlterEncryptionKey, BackupCertificate, CertificateSource, CreateCertificate, EncryptionKey, Encryptor, PrivateKey,
 };
 pub use execute::{Argument, ArgumentValue, Call, Execute, ProcedureName};
-pub use expression::{
-    Arguments, BinaryOperator, Case, CaseBranches, Cast, CastKind, Expr, ExprKind, Frame, FrameBound, FrameUnit,
-    FunctionCall, Iif, NullTreatment, OdbcLiteral, SearchedBranch, SimpleBranch, UnaryOperator, Window,
-};
 pub use index::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, IndexColumn};
 pub use literal::Literal;
 pub use name::{ColumnName, Name, NameOrVariable, ObjectName};
 pub use position::Position;
 pub use query::{
-    Combination, CommonTable, Offset, OrderItem, Query, QueryBody, Select, SelectItem, SelectStatement, SetOperator,
-    SetTerm, Top,
+    Arguments, AssignmentOperator, BinaryOperator, Case, CaseBranches, Cast, CastKind, Combination, CommonTable,
+    Comparison, Condition, ConditionKind, DerivedAlias, Expr, ExprKind, Frame, FrameBound, FrameUnit, FunctionCall,
+    Iif, Join, JoinHint, JoinKind, NullTreatment, OdbcLiteral, Offset, OrderItem, Quantifier, Query, QueryBody,
+    SearchedBranch, Select, SelectItem, SelectStatement, SetOperator, SetTerm, Setting, SettingValue, SimpleBranch,
+    TableSource, TableSourceKind, Top, UnaryOperator, Window,
 };
 pub use security::{
     AlterLogin, AlterLoginAction, AlterRole, AlterRoleAction, AlterUser, CreateLogin, CreateRole, CreateSchema,
     CreateUser, LoginSource, Password, Permission, PermissionAction, PermissionChange, Securable, UserSource,
 };
 pub use set_option::{IsolationLevel, SetOption, SetValue};
-pub use setting::{Setting, SettingValue};
-pub use source::{DerivedAlias, Join, JoinHint, JoinKind, TableSource, TableSourceKind};
-pub use statement::{Statement, StatementKind, Transaction, Tree, Unsupported};
+pub use statement::{
+    Create, Declaration, Drop, DropKind, If, Parameter, Procedure, RaiseError, RaiseErrorOption, SetVariable,
+    Statement, StatementKind, Throw, Transaction, Tree, Try, Unsupported, VariableType, View, WaitFor, WaitKind, While,
+};
 pub use table::{
     AlterColumn, AlterTable, AlterTableAction, ColumnDefinition, ColumnKind, Constraint, ConstraintChange,
     ConstraintKind, CreateTable, DropElement, ForeignKey, Identity, KeyConstraint, ReferentialAction, TableElement,

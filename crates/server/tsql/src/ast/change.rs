@@ -1,8 +1,8 @@
 //! INSERT, UPDATE, DELETE.
 
 use super::{
-    ColumnName, CommonTable, Condition, Execute, Expr, Name, ObjectName, Position, Query, SelectItem, Setting,
-    TableSource, Top,
+    AssignmentOperator, ColumnName, CommonTable, Condition, Execute, Expr, Name, ObjectName, Position, Query,
+    SelectItem, Setting, TableSource, Top,
 };
 
 /// INSERT.
@@ -128,29 +128,6 @@ pub enum AssignmentTarget {
     Variable(String),
     /// `@v = a = 1`: the column, and the variable to the column's new value. The operator is the second one.
     VariableAndColumn(String, ColumnName),
-}
-
-/// `=` and its compounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AssignmentOperator {
-    /// `=`
-    Set,
-    /// `+=`
-    Add,
-    /// `-=`
-    Subtract,
-    /// `*=`
-    Multiply,
-    /// `/=`
-    Divide,
-    /// `%=`
-    Modulo,
-    /// `&=`
-    BitAnd,
-    /// `^=`
-    BitXor,
-    /// `|=`
-    BitOr,
 }
 
 /// `OUTPUT items [INTO target (columns)]`.

@@ -1,11 +1,11 @@
-//! Statements.
+//! Statements, control of flow, views and procedures, which contain each other.
 
 use super::{
-    AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, Backup,
-    BackupCertificate, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole, CreateSchema,
-    CreateTable, CreateUser, Dbcc, Declaration, Delete, Drop, DropIndex, EncryptionKey, Execute, Expr, If, Insert,
-    Kill, Name, NameOrVariable, ObjectName, PermissionChange, Position, Procedure, RaiseError, Restore,
-    SelectStatement, SetOption, SetVariable, Throw, Try, Update, View, WaitFor, While,
+    AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
+    Backup, BackupCertificate, Condition, CreateCertificate, CreateDatabase, CreateIndex, CreateLogin, CreateRole,
+    CreateSchema, CreateTable, CreateUser, Dbcc, Delete, DropIndex, EncryptionKey, Execute, Expr, Insert, Kill, Name,
+    NameOrVariable, ObjectName, PermissionChange, Position, Restore, SelectStatement, SetOption, TableElement,
+    TypeName, Update,
 };
 
 /// A whole batch, or a text that is run as one.
@@ -220,4 +220,225 @@ pub struct Unsupported {
     pub text: String,
     /// Where the thing itself stands, within the statement.
     pub position: Position,
+}
+
+/// IF.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct If {
+    /// What is asked.
+    pub condition: Condition,
+    /// What then runs.
+    pub then: Statement,
+    /// `ELSE`.
+    pub otherwise: Option<Statement>,
+}
+
+/// WHILE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct While {
+    /// What is asked before each turn.
+    pub condition: Condition,
+    /// What runs.
+    pub body: Statement,
+}
+
+/// `BEGIN TRY .. END TRY BEGIN CATCH .. END CATCH`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Try {
+    /// What runs; at least one.
+    pub body: Vec<Statement>,
+    /// What runs after an error; may be empty.
+    pub handler: Vec<Statement>,
+}
+
+/// `THROW number, message, state`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Throw {
+    /// A constant or variable.
+    pub number: Expr,
+    /// A constant or variable.
+    pub message: Expr,
+    /// A constant or variable.
+    pub state: Expr,
+}
+
+/// `RAISERROR (message, severity, state, arguments..) WITH options`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RaiseError {
+    /// A number, text or variable.
+    pub message: Expr,
+    /// The severity.
+    pub severity: Expr,
+    /// The state.
+    pub state: Expr,
+    /// What the message's placeholders take.
+    pub arguments: Vec<Expr>,
+    /// `WITH ..`; empty without.
+    pub options: Vec<RaiseErrorOption>,
+}
+
+/// An option of RAISERROR.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RaiseErrorOption {
+    /// `LOG`
+    Log,
+    /// `NOWAIT`
+    NoWait,
+    /// `SETERROR`
+    SetError,
+}
+
+/// `WAITFOR DELAY '..'` or `WAITFOR TIME '..'`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitFor {
+    /// A span or a time of day.
+    pub kind: WaitKind,
+    /// A constant or variable.
+    pub value: Expr,
+}
+
+/// What WAITFOR waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WaitKind {
+    /// A span of time.
+    Delay,
+    /// A time of day.
+    Time,
+}
+
+/// One variable of a DECLARE.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declaration {
+    /// Its name, with its sign.
+    pub name: String,
+    /// Its type.
+    pub variable_type: VariableType,
+    /// `= value`; never for a table.
+    pub initial: Option<Expr>,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// What a variable holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum VariableType {
+    /// A value.
+    Scalar(TypeName),
+    /// A table: `TABLE (..)`.
+    Table(Vec<TableElement>),
+}
+
+/// `SET @v = value`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SetVariable {
+    /// The variable, with its sign.
+    pub variable: String,
+    /// `=` or a compound one.
+    pub operator: AssignmentOperator,
+    /// To what.
+    pub value: Expr,
+}
+
+/// Whether a definition must be new.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Create {
+    /// `CREATE`: it must not exist.
+    New,
+    /// `ALTER`: it must exist.
+    Alter,
+    /// `CREATE OR ALTER`.
+    NewOrAlter,
+}
+
+/// CREATE or ALTER VIEW; its text is that of its statement's position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct View {
+    /// Whether it must be new.
+    pub create: Create,
+    /// Its name.
+    pub name: ObjectName,
+    /// Its columns' names; empty if the query names them.
+    pub columns: Vec<Name>,
+    /// `WITH SCHEMABINDING`, ENCRYPTION, VIEW_METADATA; empty without.
+    pub options: Vec<Name>,
+    /// Its rows.
+    pub select: SelectStatement,
+    /// `WITH CHECK OPTION`.
+    pub check_option: bool,
+}
+
+/// CREATE or ALTER PROCEDURE; its text is that of its statement's position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Procedure {
+    /// Whether it must be new.
+    pub create: Create,
+    /// Its name.
+    pub name: ObjectName,
+    /// `;number`, of procedures that share a name.
+    pub number: Option<u32>,
+    /// Its parameters in order.
+    pub parameters: Vec<Parameter>,
+    /// `WITH RECOMPILE`, ENCRYPTION; empty without.
+    pub options: Vec<Name>,
+    /// `FOR REPLICATION`.
+    pub for_replication: bool,
+    /// What it does, to the batch's end; may be empty. Lines are the batch's.
+    pub body: Vec<Statement>,
+}
+
+/// A parameter of a procedure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Its name, with its sign.
+    pub name: String,
+    /// Its type.
+    pub type_name: TypeName,
+    /// `NULL` is true, `NOT NULL` is false, neither is `None`.
+    pub nullable: Option<bool>,
+    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and stands for its letters.
+    pub default: Option<Expr>,
+    /// `OUTPUT`.
+    pub output: bool,
+    /// `READONLY`.
+    pub read_only: bool,
+    /// Where it stands.
+    pub position: Position,
+}
+
+/// DROP of objects that have a name alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drop {
+    /// What they are.
+    pub kind: DropKind,
+    /// `IF EXISTS`.
+    pub if_exists: bool,
+    /// Their names; at least one. Of databases, logins, users, roles, schemas and certificates each has one part.
+    pub names: Vec<ObjectName>,
+}
+
+/// What DROP drops.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DropKind {
+    /// `DROP TABLE`
+    Table,
+    /// `DROP VIEW`
+    View,
+    /// `DROP PROCEDURE`
+    Procedure,
+    /// `DROP FUNCTION`
+    Function,
+    /// `DROP TRIGGER`
+    Trigger,
+    /// `DROP DATABASE`
+    Database,
+    /// `DROP SCHEMA`
+    Schema,
+    /// `DROP LOGIN`
+    Login,
+    /// `DROP USER`
+    User,
+    /// `DROP ROLE`
+    Role,
+    /// `DROP CERTIFICATE`
+    Certificate,
 }
