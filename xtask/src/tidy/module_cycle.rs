@@ -88,12 +88,7 @@ const KNOWN: &[(&str, &str)] = &[
     ("compiler", "change statement"),
     ("compiler", "query writer"),
     ("runtime::change", "reference row"),
-    ("tsql::ast", "change condition execute expression query setting source"),
-    ("tsql::ast", "control definition statement"),
-    ("vfs::ffi", "connections function module"),
-    ("vfs::pool", "filter shard"),
-    ("vfs", "database expectation host"),
-    ("vfs", "main_file pragma status"),
+    ("vfs", "database host"),
 ];
 
 #[cfg(test)]

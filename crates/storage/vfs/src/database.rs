@@ -8,6 +8,8 @@
 //! - one-way-to-the-file: the file below is opened, read and closed through the VFS below only:
 //!   closing any other descriptor of it would drop SQLite's locks (fcntl(2)).
 
+mod expectation;
+
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,7 +21,6 @@ use selenite_keyring::{Config, Identity, KeyError, OriginPolicy, Trust, Unlocked
 
 use crate::closing::{Closing, FileId};
 use crate::error::VfsError;
-use crate::expectation::check_expected;
 use crate::ffi::{Code, LockLevel, LowerFile, ShmRegion, SyncFlags};
 use crate::frame_passthrough::FramePassthrough;
 use crate::generation_mark::GenerationMark;
@@ -28,6 +29,7 @@ use crate::planted::{Bug, is_planted};
 use crate::settings::Settings;
 use crate::superblock_pair::{Heads, Place, Prefix, is_behind, read_prefix, store, store_new};
 use crate::view::View;
+use expectation::check_expected;
 
 /// The database behind one open main file.
 pub struct Database {

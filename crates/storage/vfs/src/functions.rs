@@ -10,11 +10,11 @@ use crate::change;
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, forget_cached};
+use crate::main_file::status;
 use crate::main_file::{EpochPages, MainFile};
 use crate::own_descriptors;
 use crate::selenite::{host_of, make_default};
 use crate::snapshot::{self, Snapshot};
-use crate::status;
 use crate::thread_io;
 use crate::wal_file::WalFile;
 

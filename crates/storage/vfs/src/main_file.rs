@@ -20,12 +20,14 @@ mod epoch_census;
 mod epochs;
 mod locks;
 mod pool_handle;
+mod pragma;
 mod read;
 mod read_ahead;
 mod read_lock;
 mod rest;
 mod run;
 mod snapshot;
+pub(crate) mod status;
 mod write;
 
 use std::any::Any;

@@ -1,14 +1,13 @@
-//! SQL functions, the extension's entry point, and the way from a connection to one of our files.
+//! SQL functions, and the way from a connection to one of our files.
 
 use std::any::Any;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_int, c_void};
 use std::slice;
 use std::sync::OnceLock;
 
-use super::collation::{Collation, add_collations};
-use super::guard::{guard, guard_or};
-use super::sqlite::{Database, FCNTL_VISIT, RawApi, RawContext, RawFile, RawValue};
-use super::{Api, Code, Name, Table};
+use super::guard::guard_or;
+use super::sqlite::{Database, FCNTL_VISIT, RawContext, RawFile, RawValue};
+use super::{Api, Code, Name};
 
 /// What an SQL function answers.
 #[derive(Clone, PartialEq, Debug)]
@@ -311,7 +310,7 @@ fn copy_index(api: Api) -> Option<usize> {
 }
 
 /// Gives a connection our functions.
-fn add_functions(database: *mut Database, api: &Api, entries: &'static [Entry]) -> Result<(), Code> {
+pub(super) fn add_functions(database: *mut Database, api: &Api, entries: &'static [Entry]) -> Result<(), Code> {
     const UTF8_DIRECT_ONLY: c_int = 1 | 0x8_0000;
     let copy = copy_index(*api).ok_or(Code::NOMEM)?;
     for entry in entries {
@@ -333,102 +332,4 @@ fn add_functions(database: *mut Database, api: &Api, entries: &'static [Entry]) 
         Code::check(code)?;
     }
     Ok(())
-}
-
-/// What is done for each copy of SQLite that loads us, and for each of its connections.
-pub struct Installer {
-    /// Called at least once for every copy, before its first connection is served: makes the VFS known.
-    pub install: fn(Api) -> Result<(), String>,
-    /// The SQL functions.
-    pub functions: &'static [Entry],
-    /// More of them, of whoever builds on this crate.
-    pub own_functions: &'static [Entry],
-    /// The table-valued functions.
-    pub tables: &'static [Table],
-    /// The collations.
-    pub collations: &'static [Collation],
-}
-
-static INSTALLER: OnceLock<Installer> = OnceLock::new();
-
-fn load(database: *mut Database, error: *mut *mut c_char, routines: *const RawApi) -> Result<Api, Code> {
-    // SAFETY: SQLite passes its own routines to an entry point.
-    let api = unsafe { Api::from_routines(routines) }.ok_or(Code::MISUSE)?;
-    let installer = INSTALLER.get().ok_or(Code::MISUSE)?;
-    (installer.install)(api).map_err(|message| {
-        if !error.is_null() {
-            // SAFETY: SQLite passes room for one pointer, and frees what is put there.
-            unsafe { error.write(api.allocate_text(&message)) };
-        }
-        Code::ERROR
-    })?;
-    add_functions(database, &api, installer.functions)?;
-    add_functions(database, &api, installer.own_functions)?;
-    for table in installer.tables {
-        super::module::add_table(database, &api, table)?;
-    }
-    add_collations(database, &api, installer.collations)?;
-    // Behind the tables: those that they replace forget the connection.
-    super::connections::note(&api, database);
-    Ok(api)
-}
-
-/// SQLite calls this for every new connection.
-unsafe extern "C" fn every_connection(
-    database: *mut Database,
-    error: *mut *mut c_char,
-    routines: *const RawApi,
-) -> c_int {
-    guard(|| load(database, error, routines).map(|_| ()))
-}
-
-/// What an extension's entry point does: installs for this copy of SQLite, and for all connections that it will open.
-///
-/// Answers SQLITE_OK_LOAD_PERMANENTLY: the VFS outlives the connection that loaded it.
-///
-/// # Safety
-/// The arguments are those that SQLite passed to an extension's entry point (sqlite.org/loadext.html).
-pub unsafe fn entry_point(
-    installer: Installer,
-    database: *mut Database,
-    error: *mut *mut c_char,
-    routines: *const RawApi,
-) -> c_int {
-    const OK_LOAD_PERMANENTLY: c_int = 256;
-    let code = guard(|| {
-        INSTALLER.get_or_init(|| installer);
-        let api = load(database, error, routines)?;
-        // SAFETY: SQLite calls back with the arguments of an entry point (sqlite.org/c3ref/auto_extension.html).
-        let entry =
-            unsafe { std::mem::transmute::<EntryPoint<Database, RawApi>, unsafe extern "C" fn()>(every_connection) };
-        // SAFETY: the entry stays loaded, permanently.
-        Code::check(unsafe { (api.auto_extension)(Some(entry)) })
-    });
-    if code == 0 { OK_LOAD_PERMANENTLY } else { code }
-}
-
-/// An entry point, with whichever names a binding has for SQLite's two opaque structs.
-pub type EntryPoint<D, R> = unsafe extern "C" fn(*mut D, *mut *mut c_char, *const R) -> c_int;
-
-/// A binding's `sqlite3_auto_extension`.
-pub type AutoExtension<D, R> = unsafe extern "C" fn(Option<EntryPoint<D, R>>) -> c_int;
-
-unsafe extern "C" fn every_linked_connection<D, R>(
-    database: *mut D,
-    error: *mut *mut c_char,
-    routines: *const R,
-) -> c_int {
-    // SAFETY: SQLite's own arguments, under another binding's names.
-    unsafe { every_connection(database.cast(), error, routines.cast()) }
-}
-
-/// Installs for the SQLite that is linked into this program: pass its `sqlite3_auto_extension`. The VFS is known as
-/// soon as a first connection, in memory say, was opened.
-///
-/// # Errors
-/// As `sqlite3_auto_extension` has it.
-pub fn install_linked<D, R>(installer: Installer, auto_extension: AutoExtension<D, R>) -> Result<(), Code> {
-    INSTALLER.get_or_init(|| installer);
-    // SAFETY: only a binding's sqlite3_auto_extension has this type.
-    Code::check(unsafe { auto_extension(Some(every_linked_connection::<D, R>)) })
 }

@@ -21,6 +21,7 @@ mod file;
 mod fork_page;
 mod function;
 mod guard;
+mod install;
 mod lower;
 mod machine;
 mod memory;
@@ -39,10 +40,8 @@ pub use control::{Connection, Control, Pragma, RawControl, VfsName};
 pub use file::{File, LockLevel};
 pub use fork_page::ForkPage;
 pub(crate) use function::SchemaFile;
-pub use function::{
-    AutoExtension, COPY_COUNT_MAX, Entry, EntryPoint, FileVisit, FunctionCall, Installer, Value, entry_point,
-    install_linked,
-};
+pub use function::{COPY_COUNT_MAX, Entry, FileVisit, FunctionCall, Value};
+pub use install::{AutoExtension, EntryPoint, Installer, entry_point, install_linked};
 pub use lower::{LowerFile, LowerVfs};
 pub use machine::{
     cycle_count, forget_cached, hardware_random, is_elevated, lock_memory, locked_memory_limit, make_private_file,

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use selenite_keyring::OriginPolicy;
 
+use super::pragma;
 use super::{MainFile, Refusal};
 use crate::database::Content;
 use crate::error::VfsError;
 use crate::ffi::{Code, Connection, Control, RawControl};
-use crate::pragma;
 use crate::settings::parse_digits;
 
 impl MainFile {

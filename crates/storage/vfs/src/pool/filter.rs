@@ -7,8 +7,16 @@
 //!   not known when it comes again, nor are random reads of a file many times as large as the pool:
 //!   what would be thrown out before it is read again is not taken in.
 
-use super::shard::PageKey;
 use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
+
+/// A page of one of the files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PageKey {
+    /// The file's number in the pool.
+    pub file: u32,
+    /// The page's number in the file, never 0.
+    pub page: u32,
+}
 
 /// The counts and the marks of one pool.
 pub struct Filter {

@@ -6,8 +6,8 @@
 
 use std::sync::Arc;
 
+use super::filter::PageKey;
 use super::label::Label;
-use super::shard::PageKey;
 use super::tables::Tables;
 use super::{Pool, lock};
 use crate::atomics::{AtomicU64, AtomicUsize, Mutex, Ordering};

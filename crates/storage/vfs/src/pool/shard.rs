@@ -7,17 +7,8 @@
 
 use std::hint::black_box;
 
-use super::filter::Filter;
+use super::filter::{Filter, PageKey};
 use crate::ffi::Part;
-
-/// A page of one of the files.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageKey {
-    /// The file's number in the pool.
-    pub file: u32,
-    /// The page's number in the file, never 0.
-    pub page: u32,
-}
 
 /// Which slot a page may be put into.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

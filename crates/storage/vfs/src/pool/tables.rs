@@ -14,9 +14,9 @@
 
 use std::sync::{Arc, OnceLock, TryLockError};
 
-use super::filter::Filter;
+use super::filter::{Filter, PageKey};
 use super::lock;
-use super::shard::{PageKey, Room, Shard};
+use super::shard::{Room, Shard};
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
 use crate::ffi::Arena;
 

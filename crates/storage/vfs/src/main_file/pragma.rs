@@ -2,11 +2,11 @@
 
 use selenite_format::PageSize;
 
+use super::status;
 use crate::database::Content;
 use crate::error::{KEY_PRAGMA, VfsError};
 use crate::ffi::Pragma;
 use crate::main_file::MainFile;
-use crate::status;
 
 /// Answers a PRAGMA; `false` leaves it to SQLite.
 ///
