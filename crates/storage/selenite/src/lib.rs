@@ -92,19 +92,26 @@ mod watch;
 pub mod whole_file;
 
 pub use access::{Access, Expected};
+pub use anchor::{Comparison, Verdict, Written};
 pub use backup::{Backup as BackupOptions, CompressionLevel, Report as BackupReport};
 pub use bad_page::{BadPage, Origin as BadPageOrigin, Owner};
 pub use encrypt::Encrypt;
 pub use encrypted_file::{EncryptedFile, create_identity};
 pub use error::{Class, EngineError};
+pub use file_uri::FileUri;
 pub use layout::Layout;
 pub use outcome::{Outcome, Target};
 pub use restore::{Replaced, Restore, Restored, Unreachable, Which};
 pub use rusqlite;
-pub use selenite_backup::{ArchiveName, BackupError, Traffic};
-pub use selenite_cipher::{DatabaseId, Suite};
-pub use selenite_format::{AutoVacuum, PageSize, SlotKind, State};
+#[doc(inline)]
+pub use selenite_backup::{ArchiveName, BackupError, StoreError, Traffic, Trouble};
+#[doc(inline)]
+pub use selenite_cipher::{DatabaseId, SlotId, Suite};
+#[doc(inline)]
+pub use selenite_format::{AutoVacuum, PageSize, SlotKind, SourceError, State};
+#[doc(inline)]
 pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
+pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status};
 pub use superblock_file::Superblocks;
 pub use verify::{JournalReport, PhysicalReport, Report as VerifyReport, WalReport};
@@ -121,7 +128,6 @@ pub use {
     encrypt::encrypt,
     encrypted_file::open_destination,
     epoch_count::{EpochCounts, count_epochs},
-    file_uri::FileUri,
     last_verify::{LastVerify, VerifyKind, VerifyNotes},
     outcome::Authenticated,
     row_digest::row_digest,
@@ -132,7 +138,7 @@ pub use {
     selenite_vfs::thread_io::{ThreadIo, read as thread_io},
     selenite_vfs::thread_memory,
     selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
-    sqlite::{count_memory, install},
+    sqlite::count_memory,
     status::status,
     superblock_file::{Present, inspect},
     utc::{parse_utc, utc},
