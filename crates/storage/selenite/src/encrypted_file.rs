@@ -127,7 +127,8 @@ impl EncryptedFile {
         crate::status::status(&Disk, &self.path, &self.access)
     }
 
-    /// Authenticates every page, then runs SQLite's integrity check. Others may use the database meanwhile.
+    /// Authenticates every page, then runs SQLite's integrity check. Other processes may use the database
+    /// meanwhile; this one must have no connection to it.
     ///
     /// Bad pages are not an error: see [`VerifyReport`](crate::VerifyReport).
     ///
@@ -148,7 +149,8 @@ impl EncryptedFile {
     /// ```
     ///
     /// # Errors
-    /// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`].
+    /// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Busy`] if this process has it open;
+    /// [`EngineError::Io`]; [`EngineError::Interrupted`].
     pub fn verify(&self) -> Result<verify::Report, EngineError> {
         verify::verify(&Disk, &self.path, &self.access, &Verify::default(), &self.access.watch)
     }
