@@ -10,11 +10,15 @@ use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
 use crate::{Collation, ColumnRef, Function, Slot};
 
+mod fixed;
 mod predicate;
 mod shape;
 mod walk;
 mod whole;
 
+pub(crate) use fixed::{
+    is_fixed, is_fixed_predicate, is_once, is_safe, is_volatile, is_volatile_predicate, literal_of,
+};
 pub use predicate::{Compare, LetPredicate, Like, Predicate};
 pub use walk::{Node, NodeMut};
 pub use whole::{Whole, WholeCompare, WholeOperand, WholeOperation};

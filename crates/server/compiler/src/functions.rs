@@ -21,10 +21,10 @@ mod system;
 mod text;
 mod typing;
 
-pub(crate) use arguments::{Arguments, float_in, whole_in};
+pub(crate) use arguments::{Arguments, float_in, whole_in, within};
 pub(crate) use choice::collation_of;
 pub(crate) use rule::{Rule, SYSNAME, seconds_scale};
-pub(crate) use text::{fixed, name_parts, within};
+pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
 use typing::varying;
 pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, constant_whole, text_width, widest, with_digits};

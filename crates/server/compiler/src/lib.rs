@@ -9,6 +9,7 @@
 
 mod aggregate;
 mod bind;
+mod binding;
 mod budget;
 pub mod catalog;
 pub mod change;

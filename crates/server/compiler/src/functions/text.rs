@@ -22,7 +22,6 @@ mod soundex;
 
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
-pub(crate) use replace::within;
 
 use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 
