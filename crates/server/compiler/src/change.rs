@@ -15,7 +15,7 @@ mod target;
 mod through;
 mod update;
 
-pub use delete::{Delete, DeleteWay};
+pub use delete::{Delete, DeleteWay, Truncate};
 pub use insert::{GivenExpr, Insert, InsertLimit, InsertSource};
 pub use output::Outputs;
 pub use reference::{OwnReference, References, Referring};

@@ -8,21 +8,19 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast;
-use selenite_types::DataType;
 use selenite_types::storage::Stored;
 
-use crate::catalog::{Catalog, IdentityRule, SqliteName, Table};
-use crate::change::{Delete, Insert, Update};
+use crate::catalog::{SqliteName, Table};
+use crate::change::{Delete, Insert, Truncate, Update};
 use crate::writer::SqlText;
-use crate::{Collation, Expr, Frame, PlanError, Slot, Variables};
+use crate::{Frame, PlanError};
 
 mod assign;
-pub(crate) mod inputs;
 mod rows;
 pub(crate) mod select;
 
+pub use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue};
 pub use assign::Assign;
-pub use inputs::InputColumn;
 pub use rows::Rows;
 pub use select::{Into, IntoColumn};
 
@@ -43,41 +41,6 @@ pub enum Statement {
     Delete(Delete),
     /// `TRUNCATE TABLE`.
     Truncate(Truncate),
-}
-
-/// `TRUNCATE TABLE`: all rows go, and numbering restarts.
-#[derive(Clone, Debug)]
-pub struct Truncate {
-    /// Which table; its identity, if it has one, begins at the seed again.
-    pub table: Arc<Table>,
-    /// What takes the rows away.
-    pub sql: String,
-}
-
-/// A column of a result.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ResultColumn {
-    /// Its name; empty if it has none.
-    pub name: String,
-    /// Its type: what its values' stored form is.
-    pub data_type: DataType,
-    /// Whether it may be NULL.
-    pub nullable: bool,
-    /// How its text is compared.
-    pub collation: Collation,
-    /// How it is numbered, if it is a table's own column of that kind.
-    pub identity: Option<IdentityRule>,
-    /// The table and column that it is, as errors name them; empty for what is computed.
-    pub place: String,
-}
-
-/// What a statement is bound against.
-#[derive(Clone, Copy)]
-pub struct Binding<'a> {
-    /// What knows the tables.
-    pub catalog: &'a dyn Catalog,
-    /// The batch's variables.
-    pub variables: &'a Variables,
 }
 
 impl Binding<'_> {
@@ -174,15 +137,6 @@ impl SqlText {
             .map(|parameter| parameter.evaluate(frame))
             .collect()
     }
-}
-
-/// What a variable is set to for each row.
-#[derive(Clone, PartialEq, Debug)]
-pub struct SlotValue {
-    /// Which variable.
-    pub slot: Slot,
-    /// Its value, of the variable's type, over the row's inputs.
-    pub value: Expr,
 }
 
 /// A table's SQL to read its columns by name.

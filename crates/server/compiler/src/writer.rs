@@ -9,21 +9,19 @@
 //! W5. Text is compared under a collation that is always written.
 
 mod condition;
-mod fixed;
 mod form;
 mod from;
 mod held;
+mod name;
 mod parameter;
 mod rows;
 mod value;
 mod weight;
 mod window;
 
-pub(crate) use fixed::{is_fixed, is_volatile};
 pub(crate) use form::{Form, keeps_form};
-pub(crate) use from::qualified;
+pub(crate) use name::{qualified, quoted};
 pub use parameter::{Parameter, ParameterValue, stored};
-pub(crate) use rows::quoted;
 
 use std::collections::{BTreeSet, HashMap};
 

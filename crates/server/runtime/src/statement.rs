@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
 
 use selenite_compiler::catalog::SqliteName;
+use selenite_compiler::change::Truncate;
 use selenite_compiler::compiled::Compiled;
-use selenite_compiler::statement::{Assign, InputColumn, Into, ResultColumn, Rows, SlotValue, Truncate};
+use selenite_compiler::statement::{Assign, InputColumn, Into, ResultColumn, Rows, SlotValue};
 use selenite_compiler::{Environment, Frame, PlanError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
@@ -63,6 +64,18 @@ impl<'a> Run<'a> {
             compiled: &NOTHING,
         };
         self.executor.select(&call, row)
+    }
+
+    /// Whether a query that calls nothing has a row.
+    ///
+    /// Errors: those of SQLite.
+    pub(crate) fn exists(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
+        let mut found = false;
+        self.query(sql, parameters, &mut |_| {
+            found = true;
+            Ok(ControlFlow::Break(()))
+        })?;
+        Ok(found)
     }
 
     /// Runs SQL that changes rows and calls nothing.

@@ -8,12 +8,12 @@ use super::output::{Layout, Outputs, result_columns};
 use super::row::RowRules;
 use super::target::Target;
 use super::update::{others, row_query};
+use crate::binding::Inputs;
+use crate::binding::{Binding, InputColumn, ResultColumn};
 use crate::catalog::{ChangeVerb, Relation, Table, View};
 use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::Inputs;
-use crate::statement::{Binding, InputColumn, ResultColumn, Truncate};
 use crate::writer::{SqlText, Writer, qualified};
 use crate::{PlanError, Predicate, written_object};
 
@@ -37,6 +37,15 @@ pub enum DeleteWay {
     Whole(SqlText),
     /// Row by row: the query gives the rowid, the table's columns, and what else is needed.
     Rows(SqlText, Vec<InputColumn>, String),
+}
+
+/// `TRUNCATE TABLE`: all rows go, and numbering restarts.
+#[derive(Clone, Debug)]
+pub struct Truncate {
+    /// Which table; its identity, if it has one, begins at the seed again.
+    pub table: Arc<Table>,
+    /// What takes the rows away.
+    pub sql: String,
 }
 
 impl Binding<'_> {

@@ -7,13 +7,14 @@ use selenite_types::DataType;
 
 use super::output::{Layout, Outputs, result_columns};
 use super::row_writer::{RowWriter, targets};
-use super::through::{InsertTarget, ThroughColumn};
+use super::target::ThroughColumn;
+use super::through::InsertTarget;
+use crate::binding::Inputs;
+use crate::binding::{Binding, InputColumn, ResultColumn};
 use crate::catalog::{Table, View};
 use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::Inputs;
-use crate::statement::{Binding, InputColumn, ResultColumn};
 use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
 use crate::{Expr, PlanError, common_type, same_name};
 

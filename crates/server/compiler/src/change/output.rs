@@ -6,12 +6,12 @@ use selenite_tsql::ast;
 use selenite_types::DataType;
 
 use super::row_writer::RowWriter;
-use super::through::ThroughColumn;
+use super::target::ThroughColumn;
+use crate::binding::Inputs;
+use crate::binding::{Binding, ResultColumn};
 use crate::catalog::Table;
 use crate::query::tree::Place;
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::Inputs;
-use crate::statement::{Binding, ResultColumn};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
 
 /// Where in a changed row's values the old and the new row stand.

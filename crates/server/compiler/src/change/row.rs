@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use super::reference::References;
+use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::Binding;
 use crate::writer::{qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
 

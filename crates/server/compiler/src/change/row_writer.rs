@@ -6,9 +6,9 @@ use selenite_tsql::ast;
 use selenite_types::DataType;
 
 use super::row::RowRules;
+use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::Binding;
 use crate::writer::{qualified, quoted};
 use crate::{Expr, PlanError};
 

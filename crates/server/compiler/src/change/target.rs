@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use selenite_tsql::ast;
 
-use super::through::ThroughColumn;
 use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
@@ -28,6 +27,9 @@ pub(crate) struct Target {
     /// The views that it is changed through.
     pub views: Vec<Arc<View>>,
 }
+
+/// A column of a query that rows are changed through: its name, and the table's column that it is.
+pub(crate) type ThroughColumn = (String, Option<usize>);
 
 impl Target {
     /// A table that is one of the sources.

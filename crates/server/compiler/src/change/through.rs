@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
 
-use super::target::Target;
+use super::target::{Target, ThroughColumn};
 use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::Bound;
@@ -32,9 +32,6 @@ pub(crate) struct InsertTarget {
     /// That view, and those between it and the table.
     pub views: Vec<Arc<View>>,
 }
-
-/// A column of a query that rows are changed through: its name, and the table's column that it is.
-pub(crate) type ThroughColumn = (String, Option<usize>);
 
 impl QueryBinder<'_> {
     /// The target behind a source that is a query: its rows, joined with the table's by rowid.

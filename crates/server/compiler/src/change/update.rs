@@ -10,13 +10,13 @@ use super::row::RowRules;
 use super::row_writer::default_of;
 use super::shift::Shift;
 use super::target::Target;
+use crate::binding::Inputs;
+use crate::binding::{Binding, InputColumn, ResultColumn};
+use crate::binding::{compound, compound_of};
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
-use crate::statement::inputs::Inputs;
-use crate::statement::select::{compound, compound_of};
-use crate::statement::{Binding, InputColumn, ResultColumn};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, Slot, same_name};
 

@@ -1,3 +1,5 @@
+use selenite_types::DataType;
+
 use super::*;
 use crate::testing::{Batch, assert_shown, fault, type_of};
 use selenite_types::Width;

@@ -7,8 +7,7 @@
 use selenite_types::{DataType, Width};
 
 use super::{
-    Function, Rule,
-    rule::SYSNAME,
+    Function, Rule, SYSNAME,
     typing::{Typing, position_type, same_varying, widest},
 };
 
@@ -22,7 +21,6 @@ mod soundex;
 
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
-pub(crate) use replace::within;
 
 use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
 
-use crate::{Expr, Predicate, Slot, statement::ResultColumn};
+use crate::{Expr, Predicate, Slot, binding::ResultColumn};
 
 use super::StatementId;
 

@@ -378,7 +378,7 @@ fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
 }
 
 fn check_fixed(expr: &Expr, what: &str) -> Result<(), PlanError> {
-    if crate::writer::is_fixed(expr) {
+    if crate::expr::is_fixed(expr) {
         Ok(())
     } else {
         Err(PlanError::unsupported(what))

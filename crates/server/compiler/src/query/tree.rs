@@ -390,13 +390,13 @@ impl Query {
     /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they are.
     pub fn is_volatile(&self) -> bool {
         let select = self.plain();
-        select.is_some_and(|select| select.items.iter().any(crate::writer::is_volatile))
+        select.is_some_and(|select| select.items.iter().any(crate::expr::is_volatile))
     }
 
     /// Whether it is one SELECT of constants alone.
     pub fn is_constant(&self) -> bool {
         let select = self.plain();
-        select.is_some_and(|select| select.from.is_none() && select.items.iter().all(crate::writer::is_fixed))
+        select.is_some_and(|select| select.from.is_none() && select.items.iter().all(crate::expr::is_fixed))
     }
 
     /// Whether it has at most one row, whatever its tables hold.

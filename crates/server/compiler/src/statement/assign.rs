@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::SlotValue;
-use super::inputs::InputColumn;
+use crate::binding::{InputColumn, SlotValue};
 use crate::compiled::Compiled;
 use crate::writer::SqlText;
 

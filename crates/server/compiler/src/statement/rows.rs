@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ResultColumn;
+use crate::binding::ResultColumn;
 use crate::compiled::Compiled;
 use crate::writer::SqlText;
 

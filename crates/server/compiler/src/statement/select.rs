@@ -5,8 +5,9 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
-use super::inputs::{InputColumn, Inputs};
-use super::{Assign, Binding, ResultColumn, Rows, SlotValue, Statement};
+use super::{Assign, Rows, Statement};
+use crate::binding::{Binding, ResultColumn, SlotValue};
+use crate::binding::{InputColumn, Inputs, compound};
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
@@ -255,39 +256,6 @@ fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
         return Ok(Some(select));
     }
     Err(PlanError::assignment_and_rows().on_line(select.position.line))
-}
-
-/// `@a += b` as `@a + b`.
-pub(crate) fn compound(variable: &str, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
-    let position = value.position;
-    compound_of(
-        ast::Expr {
-            kind: ast::ExprKind::Variable(variable.to_owned()),
-            position,
-        },
-        operator,
-        value,
-    )
-}
-
-/// `left += b` as `left + b`.
-pub(crate) fn compound_of(left: ast::Expr, operator: ast::AssignmentOperator, value: &ast::Expr) -> ast::Expr {
-    let operator = match operator {
-        ast::AssignmentOperator::Set => return value.clone(),
-        ast::AssignmentOperator::Add => ast::BinaryOperator::Add,
-        ast::AssignmentOperator::Subtract => ast::BinaryOperator::Subtract,
-        ast::AssignmentOperator::Multiply => ast::BinaryOperator::Multiply,
-        ast::AssignmentOperator::Divide => ast::BinaryOperator::Divide,
-        ast::AssignmentOperator::Modulo => ast::BinaryOperator::Modulo,
-        ast::AssignmentOperator::BitAnd => ast::BinaryOperator::BitAnd,
-        ast::AssignmentOperator::BitXor => ast::BinaryOperator::BitXor,
-        ast::AssignmentOperator::BitOr => ast::BinaryOperator::BitOr,
-    };
-    let (left, right) = (Box::new(left), Box::new(value.clone()));
-    ast::Expr {
-        kind: ast::ExprKind::Binary { operator, left, right },
-        position: value.position,
-    }
 }
 
 fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {

@@ -2,11 +2,11 @@
 
 use selenite_types::{Comparison, DataType, Value};
 
-use super::fixed::{is_fixed, is_fixed_predicate, literal_of};
 use super::form::{comparand, exact_scale};
 use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
 use super::{Form, Writer};
+use crate::expr::{is_fixed, is_fixed_predicate, literal_of};
 use crate::{Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate};
 
 impl Writer {

@@ -3,9 +3,9 @@
 use selenite_types::storage::StorageClass;
 
 use super::Writer;
-use super::rows::quoted;
+use super::name::{qualified, quoted};
 use crate::PlanError;
-use crate::catalog::{SqliteName, SystemRows, SystemView};
+use crate::catalog::{SystemRows, SystemView};
 use crate::compiled::ROWS_FUNCTION;
 use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
 
@@ -152,11 +152,4 @@ fn as_element(at: usize, class: StorageClass) -> String {
         StorageClass::Real => format!("iif(c{at} IS NULL, NULL, printf('%!.17g', c{at}))"),
         StorageClass::Null | StorageClass::Integer | StorageClass::Text => format!("c{at}"),
     }
-}
-
-/// A name in SQLite with its schema.
-///
-/// Errors: as [`quoted`].
-pub(crate) fn qualified(name: &SqliteName) -> Result<String, PlanError> {
-    Ok(format!("{}.{}", quoted(&name.schema)?, quoted(&name.name)?))
 }

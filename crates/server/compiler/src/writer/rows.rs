@@ -403,15 +403,5 @@ fn combined_by_instant(columns: &[QueryColumn], operator: SetOperator, (first, s
     )
 }
 
-/// A name in quotation marks.
-///
-/// Errors: 40510 for one with a NUL, at which SQLite would end.
-pub(crate) fn quoted(name: &str) -> Result<String, PlanError> {
-    if name.contains('\0') {
-        return Err(PlanError::unsupported("A name with the character 0"));
-    }
-    Ok(format!("\"{}\"", name.replace('"', "\"\"")))
-}
-
 /// SQLITE_MAX_COMPOUND_SELECT's default.
 const TERM_COUNT_MAX: usize = 500;

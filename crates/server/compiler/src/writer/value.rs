@@ -2,10 +2,10 @@
 
 use selenite_types::{DataType, Value};
 
-use super::fixed::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
 use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
+use crate::expr::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
 use crate::query::tree::{Outside, Place, ROW_ID};
 use crate::{
     ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,

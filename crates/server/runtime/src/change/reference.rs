@@ -3,12 +3,12 @@
 //! checked-at-the-end: T-SQL checks foreign keys when all rows of a statement are written. A row that SQLite refuses waits for the
 //! others, and is then written with the keys deferred: [`Store::defer_references`](crate::statement::Store::defer_references).
 
-use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{ChangeVerb, Table};
 use selenite_compiler::change::References;
+use selenite_compiler::{PlanError, stored};
 use selenite_types::Value;
+use selenite_types::storage::Stored;
 
-use super::row::{exists, stored_columns};
 use crate::statement::Run;
 
 /// The key that keeps one row from being written, which is not: `old` is the row before an UPDATE or DELETE.
@@ -29,7 +29,7 @@ pub(super) fn broken(
             Some(old) => {
                 let before = stored_columns(table, &referring.columns, old)?;
                 let is_kept = verb == ChangeVerb::Update && stored_columns(table, &referring.columns, row)? == before;
-                !is_kept && exists(run, &referring.sql, &before)?
+                !is_kept && run.exists(&referring.sql, &before)?
             }
             None => references.referring.len() == 1,
         };
@@ -56,7 +56,7 @@ pub(super) fn left_open<'r>(
         }
     }
     for referring in &references.referring {
-        if exists(run, &referring.dangling, &[])? {
+        if run.exists(&referring.dangling, &[])? {
             return Ok(Some(referring.error(table, verb)));
         }
     }
@@ -73,7 +73,7 @@ fn missing(
 ) -> Result<Option<PlanError>, PlanError> {
     for own in &references.own {
         let is_null = own.columns.iter().any(|at| row.get(*at) == Some(&Value::Null));
-        if is_null || exists(run, &own.sql, &stored_columns(table, &own.columns, row)?)? {
+        if is_null || run.exists(&own.sql, &stored_columns(table, &own.columns, row)?)? {
             continue;
         }
         if let Some(key) = table.foreign_keys.get(own.at) {
@@ -81,4 +81,19 @@ fn missing(
         }
     }
     Ok(None)
+}
+
+/// Columns of a row in their stored forms.
+///
+/// Errors: 8624 for a value that is none of its column's type.
+pub(super) fn stored_columns(
+    table: &Table,
+    columns: &[usize],
+    row: &[Value],
+) -> Result<Vec<Stored<'static>>, PlanError> {
+    let value = |at: &usize| {
+        let column = table.columns.get(*at).zip(row.get(*at));
+        column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))
+    };
+    columns.iter().map(value).collect()
 }

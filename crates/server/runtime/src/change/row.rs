@@ -1,14 +1,12 @@
 //! A row that is to be written: converted, and checked by the table's rules.
 
-use std::ops::ControlFlow;
-
+use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
 use selenite_compiler::change::RowRules;
-use selenite_compiler::{PlanError, stored as stored_value};
 use selenite_types::storage::Stored;
 use selenite_types::{DataType, DateFormat, Family, Value, Width, convert, utf16_prefix};
 
-use super::reference;
+use super::reference::{self, stored_columns};
 use crate::sqlite::ChangeError;
 use crate::statement::Run;
 
@@ -54,7 +52,7 @@ pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], co
         }
         let mut parameters = stored(rules, &key.columns, row)?;
         parameters.push(Stored::Integer(count.into()));
-        if exists(run, sql, &parameters)? {
+        if run.exists(sql, &parameters)? {
             return Err(rules.table.duplicate(key, row));
         }
     }
@@ -117,23 +115,6 @@ fn unbroken() -> PlanError {
     PlanError::internal("a foreign key that nobody breaks")
 }
 
-/// Columns of a row in their stored forms.
-///
-/// Errors: 8624 for a value that is none of its column's type.
-pub(super) fn stored_columns(
-    table: &Table,
-    columns: &[usize],
-    row: &[Value],
-) -> Result<Vec<Stored<'static>>, PlanError> {
-    let value = |at: &usize| {
-        let column = table.columns.get(*at).zip(row.get(*at));
-        column.map_or(Ok(Stored::Null), |(column, value)| {
-            stored_value(value, &column.data_type)
-        })
-    };
-    columns.iter().map(value).collect()
-}
-
 /// A value as its column takes it.
 ///
 /// Errors: 2628 for text or bytes that are too long, and what is wrong with the value otherwise.
@@ -178,14 +159,4 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
         }
         _ => None,
     }
-}
-
-/// Whether a query has a row.
-pub(super) fn exists(run: &Run<'_>, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
-    let mut found = false;
-    run.query(sql, parameters, &mut |_| {
-        found = true;
-        Ok(ControlFlow::Break(()))
-    })?;
-    Ok(found)
 }

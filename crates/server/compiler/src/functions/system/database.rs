@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value};
 
-use super::property::constant_text;
+use super::property::{COMPARISON_STYLE, LCID, SORT_ORDER, constant_text};
 use crate::{DEFAULT_COLLATION, Expr, Key, PlanError, functions::Arguments, functions::SYSNAME};
 
 /// DB_ID.
@@ -120,12 +120,3 @@ fn id_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
         id => Key::Id(id),
     })
 }
-
-/// Case, kana and width do not count.
-pub(super) const COMPARISON_STYLE: i32 = 196_609;
-
-/// English of the United States.
-pub(super) const LCID: i32 = 1033;
-
-/// `SQL_Latin1_General_CP1_CI_AS` among SQL Server's old sort orders.
-pub(super) const SORT_ORDER: i32 = 52;

@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use selenite_types::{Collation, DataType, Value};
 
-use super::database::{COMPARISON_STYLE, LCID, SORT_ORDER};
 use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server, functions::Arguments, functions::SYSNAME};
 
 /// A constant text in lower case.
@@ -117,3 +116,12 @@ pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// `SQL_Latin1_General_CP1_CI_AS` on the wire.
 const COLLATION_ID: i32 = 872_468_488;
+
+/// Case, kana and width do not count.
+pub(super) const COMPARISON_STYLE: i32 = 196_609;
+
+/// English of the United States.
+pub(super) const LCID: i32 = 1033;
+
+/// `SQL_Latin1_General_CP1_CI_AS` among SQL Server's old sort orders.
+pub(super) const SORT_ORDER: i32 = 52;

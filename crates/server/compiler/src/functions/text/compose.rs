@@ -2,11 +2,11 @@
 
 use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_length};
 
-use super::replace::within;
 use crate::{
     Expr, PlanError,
     functions::{
         Arguments,
+        arguments::within,
         typing::{sum_of_widths, text_width, varying},
     },
 };

@@ -13,9 +13,6 @@ use crate::{
     },
 };
 
-/// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
-const TEXT_SIZE_MAX: usize = 128 << 20;
-
 /// Two characters, and a map's overhead.
 const ENTRY_SIZE: usize = 10;
 
@@ -185,14 +182,4 @@ impl TranslationMap {
             None => self.others.get(&folded).copied(),
         }
     }
-}
-
-/// Refuses a text of more bytes than one may have.
-///
-/// Errors: 7119.
-pub(crate) fn within(size: usize) -> Result<(), PlanError> {
-    if size > TEXT_SIZE_MAX {
-        return Err(PlanError::text_too_large(TEXT_SIZE_MAX));
-    }
-    Ok(())
 }

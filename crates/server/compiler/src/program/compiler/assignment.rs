@@ -5,8 +5,8 @@ use selenite_types::{DataType, Operator, Place};
 
 use crate::{
     Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand,
+    binding::ResultColumn,
     program::step::{Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step},
-    statement::ResultColumn,
 };
 
 use super::Compiler;

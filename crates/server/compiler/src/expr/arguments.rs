@@ -4,8 +4,6 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf16_prefix};
 
-use super::within;
-use crate::evaluate::{COPIES, HEAVY_SIZE};
 use crate::{Collation, Environment, Expr, PlanError};
 
 /// The values of a call, and what is known of them.
@@ -189,3 +187,22 @@ pub(crate) fn float_in(value: &Value) -> Option<f64> {
 fn misfit(value: &Value, wanted: &str) -> PlanError {
     PlanError::internal(&format!("{value:?} is no {wanted}"))
 }
+
+/// Refuses a text of more bytes than one may have.
+///
+/// Errors: 7119.
+pub(crate) fn within(size: usize) -> Result<(), PlanError> {
+    if size > TEXT_SIZE_MAX {
+        return Err(PlanError::text_too_large(TEXT_SIZE_MAX));
+    }
+    Ok(())
+}
+
+/// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
+const TEXT_SIZE_MAX: usize = 128 << 20;
+
+/// 64 KiB: what is smaller costs less memory than asking for it is worth.
+pub(crate) const HEAVY_SIZE: usize = 64 << 10;
+
+/// A text is put together, and then copied to where it is shared.
+pub(crate) const COPIES: usize = 2;

@@ -85,7 +85,7 @@ impl Inputs {
 }
 
 /// A condition as a bit: NULL if it is unknown.
-pub(crate) fn truth(predicate: Predicate) -> Expr {
+fn truth(predicate: Predicate) -> Expr {
     let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
     let branches = vec![(predicate.clone(), bit(true)), (predicate.negate(), bit(false))];
     Expr::new(

@@ -19,7 +19,7 @@ pub(crate) fn is_fixed_predicate(predicate: &Predicate) -> bool {
 }
 
 /// Whether an expression can't fail, nor is ever costly.
-pub(super) fn is_safe(expr: &Expr) -> bool {
+pub(crate) fn is_safe(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_))
 }
 
@@ -31,21 +31,21 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
 }
 
 /// Whether two evaluations of a condition may differ within one statement's row.
-pub(super) fn is_volatile_predicate(predicate: &Predicate) -> bool {
+pub(crate) fn is_volatile_predicate(predicate: &Predicate) -> bool {
     let mut volatile = false;
     predicate.visit(&mut |node| volatile |= volatility(node) == Some(Volatility::Row));
     volatile
 }
 
 /// Whether an expression must be evaluated once for the whole statement: it asks the clock, or draws a number.
-pub(super) fn is_once(expr: &Expr) -> bool {
+pub(crate) fn is_once(expr: &Expr) -> bool {
     let mut once = false;
     expr.visit(&mut |node| once |= matches!(volatility(node), Some(Volatility::Statement | Volatility::Definition)));
     once && is_fixed(expr)
 }
 
 /// The literal that an expression is, conversions aside.
-pub(super) fn literal_of(expr: &Expr) -> Option<&Value> {
+pub(crate) fn literal_of(expr: &Expr) -> Option<&Value> {
     match &expr.kind {
         ExprKind::Literal(value) => Some(value),
         ExprKind::Convert(convert) => literal_of(&convert.operand),

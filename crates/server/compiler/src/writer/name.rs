@@ -1,0 +1,21 @@
+//! Names as SQL.
+
+use crate::PlanError;
+use crate::catalog::SqliteName;
+
+/// A name in quotation marks.
+///
+/// Errors: 40510 for one with a NUL, at which SQLite would end.
+pub(crate) fn quoted(name: &str) -> Result<String, PlanError> {
+    if name.contains('\0') {
+        return Err(PlanError::unsupported("A name with the character 0"));
+    }
+    Ok(format!("\"{}\"", name.replace('"', "\"\"")))
+}
+
+/// A name in SQLite with its schema.
+///
+/// Errors: as [`quoted`].
+pub(crate) fn qualified(name: &SqliteName) -> Result<String, PlanError> {
+    Ok(format!("{}.{}", quoted(&name.schema)?, quoted(&name.name)?))
+}
