@@ -15,7 +15,7 @@ pub fn open(spec: &str) -> Result<Arc<dyn Destination>, Complaint> {
         Ok(destination) => Ok(Arc::from(destination)),
         Err(error) if error.trouble == Trouble::Usage => Err(Complaint::Engine(EngineError::Usage {
             what: error.to_string(),
-            next: "name a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
+            next: "use a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
         })),
         Err(error) => Err(Complaint::Engine(EngineError::Backup(BackupError::Store(error)))),
     }
@@ -26,8 +26,8 @@ pub fn database(text: Option<&str>) -> Result<Option<DatabaseId>, EngineError> {
     text.map(|text| parse_database_id(&text.to_ascii_lowercase()).ok_or(text))
         .transpose()
         .map_err(|text| EngineError::Usage {
-            what: format!("{text:?} is no database id: those have 32 hexadecimal digits"),
-            next: "see which there are: selenite backups list".to_owned(),
+            what: format!("{text:?} is not a database id (32 hexadecimal digits)"),
+            next: "list them: selenite backups list".to_owned(),
         })
 }
 
@@ -36,7 +36,7 @@ pub fn backup(text: Option<&str>) -> Result<Option<ArchiveName>, EngineError> {
     text.map(|text| text.parse().map_err(|()| text))
         .transpose()
         .map_err(|text| EngineError::Usage {
-            what: format!("{text:?} is no backup's name"),
-            next: "see which there are: selenite backups list".to_owned(),
+            what: format!("{text:?} is not the name of a backup"),
+            next: "list them: selenite backups list".to_owned(),
         })
 }

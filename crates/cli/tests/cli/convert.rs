@@ -58,7 +58,7 @@ fn to_a_new_file_overwrites_nothing() {
         .done();
     bench
         .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
-        .failed(2, "clear.db: exists already");
+        .failed(2, "clear.db: already exists");
     let ran = bench
         .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
         .done();
@@ -73,7 +73,7 @@ fn each_way_to_fail_has_its_exit_status() {
     std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
     bench
         .run(&["-i", "key.txt", "encrypt", "app.db"])
-        .failed(1, "encrypted already");
+        .failed(1, "already encrypted");
     bench
         .run(&["-i", "key.txt", "decrypt", "clear.db"])
         .failed(3, "not encrypted");

@@ -118,7 +118,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
             let follower = Follower::start(&bench);
             follower.hear("following");
             let second = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
-            let named = format!("process {} follows it to backups", follower.child.id());
+            let named = format!("already followed to backups by process {}", follower.child.id());
             bench.run(&second).failed(7, &named);
             let (place, aside) = (bench.path("backups"), bench.path("aside"));
             fs::rename(&place, &aside).unwrap();
@@ -135,7 +135,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
             insert(10);
             let out = follower.end(signal);
             assert!(
-                out.contains("is not there") && out.contains("any more"),
+                out.contains("were not sent") && out.contains("no longer exists"),
                 "{signal:?} {out}"
             );
             assert!(!place.exists());

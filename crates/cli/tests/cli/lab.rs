@@ -138,7 +138,7 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     );
     lab.done(&["compare", "small.lab.db", "r.json"]);
     assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("report"));
-    assert!(lab.refused(&["run", "small.toml"], 2).contains("exists already"));
+    assert!(lab.refused(&["run", "small.toml"], 2).contains("already exists"));
 }
 
 #[test]

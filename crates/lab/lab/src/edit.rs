@@ -31,7 +31,7 @@ impl Edit {
     pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
         let (path, value) = assignment
             .split_once('=')
-            .ok_or_else(|| problem(format!("`{assignment}` sets nothing"), "write KEY=VALUE"))?;
+            .ok_or_else(|| problem(format!("`{assignment}` is not an assignment"), "write KEY=VALUE"))?;
         let names: Vec<&str> = path.split('.').map(str::trim).collect();
         let Some((last, tables)) = names.split_last() else {
             return Ok(());

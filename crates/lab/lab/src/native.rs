@@ -287,7 +287,7 @@ fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
             Ok(format!("age:{path}"))
         }
         Some(other) => Err(WorkerError::Refused(format!(
-            "there is no kind of key {other}; there are raw, age"
+            "unknown kind of key {other}: use raw or age"
         ))),
     }
 }

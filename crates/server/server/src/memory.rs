@@ -21,7 +21,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// [`ServerError::Machine`] where SQLite's memory can't be counted.
 pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
     selenite_engine::count_memory()
-        .map_err(|error| ServerError::Machine(format!("the memory of SQLite can't be limited: {error}")))?;
+        .map_err(|error| ServerError::Machine(format!("cannot limit SQLite's memory: {error}")))?;
     let total = match limits.server_memory {
         0 => machine_memory() / 4 * 3,
         total => total,

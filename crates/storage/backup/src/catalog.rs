@@ -250,7 +250,7 @@ enum Flaw {
     Misfit(String),
 }
 
-const MISFIT: &str = "it is not as long as any part: cut, or never written to its end";
+const MISFIT: &str = "its size is not that of a part: truncated, or not completely written";
 
 fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<ArchiveId>, StoreError> {
     if !entry.has_begun {

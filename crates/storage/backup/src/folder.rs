@@ -282,7 +282,7 @@ fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }
     Ok(file)
 }
@@ -301,7 +301,7 @@ fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
     if bytes.len() > size_max {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "it is longer than any object of its kind",
+            "too large for an object of its kind",
         ));
     }
     Ok(bytes)
@@ -395,7 +395,7 @@ mod tests {
         ];
         for error in errors {
             assert_eq!(error.trouble, Trouble::Away);
-            assert!(error.what.contains("not there any more"), "{error}");
+            assert!(error.what.contains("no longer exists"), "{error}");
         }
         assert!(!root.exists());
         // Another in its place is one that is empty.

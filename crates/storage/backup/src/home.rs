@@ -37,12 +37,12 @@ impl Home {
         let now = match look(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match *seen {
                 Seen::Never => return Ok(()),
-                Seen::Plain | Seen::Mounted => return Err(away("the folder is not there any more", folder)),
+                Seen::Plain | Seen::Mounted => return Err(away("the folder no longer exists", folder)),
             },
             now => now?,
         };
         if (*seen, now) == (Seen::Mounted, Seen::Plain) {
-            return Err(away("nothing is mounted there any more", folder));
+            return Err(away("nothing is mounted there any longer", folder));
         }
         *seen = now;
         Ok(())

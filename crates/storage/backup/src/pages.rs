@@ -226,7 +226,7 @@ impl Wanted {
         if object.hash != hash {
             return Err(BackupError::Unauthentic {
                 object: archive.object(Part::Log(number)),
-                what: "it is another than it was a moment ago".to_owned(),
+                what: "it has changed since it was opened".to_owned(),
             }
             .into());
         }
@@ -247,7 +247,7 @@ impl Wanted {
         if u64::from(self.page_count.saturating_sub(tip.facts.page_count)) > u64::from(self.given) + named_max + 1 {
             return Err(BackupError::Chain {
                 archive: tip.name().clone(),
-                what: format!("its log can't have made it {} pages long", self.page_count),
+                what: format!("its log cannot have extended it to {} pages", self.page_count),
             });
         }
         for page_no in tip.facts.page_count.saturating_add(1)..=self.page_count {
@@ -282,7 +282,7 @@ impl Wanted {
         Err(BackupError::Incomplete {
             archive: tip.name().clone(),
             what: format!(
-                "{count} of its pages are in none of its parts: {}{more}",
+                "{count} of its pages are missing from its parts: {}{more}",
                 first.join(", ")
             ),
         })

@@ -368,12 +368,12 @@ impl fmt::Display for Reason {
             Self::Within => "within",
             Self::Future => "from the future",
             Self::Broken => "its base is missing",
-            Self::Incomplete => "not all of it is there",
+            Self::Incomplete => "incomplete",
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
             Self::PerhapsBase => "what can't be read may be based on it",
             Self::Followed => "followed",
-            Self::NextBase => "the next incremental rests on it",
+            Self::NextBase => "the next incremental depends on it",
             Self::Base => "base",
         })
     }

@@ -281,7 +281,7 @@ fn push(content: &mut PartWriter, packed: &[u8]) -> Result<(), BackupError> {
     content
         .push(packed)
         .then_some(())
-        .ok_or_else(|| machine("more than an archive has room for"))
+        .ok_or_else(|| machine("too large for an archive"))
 }
 
 fn drawn<const N: usize>() -> [u8; N] {

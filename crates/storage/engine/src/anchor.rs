@@ -57,10 +57,10 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
     if seal.database_id != superblock.database_id {
         return Err(refused(
             format!(
-                "the anchor is of database {}, and this is database {}",
+                "the anchor is of database {}, not of {}",
                 seal.database_id, superblock.database_id
             ),
-            "look for the anchor of this database; if this is it, another file was put in the place of the database",
+            "find the anchor of this database; if this is it, the database was replaced by another file",
         ));
     }
     let key = unlocked.master.anchor_key();
@@ -68,17 +68,17 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
         if seal.generation > superblock.generation {
             return Err(refused(
                 format!(
-                    "the anchor was written under another master key, at generation {}, and the database is at generation \
-                     {}: it is an older copy, or the anchor was altered",
+                    "the anchor was written under another master key at generation {}, but the database is at \
+                        generation {}: it is an older copy, or the anchor was altered",
                     seal.generation, superblock.generation
                 ),
                 "find out who could put back a copy of the file, and restore the newest backup",
             ));
         }
         return Err(refused(
-            "the anchor was written under another master key: that was renewed since, or the anchor was altered"
+            "the anchor was written under another master key: the key was renewed since, or the anchor was altered"
                 .to_owned(),
-            "write a new anchor whenever keys renew was run, after a look by the old one before it",
+            "before each keys renew, verify with the old anchor; afterwards, write a new one",
         ));
     }
     if !key.mac_is_valid(seal.maced, &seal.mac) {
@@ -91,4 +91,4 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
     Ok(anchor)
 }
 
-const FETCH: &str = "fetch it again from where it is kept, and find out who could write to it";
+const FETCH: &str = "fetch it again from its storage, and find out who could write to it";

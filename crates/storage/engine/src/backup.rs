@@ -99,10 +99,10 @@ pub fn backup(
         Some(base.ok_or_else(|| {
             EngineError::usage(
                 format!(
-                    "{} holds no backup of this database, under its present master key and for the same recipients, to rest on",
+                    "{} has no backup of this database under its current master key and for the same recipients, to serve as base",
                     destination.place()
                 ),
-                "make a full one first: without --incremental",
+                "make a full backup first, without --incremental",
             )
         })?)
     } else {

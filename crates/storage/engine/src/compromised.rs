@@ -87,7 +87,7 @@ pub fn compromised(
         Err(error @ KeyError::NoSuchSlot { .. }) => {
             return Err(EngineError::usage(
                 error.to_string(),
-                "list the key slots; if a run that was stopped has removed this one, add --go-on",
+                "list the key slots; if an interrupted run removed this one, add --go-on",
             ));
         }
         Err(error) => return Err(error.into()),
@@ -119,9 +119,7 @@ fn check_stays(unlocked: &Unlocked, gone: SlotId, access: &Access) -> Result<(),
         return Ok(());
     }
     Err(EngineError::usage(
-        format!(
-            "key slot {gone} is the only one that the identity in force opens: the steps after its removal could not be done"
-        ),
+        format!("key slot {gone} is the only one that this identity opens, and the later steps need one"),
         "use another identity, or add a slot for a new one first: selenite keys add",
     ))
 }

@@ -211,7 +211,7 @@ impl Database {
             (_, Some(Err(error))) => Err(error),
             (Ok(()), Some(Ok((_, result)))) | (Err(_), Some(Ok((false, result)))) => Ok(result),
             (Err(error), _) => Err(self.error(error)),
-            (Ok(()), None) => Err(EngineError::usage("the change was not carried out", "report this")),
+            (Ok(()), None) => Err(EngineError::usage("the change was not made", "report this")),
         }
     }
 

@@ -155,7 +155,7 @@ pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> 
     }
     Err(EngineError::CopyDiffers {
         what: format!(
-            "{} of its pages are not authentic: the disk did not keep them",
+            "{} of its pages are not authentic: the disk did not store them correctly",
             report.bad_count
         ),
     })
@@ -199,7 +199,7 @@ pub(crate) fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineErr
     if suite.is_deprecated() && !access.allow_deprecated {
         return Err(EngineError::usage(
             format!("{suite} is deprecated"),
-            "choose another suite, or add --allow-deprecated to compare it",
+            "choose another suite, or add --allow-deprecated",
         ));
     }
     Ok(())

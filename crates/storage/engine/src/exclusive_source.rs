@@ -67,7 +67,7 @@ impl ExclusiveSource {
         }
         Err(EngineError::Busy {
             path: self.path.clone(),
-            what: "another file has taken its place",
+            what: "it was replaced by another file",
         })
     }
 
@@ -89,7 +89,7 @@ impl ExclusiveSource {
         if self.is_wal && self.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)")? != "0" {
             return Err(EngineError::Busy {
                 path: self.path.clone(),
-                what: "its log can't be emptied",
+                what: "its log cannot be checkpointed",
             });
         }
         Ok(())
@@ -126,7 +126,7 @@ impl ExclusiveSource {
         if mode != "persist" {
             return Err(EngineError::Busy {
                 path: self.path.clone(),
-                what: "its WAL can't be put away",
+                what: "its WAL cannot be removed",
             });
         }
         self.database.text("PRAGMA main.locking_mode = NORMAL")?;
@@ -139,7 +139,7 @@ impl ExclusiveSource {
             if storage.attributes(&path).is_ok() {
                 return Err(EngineError::Busy {
                     path,
-                    what: "it belongs to this database, and is still there",
+                    what: "it belongs to this database and still exists",
                 });
             }
         }

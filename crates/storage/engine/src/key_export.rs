@@ -103,7 +103,7 @@ fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<()
         return Ok(());
     }
     if !named.is_file() {
-        return refused("it is no file");
+        return refused("not a file");
     }
     match inspect(storage, to) {
         Ok(Present::Empty | Present::Foreign) => Ok(()),
@@ -137,10 +137,7 @@ pub fn import(
     let config = Access::config()?;
     let recipients = access.recipients(recipients, &config)?;
     if recipients.is_empty() {
-        return Err(EngineError::usage(
-            "nobody was named who is to open the database",
-            "name them: --for age1...",
-        ));
+        return Err(EngineError::usage("no recipient given", "add --for age1..."));
     }
     let exported = ExportedKey::load(from, &access.identities(&config)?)?;
     let (bytes, superblock) = inspect(storage, path)?.sealed(path)?;
@@ -161,8 +158,8 @@ pub fn import(
         for recipient in &recipients {
             if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
                 return Err(EngineError::usage(
-                    format!("{} has a key slot already: {id}", recipient.describe()),
-                    "leave it out, or remove the slot first",
+                    format!("{} already has a key slot: {id}", recipient.describe()),
+                    "omit it, or remove the slot first",
                 ));
             }
             wanted.push(recipient.as_ref());

@@ -91,7 +91,7 @@ pub fn add(
     apply(storage, path, access, move |unlocked| {
         if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
             return Err(EngineError::usage(
-                format!("{} has a key slot already: {id}", recipient.describe()),
+                format!("{} already has a key slot: {id}", recipient.describe()),
                 "nothing needs to be done",
             ));
         }
@@ -129,7 +129,7 @@ pub fn remove(
         let shuts_out_caller = !keeps_slot(unlocked, id, &identities)?;
         if shuts_out_caller && !force {
             return Err(EngineError::usage(
-                format!("key slot {id} is the only one that the identity in force opens"),
+                format!("key slot {id} is the only one that this identity opens"),
                 "use another identity, add a slot for a new one first (selenite keys add), or add --force",
             ));
         }
@@ -333,12 +333,9 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
 pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -> Result<PathBuf, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
-    let keyring_path = config.keyring_path().ok_or_else(|| {
-        EngineError::usage(
-            "there is no folder for a keyring file",
-            "set SELENITE_KEYRING to the path of one",
-        )
-    })?;
+    let keyring_path = config
+        .keyring_path()
+        .ok_or_else(|| EngineError::usage("no folder for a keyring file", "set SELENITE_KEYRING"))?;
     let (bytes, _) = inspect(storage, path)?.sealed(path)?;
     // Who is not listed yet is not refused for it here: to pin a database is to say that it is trusted.
     let unlocked = selenite_keyring::unlock(&bytes, &identities, &Trust::any(), &Cache::new())?;

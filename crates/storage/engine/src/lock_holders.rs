@@ -73,7 +73,7 @@ pub fn name(error: EngineError, path: &Path) -> EngineError {
     EngineError::Sqlite {
         class: Class::Busy,
         what: format!("{}: in use: {}", path.display(), named.join(", ")),
-        next: "nothing was changed: try again when that has ended".to_owned(),
+        next: "nothing was changed: try again later".to_owned(),
     }
 }
 

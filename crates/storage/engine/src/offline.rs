@@ -227,14 +227,14 @@ fn suite_of(unlocked: &Unlocked, wanted: Option<Suite>, access: &Access) -> Resu
     let suite = wanted.unwrap_or(present);
     if suite == Suite::None && present == Suite::None && superblock.state == State::Steady {
         return Err(EngineError::usage(
-            "its pages are in clear already",
-            "name the suite that they are to be sealed in",
+            "its pages are already unencrypted",
+            "choose a suite",
         ));
     }
     if suite.is_deprecated() && !access.allow_deprecated {
         return Err(EngineError::usage(
             format!("{suite} is deprecated"),
-            "choose another suite, or add --allow-deprecated to compare it",
+            "choose another suite, or add --allow-deprecated",
         ));
     }
     Ok(suite)

@@ -305,7 +305,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     }
     Err(BackupError::Lacking {
         archive: tip.name().clone(),
-        what: format!("pages that were not authentic are missing in it: {}", listed(missing)),
+        what: format!("it lacks pages that were not authentic: {}", listed(missing)),
     })
 }
 
@@ -383,7 +383,7 @@ impl Work<'_> {
         let found = self.storage.attributes(path).map_err(io_error("read", path))?.size;
         if view.geometry.page_count(found) != view.geometry.page_count(size) {
             return Err(EngineError::CopyDiffers {
-                what: "it has another number of pages than were written: the disk did not keep them".to_owned(),
+                what: "its number of pages is wrong: the disk did not store them correctly".to_owned(),
             });
         }
         let is_missing = |page_no: &u32| facts.missing.binary_search(page_no).is_ok();

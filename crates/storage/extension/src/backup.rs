@@ -55,7 +55,7 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     let began = match call.transaction_state(&schema) {
         TransactionState::None => Some(call.read_transaction(&schema)?),
         TransactionState::Read => None,
-        TransactionState::Write => return Err("a transaction that writes has no backup: commit it first".to_owned()),
+        TransactionState::Write => return Err("cannot back up inside a write transaction: commit it first".to_owned()),
     };
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&folder));
     let asked = Asked(call.interrupts());

@@ -82,8 +82,8 @@ impl fmt::Display for FormatError {
             Self::AnchorVersion => f.write_str("an anchor of a later version"),
             Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
             Self::ArchiveMagic => f.write_str("not a backup archive of this version"),
-            Self::Archive { what } => write!(f, "the archive is not as archives are: {what}"),
-            Self::AnchorLine { line } => write!(f, "line {line} of the anchor is not as anchors have it"),
+            Self::Archive { what } => write!(f, "invalid archive: {what}"),
+            Self::AnchorLine { line } => write!(f, "invalid anchor: line {line}"),
         }
     }
 }

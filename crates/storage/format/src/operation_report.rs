@@ -101,7 +101,7 @@ mod tests {
             since: 8,
             is_offline: true,
             what: "AES_256 to AEGIS_256X4".to_owned(),
-            waiting: "waiting for who reads: process 9 reads".to_owned(),
+            waiting: "waiting for readers: process 9 reads".to_owned(),
             waiting_since: 10,
             done: 1,
             total: 2,

@@ -220,7 +220,7 @@ fn cost_max(value: &Value<'_>) -> Result<u32, Fault> {
         .as_integer()
         .and_then(|number| number.as_str().parse::<u32>().ok());
     number.filter(|number| *number > 0).ok_or_else(|| {
-        let problem = "passphrase_cost_max has to be a number from 1 on: times what a slot of selenite's own costs";
+        let problem = "passphrase_cost_max must be a number of at least 1: a multiple of the cost of the slots that selenite writes";
         Fault::new(value.span(), problem)
     })
 }
@@ -249,7 +249,7 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
     let array = value.get_ref().as_array().ok_or_else(|| {
         Fault::new(
             value.span(),
-            format!("command {name} has to be a string or an array of strings"),
+            format!("command {name} must be a string or an array of strings"),
         )
     })?;
     array

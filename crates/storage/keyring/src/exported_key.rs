@@ -73,7 +73,7 @@ impl ExportedKey {
             problem: problem.into(),
         };
         if !sealed.starts_with(AGE_MAGIC) {
-            return Err(no_key("not an exported key: those are binary age files"));
+            return Err(no_key("not an exported key: not a binary age file"));
         }
         if identities.is_empty() {
             return Err(KeyError::NoKey);
@@ -82,7 +82,7 @@ impl ExportedKey {
         for identity in identities {
             match identity.open_exported_key(&sealed) {
                 Ok(record) => {
-                    return Self::parse(&record).ok_or_else(|| no_key("sealed, but not an exported key"));
+                    return Self::parse(&record).ok_or_else(|| no_key("encrypted, but not an exported key"));
                 }
                 Err(KeyError::WrongKey) => {}
                 Err(error) => {

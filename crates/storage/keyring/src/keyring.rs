@@ -275,7 +275,7 @@ impl Keyring {
                 "only_listed" => {
                     let flag = value.get_ref().as_bool();
                     keyring.only_listed =
-                        flag.ok_or_else(|| Fault::new(value.span(), "only_listed has to be true or false"))?;
+                        flag.ok_or_else(|| Fault::new(value.span(), "only_listed must be true or false"))?;
                 }
                 "databases" => {
                     for (key, value) in toml_text::table("databases", value)? {

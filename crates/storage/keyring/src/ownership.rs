@@ -59,7 +59,7 @@ fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, &
     // A link has no mode: its folder's counts.
     let is_shared = facts.is_dir() && facts.mode() & STICKY != 0;
     if !facts.is_symlink() && !is_shared && others_may(WRITE, path, facts) {
-        return Err((path.to_owned(), "others than its owner can write there"));
+        return Err((path.to_owned(), "users other than its owner can write there"));
     }
     Ok(())
 }

@@ -70,7 +70,7 @@ fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zer
     let read = move || drop(sender.send(read_checked(&pipe, size_max)));
     spawn(read).map_err(failed)?;
     answer.recv_timeout(time_limit).unwrap_or_else(|_| {
-        let what = format!("nobody wrote to this pipe, and closed it, within {time_limit:?}");
+        let what = format!("no writer wrote to this pipe and closed it within {time_limit:?}");
         Err(failed(io::Error::new(io::ErrorKind::TimedOut, what)))
     })
 }
@@ -118,7 +118,7 @@ fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u
     let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
     file.take(limit).read_to_end(&mut contents).map_err(failed)?;
     if contents.len() > size_max {
-        let problem = format!("longer than {size_max} bytes, which no such file is").into();
+        let problem = format!("too large: more than {size_max} bytes").into();
         return Err(KeyError::BadFile {
             path: path.to_owned(),
             line: None,
@@ -241,7 +241,7 @@ mod tests {
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
         let error = read_within(&path, 100, Duration::from_millis(1)).unwrap_err();
-        assert!(error.to_string().contains("nobody wrote to this pipe"), "{error}");
+        assert!(error.to_string().contains("no writer wrote to this pipe"), "{error}");
         // The thread that was left behind may take what is written: each of them gets its own.
         let path = folder.path().join("other");
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();

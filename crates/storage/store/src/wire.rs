@@ -177,7 +177,7 @@ impl HttpService for Line {
 
 /// Enforces `list-is-checked`.
 async fn list(body: HttpResponseBody) -> Result<Bytes, HttpError> {
-    let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("it is no list"));
+    let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("not a list"));
     let limited = Limited::new(body, LIST_SIZE_MAX).collect().await;
     let bytes = limited.map_err(|_| no_list())?.to_bytes();
     let text = std::str::from_utf8(&bytes).map_err(|_| no_list())?;

@@ -340,7 +340,7 @@ impl Database {
     ) -> Result<(), VfsError> {
         if !self.holds_write_lock(inner) {
             return Err(VfsError::SettingsMismatch(
-                "keys are changed inside BEGIN IMMEDIATE only",
+                "keys can only be changed inside BEGIN IMMEDIATE",
             ));
         }
         self.refresh(inner)?;
@@ -391,7 +391,7 @@ impl Database {
         };
         let size = inner.lower.size()?;
         if view.unlocked.superblock.pages_exist && view.geometry.page_count(size) == 0 && !self.settings.allow_plain {
-            return Err(VfsError::NotEncrypted("all its pages were cut off"));
+            return Err(VfsError::NotEncrypted("all its pages were truncated"));
         }
         Ok(())
     }
@@ -411,7 +411,7 @@ impl Database {
             }
             Prefix::Empty => {
                 if matches!(inner.content, Content::Sealed(_)) {
-                    return Err(VfsError::NotEncrypted("its superblocks were cut off"));
+                    return Err(VfsError::NotEncrypted("its superblocks were truncated"));
                 }
                 self.set_content(inner, Content::Empty);
                 Ok(())
@@ -420,7 +420,7 @@ impl Database {
                 Err(VfsError::Replaced("by an unencrypted database"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
-                "it is an unencrypted database, and an identity is in force; plain=allow in the URI would admit it",
+                "it is an unencrypted database, and an identity is set; plain=allow in the URI would admit it",
             )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);

@@ -125,9 +125,7 @@ impl Settings {
             return Err(VfsError::DeprecatedSuite);
         }
         if self.suite == Suite::None && !self.allow_plain {
-            return Err(VfsError::NotEncrypted(
-                "the suite NONE was asked for without plain=allow",
-            ));
+            return Err(VfsError::NotEncrypted("the suite NONE needs plain=allow"));
         }
         Ok(())
     }

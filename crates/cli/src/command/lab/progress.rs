@@ -124,7 +124,9 @@ impl Observer for JsonLines {
 fn words(progress: &Progress<'_>) -> String {
     match progress {
         Progress::Loading { arm, data } => format!("loading {data} for {arm}"),
-        Progress::Session { session, sessions } => format!("session {session} of {sessions} at most: copying twins"),
+        Progress::Session { session, sessions } => {
+            format!("session {session} of {sessions} at most: copying databases")
+        }
         Progress::Block {
             session,
             done,
@@ -139,7 +141,7 @@ fn words(progress: &Progress<'_>) -> String {
             target,
             needed,
         } if sessions > &1 => format!(
-            "after {sessions} sessions effects are known to {:.1} points; {:.1} were asked for{}",
+            "after {sessions} sessions the widest interval is +-{:.1} points; the goal is {:.1}{}",
             widest * 100.0,
             target * 100.0,
             needed.map_or_else(String::new, |needed| format!(

@@ -24,9 +24,9 @@ impl Online {
         administrator: Option<PathBuf>,
         options: Option<Vec<String>>,
     ) -> Result<Self, String> {
-        let phase = phase.ok_or("`online` is told how long a `phase` is, such as \"5s\"")?;
+        let phase = phase.ok_or("`online` needs a `phase`, such as \"5s\"")?;
         if !(PHASE_MIN..=PHASE_MAX).contains(&phase.0) {
-            return Err("`phase` has to be from 100ms to 1h".to_owned());
+            return Err("`phase` must be from 100ms to 1h".to_owned());
         }
         Ok(Self {
             phase_ms: u64::try_from(phase.0.as_millis()).map_err(|_| "`phase` is too long")?,

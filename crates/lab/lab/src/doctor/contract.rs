@@ -25,4 +25,4 @@ pub fn contract(command: &WorkerCommand, folder: &Path) -> Vec<Check> {
     checks.collect()
 }
 
-const ADVICE: &str = "see the worker's protocol: no study takes a worker that fails";
+const ADVICE: &str = "see the worker's protocol: studies refuse a worker that fails";

@@ -96,7 +96,7 @@ fn a_mask_is_proved_by_time() {
     let same = through_sh(&fake(folder.path(), "same", r#""NS":"300""#));
     let error = without_aes(&same, "aes", LIMIT).unwrap_err().to_string();
     assert!(
-        error.contains("can't be masked") && error.contains("100 ns") && error.contains("300 ns"),
+        error.contains("cannot mask") && error.contains("100 ns") && error.contains("300 ns"),
         "{error}"
     );
 

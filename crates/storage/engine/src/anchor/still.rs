@@ -64,7 +64,7 @@ impl Still {
             if started.elapsed() > access.busy_wait {
                 return Err(EngineError::Busy {
                     path: path.to_owned(),
-                    what: "others write to it, or read from its log, and leave no moment for an anchor",
+                    what: "other processes write to it or read its log without a pause, so no anchor could be taken",
                 });
             }
             std::thread::sleep(PAUSE);

@@ -126,13 +126,13 @@ pub fn verify(
     if let Some(name) = &what.name
         && !catalog.entries.iter().any(|entry| entry.name == *name)
     {
-        let what = format!("{} holds no backup {name}", destination.place());
+        let what = format!("{} has no backup {name}", destination.place());
         return Err(BackupError::NotThere { what }.into());
     }
     if catalog.entries.is_empty() {
         let place = destination.place();
         let none = || BackupError::NotThere {
-            what: format!("{place}: it holds no backup"),
+            what: format!("{place}: no backups"),
         };
         let error = what
             .database_id
@@ -358,18 +358,18 @@ fn examine(
             what: what.to_owned(),
         };
         match on {
-            Below::Nothing => faults.push(fault("the backup on which it rests is missing, or can't be read")),
+            Below::Nothing => faults.push(fault("its base is missing or cannot be read")),
             Below::Closed(name) => closed = Some(name.clone()),
             Below::Seen(below) if below.manifest != base.manifest => {
-                faults.push(fault("the backup on which it rests has another manifest than it had"));
+                faults.push(fault("the manifest of its base has changed"));
             }
             Below::Seen(below) if below.page_size != backup.facts.page_size.as_u32() => {
-                faults.push(fault("the backup on which it rests has pages of another size"));
+                faults.push(fault("its base has another page size"));
             }
             Below::Seen(below) => match &below.standing {
                 Standing::Good => {}
                 Standing::OnClosed(name) => closed = Some(name.clone()),
-                Standing::Bad => faults.push(fault("the backup on which it rests is bad")),
+                Standing::Bad => faults.push(fault("its base is bad")),
             },
         }
     }

@@ -240,7 +240,7 @@ fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<Str
     let seen = (Superblocks::load(file)?, file.size()?);
     match look((&bytes, &superblock), seen, &with.keys) {
         Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
-            let what = "all its pages were cut off";
+            let what = "all its pages were truncated";
             Ok((Kind::Damaged, Some(sealed), Some(what.to_owned())))
         }
         Ok(sealed) => Ok((Kind::Sealed, Some(sealed), None)),

@@ -72,7 +72,7 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
     pub fn note_all_done(&self) -> Result<(), EngineError> {
-        self.patiently("waiting for who writes", || {
+        self.patiently("waiting for writers", || {
             let noted = self.0.database.change(|unlocked: &Unlocked| {
                 if unlocked.superblock.state == State::Finishing {
                     return Ok(Next::Leave(()));
@@ -92,7 +92,7 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
     pub fn empty_log(&self) -> Result<(), EngineError> {
-        self.patiently("waiting for who reads", || Ok(self.try_empty_log()?.then_some(())))
+        self.patiently("waiting for readers", || Ok(self.try_empty_log()?.then_some(())))
     }
 
     /// Whether the log is empty now, also after a crash. Where many write, somebody is at a
@@ -147,7 +147,7 @@ impl<'a> Finish<'a> {
         match database.begin() {
             Ok(()) => {}
             Err(EngineError::Busy { .. }) => {
-                self.0.wait("waiting for who writes", Duration::from_millis(5))?;
+                self.0.wait("waiting for writers", Duration::from_millis(5))?;
                 return Ok(None);
             }
             Err(error) => return Err(error),

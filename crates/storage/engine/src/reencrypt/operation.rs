@@ -107,10 +107,10 @@ impl Operation {
     }
 
     fn named(&self, what: &str) -> String {
-        if !what.starts_with(FOR_SOMEBODY) || what.contains(':') {
+        if !what.starts_with(WAITING_FOR) || what.contains(':') {
             return what.to_owned();
         }
-        let found = if what.ends_with("writes") {
+        let found = if what.ends_with("writers") {
             who_writes(&self.path)
         } else {
             holders(&self.path)
@@ -200,8 +200,8 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-/// With what [`Operation::waiting`] begins where it is for others.
-const FOR_SOMEBODY: &str = "waiting for who";
+/// The beginning of [`Operation::waiting`] while it waits for other processes.
+const WAITING_FOR: &str = "waiting for";
 const CLAIM_TRIES: u32 = 50;
 const CLAIM_PAUSE: Duration = Duration::from_millis(2);
 const WRITE_EVERY: Duration = Duration::from_millis(250);

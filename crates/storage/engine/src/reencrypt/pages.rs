@@ -112,7 +112,7 @@ impl<'a> Pages<'a> {
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
                 let Some(taken) = self.batch(&found)? else {
-                    self.work.wait("waiting for who reads", BUSY_PAUSE)?;
+                    self.work.wait("waiting for readers", BUSY_PAUSE)?;
                     continue;
                 };
                 pace.note(taken);
@@ -180,7 +180,7 @@ impl<'a> Pages<'a> {
                     self.note_company();
                     // Where many write, there are but moments between two commits; a long transaction can be asked after seldom.
                     let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
-                    self.work.wait("waiting for who writes", wait)?;
+                    self.work.wait("waiting for writers", wait)?;
                 }
                 answer => {
                     // All of it was waiting, also what was waited within.
@@ -234,7 +234,7 @@ impl Work<'_> {
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
-                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", LOOK_AGAIN)?,
+                Err(EngineError::Busy { .. }) => self.wait("waiting for writers", LOOK_AGAIN)?,
                 answer => return answer,
             }
         }

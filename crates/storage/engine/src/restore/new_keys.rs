@@ -50,9 +50,9 @@ impl NewKeys {
             OpenedBy::Slot(_) | OpenedBy::Master | OpenedBy::Recipient => {
                 if recipients.is_empty() {
                     return Err(EngineError::usage(
-                        "the identity opens this backup, and none of its database's key slots: nobody would have a key to what \
-                         is restored",
-                        "say who is to open it: --for age1...",
+                        "the identity opens this backup but none of its database's key slots, so no one could open \
+                            the restored database",
+                        "add a key holder: --for age1...",
                     ));
                 }
                 let made = create(facts.page_size, suite, recipients, now, &mut os_random)?;
@@ -61,10 +61,7 @@ impl NewKeys {
         };
         if first.superblock.page_size != facts.page_size {
             return Err(EngineError::Refused {
-                what: format!(
-                    "backup {}: its pages have another size than its database",
-                    backup.name()
-                ),
+                what: format!("backup {}: its page size is not its database's", backup.name()),
                 pages: Vec::new(),
             });
         }
@@ -118,7 +115,7 @@ fn suite_of(backup: &Backup, allow_deprecated: bool, keep_clear: bool) -> Result
     if suite.is_deprecated() && !allow_deprecated {
         return Err(EngineError::usage(
             format!("the database was sealed in {suite}, which is deprecated"),
-            "add --allow-deprecated, and reencrypt it then",
+            "add --allow-deprecated, then reencrypt it",
         ));
     }
     Ok(suite)

@@ -145,7 +145,7 @@ fn begins_with(sql: &str, words: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(words))
 }
 
-const NO_DEFINITION: &str = "its definition is none";
+const NO_DEFINITION: &str = "not a definition";
 const OTHER: &str = "its definition makes something else";
 /// <https://sqlite.org/pragma.html#pragma_writable_schema>
 const READ_ANEW: &str = "PRAGMA writable_schema = RESET";

@@ -24,7 +24,7 @@ impl std::fmt::Display for Why {
         f.write_str(match self {
             Self::Bad => "not authentic",
             Self::Missing => "missing",
-            Self::Misplaced => "authentic, but not what belongs here",
+            Self::Misplaced => "authentic, but in the wrong place",
         })
     }
 }

@@ -104,7 +104,7 @@ impl<'a> Snapshot<'a> {
         if snapshot.page_count == 0 && view.unlocked.superblock.pages_exist {
             return Err(EngineError::NotEncrypted {
                 path: path.to_owned(),
-                what: "all its pages were cut off",
+                what: "all its pages were truncated",
             });
         }
         if snapshot.read_image(PageNo(1)) {

@@ -108,13 +108,13 @@ pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let file = match options.custom_flags(flags.bits().cast_signed()).open(path) {
         Err(error) if error.raw_os_error() == Some(rustix::io::Errno::LOOP.raw_os_error()) => {
-            return Err(io::Error::other("it is a link: remove it"));
+            return Err(io::Error::other("it is a symbolic link: remove it"));
         }
         opened => opened?,
     };
     let found = file.metadata()?;
     if !found.is_file() || found.nlink() > 1 {
-        return Err(io::Error::other("it is no file of this one name: remove it"));
+        return Err(io::Error::other("not a regular file with one name: remove it"));
     }
     Ok(file)
 }

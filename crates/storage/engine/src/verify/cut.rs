@@ -78,7 +78,7 @@ fn missing_page(
         more if more == promised - first => format!(", with all up to page {promised}"),
         more => format!(", with {more} more up to page {promised}"),
     };
-    let why = format!("missing{all}: the file was cut");
+    let why = format!("missing{all}: the file was truncated");
     Ok(Some(BadPage::new(Origin::Database, first, None, why)))
 }
 

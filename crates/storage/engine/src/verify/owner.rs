@@ -66,7 +66,7 @@ impl fmt::Display for Owner {
             Self::Index { name, table } => write!(f, "of index {name} on table {table}"),
             Self::FreeList => f.write_str("of the list of free pages"),
             Self::PointerMap => f.write_str("of the pointer map"),
-            Self::Unknown => f.write_str("whose it is can't be said: no page that opens leads to it"),
+            Self::Unknown => f.write_str("of an unknown owner: no authentic page refers to it"),
         }
     }
 }

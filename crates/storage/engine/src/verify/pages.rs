@@ -76,7 +76,7 @@ fn scan(
     if page_count == 0 && view.unlocked.superblock.pages_exist {
         return Err(EngineError::NotEncrypted {
             path: path.to_owned(),
-            what: "all its pages were cut off",
+            what: "all its pages were truncated",
         });
     }
     let scan = Scan {

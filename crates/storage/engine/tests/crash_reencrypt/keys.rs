@@ -147,7 +147,7 @@ fn superblocks() -> Result<Vec<Superblock>, String> {
 fn or_done_before<T>(done: Result<T, EngineError>) -> Result<(), String> {
     match done {
         Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
-        Err(EngineError::Usage { what, .. }) if what.contains("has a key slot already") => Ok(()),
+        Err(EngineError::Usage { what, .. }) if what.contains("already has a key slot") => Ok(()),
         Err(error) => Err(format!("again: {error}")),
     }
 }

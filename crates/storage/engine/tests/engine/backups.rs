@@ -253,7 +253,7 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
     let (alone, _) = shelf.made(10, None, 1);
     let found = shelf.verify();
     let lost = format!(
-        "{longer}: 2 of its pages are in none of its parts, nor in what it rests on: the first is {}",
+        "{longer}: 2 of its pages are missing from its parts and its bases, the first is {}",
         page_count + 1
     );
     assert_eq!(faults(&found, &longer), [lost]);

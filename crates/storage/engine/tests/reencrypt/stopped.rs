@@ -194,7 +194,7 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
 fn one_in_a_write_transaction_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')");
-        let named = |waiting: &str, pid: u32| waiting == format!("waiting for who writes: process {pid} writes");
+        let named = |waiting: &str, pid: u32| waiting == format!("waiting for writers: process {pid} writes");
         stopped_in_the_middle(mode, &sql, named, "INSERT INTO mine VALUES(3, 'x'); COMMIT", 3);
     }
 }
@@ -203,7 +203,7 @@ fn one_in_a_write_transaction_is_waited_for_and_named() {
 fn one_in_a_read_transaction_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
-        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for who reads: process {pid} reads");
+        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for readers: process {pid} reads");
         stopped_in_the_middle(mode, sql, waits, "SELECT CAST(count(*) AS TEXT) FROM t; COMMIT", 1);
     }
 }

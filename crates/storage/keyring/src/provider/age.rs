@@ -108,12 +108,12 @@ impl AgeRecipient {
     fn seal<const N: usize>(&self, plain: &Secret<N>) -> Result<Vec<u8>, KeyError> {
         let sealed = match &self.key {
             PublicKey::Native(key) => {
-                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age did not take it"))?
+                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age rejected it"))?
             }
             PublicKey::Plugin(plugin) => plugin.seal(plain)?,
         };
         if sealed.len() > SLOT_WRAPPED_SIZE_MAX {
-            return Err(self.cannot_wrap("its wrapped key is larger than there is room for"));
+            return Err(self.cannot_wrap("its wrapped key is too large for a key slot"));
         }
         Ok(sealed)
     }
@@ -136,7 +136,7 @@ impl FromStr for AgeRecipient {
             problem,
         };
         if text.len() > SLOT_IDENTIFIER_SIZE_MAX {
-            return Err(bad("longer than a key slot's identifier may be"));
+            return Err(bad("too long for a key slot's identifier"));
         }
         let key = match native(text) {
             Some(key) => PublicKey::Native(key),

@@ -83,9 +83,9 @@ impl PassphraseIdentity {
             problem: problem.into(),
         };
         if std::str::from_utf8(contents).is_err() {
-            return Err(bad("a passphrase is UTF-8, and this is not"));
+            return Err(bad("not UTF-8, so not a passphrase"));
         }
-        Self::new(contents.to_vec()).ok_or_else(|| bad("holds no passphrase: it is empty"))
+        Self::new(contents.to_vec()).ok_or_else(|| bad("empty, contains no passphrase"))
     }
 }
 

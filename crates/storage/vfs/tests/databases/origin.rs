@@ -164,7 +164,7 @@ fn an_attached_file_is_judged_by_its_own_parameters_and_what_main_admits() {
         format!("&origin=any&commitment={commitment}"),
     ] {
         assert_eq!(attach_to(&main, &parameters), FOREIGN, "{parameters}");
-        assert!(Bench::last_error().contains("only where the main database's URI has it"));
+        assert!(Bench::last_error().contains("only if the main database's URI has it"));
     }
     check(&main);
     assert_ne!(

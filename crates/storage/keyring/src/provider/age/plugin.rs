@@ -85,7 +85,7 @@ impl Recipient for PluginIdentity {
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
         let recipient = self.recipient.as_ref().ok_or_else(|| KeyError::CannotWrap {
             recipient: self.describe(),
-            problem: "its identity file does not say what its recipient is",
+            problem: "its identity file does not name the recipient",
         })?;
         recipient.wrap(database_id, slot_id, master)
     }
