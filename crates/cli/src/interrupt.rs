@@ -1,5 +1,6 @@
-//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A file that may not grow (`ulimit -f`) is an
-//! error of who writes it, not the end of the process without a word.
+//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A
+//! file that may not grow (`ulimit -f`) is an error of who writes it, not the end of the process
+//! without a word.
 //!
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
@@ -13,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 use signal_hook::low_level::pipe;
 
-/// The flag that is set when somebody wants it to stop.
+/// The flag that is set when someone wants it to stop.
 pub fn install() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -31,8 +32,9 @@ pub struct Signal {
     is_starting: Arc<AtomicBool>,
 }
 
-/// What is waited for by who has nothing else to do until somebody wants it to stop. Until [`Signal::started`] a signal ends the process at
-/// once, whatever it waits for; from then on a second one does.
+/// What is waited for by who has nothing else to do until someone wants it to stop. Until
+/// [`Signal::started`] a signal ends the process at once, whatever it waits for; from then on a
+/// second one does.
 pub fn signal() -> io::Result<Signal> {
     let is_starting = Arc::new(AtomicBool::new(true));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -62,10 +64,10 @@ impl Signal {
     }
 }
 
-/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a
-/// word and with whatever is half done.
+/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default
+/// the signal ends the process, without a word and with whatever is half done.
 pub fn outlive_limits() {
-    // The flag is nobody's: that there is a handler is enough.
+    // The flag is no one's: that there is a handler is enough.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 

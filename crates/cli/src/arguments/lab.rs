@@ -28,7 +28,7 @@ pub enum LabCommand {
     /// Resume an interrupted study.
     #[command(after_help = "Example:\n  selenite lab resume quick.lab.db")]
     Resume(LabResume),
-    /// Show the progress of a study. Shows no effects, so that nobody stops at a lucky moment.
+    /// Show the progress of a study. Shows no effects, so that no one stops at a lucky moment.
     #[command(after_help = "Example:\n  selenite lab status quick.lab.db")]
     Status(LabStatus),
     /// Control a running study: stop it after this block, or change the mix.

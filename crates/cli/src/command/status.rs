@@ -244,7 +244,7 @@ fn word(is_whole: bool) -> &'static str {
     if is_whole { "ok" } else { "damaged" }
 }
 
-/// A database with one superblock opens as ever: nobody would notice before the other is lost, too.
+/// A database with one superblock opens as ever: no one would notice before the other is lost, too.
 pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     if !found.are_whole() {
         eprintln!(

@@ -1,5 +1,5 @@
-//! `selenite compromised` beside changes that were begun before it, and after runs of its own that were stopped; changes of
-//! keys that are interrupted.
+//! `selenite compromised` beside changes that were begun before it, and after runs of its own that
+//! were stopped; changes of keys that are interrupted.
 
 use std::process::Stdio;
 
@@ -45,7 +45,7 @@ fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process:
     child.wait_with_output().unwrap()
 }
 
-/// One that nobody ends by himself.
+/// One that no one ends by himself.
 fn stop_a_new_key(bench: &Bench) {
     let mut child = start_slowly(bench);
     child.kill().unwrap();
@@ -106,7 +106,7 @@ fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left()
         err.contains(&format!("selenite compromised app.db {slot} --go-on")),
         "{err}"
     );
-    // Nobody knows a slot that is gone from one that was mistyped.
+    // No one knows a slot that is gone from one that was mistyped.
     compromised(&bench, &[&slot]).failed(2, "--go-on");
     let told = compromised(&bench, &[&slot, "--go-on"]).done().out;
     assert!(told.contains("already done") && told.contains("key epoch 2"), "{told}");

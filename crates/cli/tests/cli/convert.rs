@@ -123,7 +123,7 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
     }
 }
 
-/// An application may have taught its SQLite an order of texts that nobody else knows.
+/// An application may have taught its SQLite an order of texts that no one else knows.
 #[test]
 fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
     let bench = Bench::new();

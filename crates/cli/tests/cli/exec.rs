@@ -78,7 +78,7 @@ fn errors_of_sql_and_of_data_differ() {
     .done();
 }
 
-/// `selenite exec ... | head -1`: the reader is gone, and nobody complains.
+/// `selenite exec ... | head -1`: the reader is gone, and no one complains.
 #[test]
 fn a_reader_that_stops_is_no_error() {
     use std::io::{BufRead, BufReader, Read};

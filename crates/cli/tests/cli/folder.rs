@@ -70,7 +70,7 @@ fn unlocked(bench: &Bench, path: &Path) -> Unlocked {
     selenite_keyring::unlock(&bytes[..32768], &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
-/// Changes a superblock in both places, as nobody but a holder of its keys can.
+/// Changes a superblock in both places, as no one but a holder of its keys can.
 fn rewrite(bench: &Bench, name: &str, change: impl FnOnce(&mut Unlocked)) {
     let path = bench.path(name);
     let mut next = unlocked(bench, &path);

@@ -34,7 +34,7 @@ fn ask(database: &Database, sql: &str) -> Vec<i64> {
     rows.0
 }
 
-/// Whether somebody keeps the log from being cut.
+/// Whether someone keeps the log from being cut.
 fn is_log_held(database: &Database) -> bool {
     ask(database, "PRAGMA wal_checkpoint(TRUNCATE)")[0] != 0
 }
@@ -217,7 +217,7 @@ fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_c
         text.contains(&format!("followed until {}", until.as_str().unwrap())),
         "{text}"
     );
-    // Nobody without a key knows.
+    // No one without a key knows.
     let closed = bench.run(&["backups", "list", "backups", "--json"]).done().json();
     assert_eq!(closed["backups"][0]["followed_until"], serde_json::Value::Null);
     assert_eq!(closed["backups"][0]["followed"], true);

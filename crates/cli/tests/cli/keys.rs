@@ -58,7 +58,7 @@ fn keys_are_listed_added_replaced_and_removed() {
     let listed = slots(&bench);
     assert_eq!((listed.len(), listed[1].1.as_str()), (2, "backup host"));
 
-    // Whoever knows a recipient could have made the slot: its holder accepts it once.
+    // Anyone who knows a recipient could have made the slot: its holder accepts it once.
     let refused = bench.run(&["-i", "other.txt", "exec", "app.db", "SELECT 1"]);
     refused.failed(4, "foreign origin");
     let any = ["-i", "other.txt", "--origin", "any", "exec", "app.db", "SELECT 1"];
@@ -160,7 +160,7 @@ fn a_pinned_database_is_refused_with_another_master_key_and_renewing_pins_anew()
     bench.run(&["-i", "key.txt", "exec", "app.db", "SELECT 1"]).done();
 }
 
-/// Else nobody who trusts that file could open the database afterwards.
+/// Else no one who trusts that file could open the database afterwards.
 #[test]
 fn a_master_key_is_not_renewed_where_the_keyring_file_that_pins_it_cannot_be_written() {
     let (bench, path) = Bench::encrypted();

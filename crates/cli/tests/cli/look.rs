@@ -157,7 +157,7 @@ fn verify_finds_nothing_bad_while_others_write() {
     }
 }
 
-/// The other superblock opens the database; nobody would notice before that is lost, too.
+/// The other superblock opens the database; no one would notice before that is lost, too.
 #[test]
 fn a_damaged_superblock_is_reported_and_repaired() {
     let (bench, path) = Bench::encrypted();

@@ -243,7 +243,7 @@ fn a_signal_ends_a_server_that_waits_for_its_identity() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has the folder before it reads the identity, which nobody ever writes.
+    // It has the folder before it reads the identity, which no one ever writes.
     let lock = bench.path("data").join(".selenite-server");
     let began = Instant::now();
     while !lock.exists() {

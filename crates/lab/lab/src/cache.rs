@@ -72,10 +72,10 @@ impl PageCache {
     }
 
     /// Puts a database, its WAL and its shared memory out of the cache, and proves it: less than [`COLD_SHARE_MAX`] is
-    /// resident. Nobody may have it open.
+    /// resident. No one may have it open.
     ///
     /// # Errors
-    /// [`CacheError::NotEvicted`] where the file system keeps its pages (tmpfs has no others), or somebody has them
+    /// [`CacheError::NotEvicted`] where the file system keeps its pages (tmpfs has no others), or someone has them
     /// mapped; all others.
     pub fn evict(&self, database: &Path) -> Result<Residence, CacheError> {
         let mut residence = Residence::default();

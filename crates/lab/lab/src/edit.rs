@@ -55,8 +55,9 @@ impl Edit {
 
     /// The configuration with all of these set.
     ///
-    /// Errors: as of [`Edit::set`] and [`Config::parse`]. Nobody has seen the lines of the text that results, so an error
-    /// names what was set: those without which there is none, or another one.
+    /// Errors: as of [`Edit::set`] and [`Config::parse`]. No one has seen the lines of the text
+    /// that results, so an error names what was set: those without which there is none, or another
+    /// one.
     pub fn with(&self, assignments: &[String]) -> Result<Config, ConfigError> {
         let parsed = |but: Option<usize>| {
             let mut edit = self.clone();

@@ -3,7 +3,7 @@
 //! - claims-prove-nothing: the claim of an engine proves nothing. A text that is in the rows has to
 //!   be found in the baseline database by the same search that does not find it in the encrypted
 //!   one.
-//! - bounded-memory: files are read in bounded memory; nobody may be writing them.
+//! - bounded-memory: files are read in bounded memory; no process may be writing them.
 
 mod entropy;
 mod file_scan;

@@ -183,7 +183,7 @@ pub struct PhaseLevels {
     pub p99_during: PhaseChange,
     /// The 99th percentile after, beside before.
     pub p99_after: PhaseChange,
-    /// Seconds, and pages and bytes a second, of who sealed; none where nobody did.
+    /// Seconds, and pages and bytes a second, of who sealed; none where no one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealing: Option<SealingLevel>,
 }
@@ -329,7 +329,8 @@ pub struct Effect {
     pub floor: Option<(f64, f64)>,
     /// arm - control, median, in the metric's unit.
     pub difference: f64,
-    /// The same for each page that the control read or wrote, in nanoseconds, with its interval; none where too few were.
+    /// The same for each page that the control read or wrote, in nanoseconds, with its interval;
+    /// none where too few were.
     pub per_page_ns: Option<(f64, f64, f64)>,
     /// The same for each operation, in nanoseconds.
     pub per_operation_ns: Option<(f64, f64, f64)>,

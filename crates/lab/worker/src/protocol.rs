@@ -116,7 +116,7 @@ pub enum Dataset {
         /// Rows in each table.
         rows: u64,
     },
-    /// No database: a server's answers, as somebody sees them who reads along between it and its client (source 000).
+    /// No database: a server's answers, as someone sees them who reads along between it and its client (source 000).
     Wire,
 }
 
@@ -160,13 +160,15 @@ pub enum Work {
         /// The cipher of the copy, or [`PLAIN`].
         to: String,
     },
-    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in clear, copies the file's
-    /// bytes and syncs them. It is gone afterwards.
+    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in
+    /// clear, copies the file's bytes and syncs them. It is gone afterwards.
     Rekey,
-    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts: compressed and sealed, in files. In clear:
-    /// SQLite's online backup, `zstd -T2 -3`, `age`. It is gone afterwards.
+    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts:
+    /// compressed and sealed, in files. In clear: SQLite's online backup, `zstd -T2 -3`, `age`. It
+    /// is gone afterwards.
     Archive {
-        /// Of what has changed since a full one that was made before the clock starts, one page in a hundred; in clear of all.
+        /// Of what has changed since a full one that was made before the clock starts, one page in
+        /// a hundred; in clear of all.
         incremental: bool,
     },
     /// `PRAGMA integrity_check`, which has to answer ok.

@@ -12,9 +12,10 @@ pub enum ArchiveError {
     OtherPart,
     /// It does not open: altered, cut off, or put together of several.
     Unauthentic,
-    /// It opened, and was not sealed by who had the database's master key: a recipient of the archive could have made it.
+    /// It opened, and was not sealed by who had the database's master key: a recipient of the
+    /// archive could have made it.
     NotOfDatabase,
-    /// It opened, and breaks a rule of FORMAT 12. Nobody who writes this format made it.
+    /// It opened, and breaks a rule of FORMAT 12. No one who writes this format made it.
     Malformed {
         /// The rule.
         what: &'static str,

@@ -20,7 +20,7 @@ pub enum BackupError {
         /// What was looked for.
         what: String,
     },
-    /// The caller or the key's keeper: nobody who was named opens it, or a pin does not fit.
+    /// The caller or the key's keeper: no one who was named opens it, or a pin does not fit.
     Key {
         /// The archive.
         archive: ArchiveName,
@@ -72,7 +72,7 @@ pub enum BackupError {
         /// What it lacks.
         what: String,
     },
-    /// It opened, and breaks a rule of FORMAT 12: nobody who writes this format made it.
+    /// It opened, and breaks a rule of FORMAT 12: no one who writes this format made it.
     Form {
         /// The object.
         object: String,
@@ -88,12 +88,12 @@ pub enum BackupError {
         /// The object that was there already.
         object: String,
     },
-    /// Somebody removed, while a backup was made, what it rests on or what opens it.
+    /// Someone removed, while a backup was made, what it rests on or what opens it.
     Removed {
         /// The object.
         object: String,
     },
-    /// Somebody removed an archive that was added to, or put another place where it was.
+    /// Someone removed an archive that was added to, or put another place where it was.
     Gone {
         /// The archive.
         archive: ArchiveName,

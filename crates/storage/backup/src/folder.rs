@@ -5,7 +5,7 @@
 //! - bounded-read: a file is read as it is, no more of it than the caller takes; no link is
 //!   followed at its end.
 //! - own-folders-only: only folders that can be a database's or an archive's are looked into: what
-//!   else lies in a shared folder, however large and whoever may read it, is none of ours. One that
+//!   else lies in a shared folder, whatever its size and permissions, is none of ours. One that
 //!   is named as ours and can't be read is an error.
 //! - append-by-descriptor: what is written behind other objects is written by a descriptor of their
 //!   folder, in which they are: never into another, which a disk that was unmounted uncovers.

@@ -342,7 +342,7 @@ impl Backup {
 
     /// Whether its origin MACs show that a holder of the database's master key made it
     /// (origin-mac-everywhere), and that is known to be the database's: who makes a whole database
-    /// for somebody's public recipient makes its origin MACs, too.
+    /// for someone's public recipient makes its origin MACs, too.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.archive.is_proved && self.archive.key.has_origin()

@@ -10,7 +10,7 @@
 //! - bounded-memory: memory: two parts, of which one is being fetched, and one block that was
 //!   unpacked.
 //! - log-before-backup: what a log has is newer than the backup, and its last object the newest: it
-//!   comes first. A page behind the backup's end that the log does not have, nobody has written.
+//!   comes first. A page behind the backup's end that the log does not have, no one has written.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -81,7 +81,7 @@ impl Chain {
         })
     }
 
-    /// Fetches and opens all parts, in the order of newest-first, until nobody wants more of them.
+    /// Fetches and opens all parts, in the order of newest-first, until no one wants more of them.
     fn fetch(&self, destination: &dyn Destination, to: &SyncSender<Result<(u32, OpenPart), BackupError>>) {
         for link in self.links() {
             let numbered: Vec<(u32, &[u8; 16])> = (0..).zip(&link.facts.parts).collect();
@@ -101,7 +101,7 @@ impl Chain {
 pub struct Pages {
     /// How many were given.
     pub given: u32,
-    /// The others: those that it lacks, and those that nobody has written since the database grew (FORMAT 2.5).
+    /// The others: those that it lacks, and those that no one has written since the database grew (FORMAT 2.5).
     pub zeros: Vec<u32>,
 }
 

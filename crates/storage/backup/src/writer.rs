@@ -163,7 +163,7 @@ impl ArchiveWriter {
     }
 
     /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the
-    /// archive knows by it that they belong together; and it is the same whoever writes it, so that
+    /// archive knows by it that they belong together; and it is the same anyone who writes it, so that
     /// nothing else is sealed under its key (salt-per-part).
     ///
     /// # Errors
@@ -184,7 +184,7 @@ impl ArchiveWriter {
     }
 
     /// Whether what opens it is still there, and the manifest of what it rests on, by its hash:
-    /// somebody may have removed them meanwhile.
+    /// someone may have removed them meanwhile.
     ///
     /// # Errors
     /// [`BackupError::Removed`]; what the destination says.

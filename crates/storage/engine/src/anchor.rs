@@ -1,14 +1,14 @@
 //! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it
 //! were put back (FORMAT 10).
 //!
-//! An anchor is written of a database that stands still ([`still`]): a moment at which nobody
+//! An anchor is written of a database that stands still ([`still`]): a moment at which no one
 //! writes, no checkpoint is under way and all of the log is copied. Counters of a session only
 //! grow, and an image is sealed and stored by who holds a lock that was free at that moment. So:
 //!
 //! - later-images-count-higher: every image that is stored after that moment in the ordinary course
 //!   was sealed after it, with a counter above all that its session had before, or in a session
 //!   that is new. An image that differs from the anchor's, of a session that the anchor knows, with
-//!   a counter at or below the one it kept, was sealed before: somebody put it back.
+//!   a counter at or below the one it kept, was sealed before: someone put it back.
 //! - higher-is-not-newer: it does not follow that an image with a higher counter, or of another
 //!   session, is new: a session's last images may have been written over before the anchor was
 //!   made. Such a page is changed, and no more is said of it.

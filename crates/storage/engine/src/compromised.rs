@@ -1,4 +1,4 @@
-//! What to do when somebody has a key who should not: three steps, each of which takes away what the one before leaves.
+//! What to do when someone has a key who should not: three steps, each of which takes away what the one before leaves.
 //!
 //! - remove-the-slot: the slot goes: the identity opens this database no longer, but who used it
 //!   knows the master key.
@@ -35,7 +35,7 @@ pub enum Step {
     MasterRenewed(Report),
     /// Both were done by a run that was stopped; these slots open the database.
     DoneBefore(Vec<SlotSummary>),
-    /// What somebody had begun before is at its end; its data key is not the last.
+    /// What someone had begun before is at its end; its data key is not the last.
     EarlierEnded(Box<Reencrypted>),
     /// The data key is another, and nothing is left under the old one.
     DataKeyReplaced(Box<Reencrypted>),
@@ -50,14 +50,14 @@ pub struct Compromised {
     pub recipients: Vec<String>,
     /// Whether a run that was stopped has removed the slot before.
     pub goes_on: bool,
-    /// Whether slots that nobody who was named opens are dropped.
+    /// Whether slots that no one who was named opens are dropped.
     pub drop_others: bool,
     /// How pages are re-encrypted; its goal is a new key.
     pub how: Reencrypt,
 }
 
-/// Shuts somebody out, step by step; `done` hears of each. Stopped after the first, it goes on when
-/// it is called again with `goes_on`. A slot that there is not is an error otherwise: somebody
+/// Shuts someone out, step by step; `done` hears of each. Stopped after the first, it goes on when
+/// it is called again with `goes_on`. A slot that there is not is an error otherwise: someone
 /// mistyped it.
 ///
 /// # Errors

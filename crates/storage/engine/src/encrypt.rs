@@ -43,7 +43,7 @@ impl Default for Encrypt {
 
 /// Encrypts a database.
 ///
-/// In its place: nobody else can use it meanwhile. To a new file: others read on, and writers wait.
+/// In its place: no other process can use it meanwhile. To a new file: others read on, and writers wait.
 ///
 /// # Errors
 /// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by what it
@@ -161,7 +161,7 @@ pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> 
     })
 }
 
-/// Adds a slot, with a label, for everybody who has none yet.
+/// Adds a slot, with a label, for everyone who has none yet.
 pub(crate) fn add_recipients(
     database: &Database,
     recipients: Vec<(Box<dyn Recipient>, String)>,

@@ -42,7 +42,7 @@ pub enum EngineError {
     },
     /// The caller or the key's keeper.
     Key(KeyError),
-    /// The caller: slots would be dropped, because nobody who was named opens them.
+    /// The caller: slots would be dropped, because no one who was named opens them.
     WouldDrop {
         /// The slots, one to a line.
         slots: String,
@@ -81,12 +81,12 @@ pub enum EngineError {
     NoRoom {
         /// The file.
         path: PathBuf,
-        /// About how many bytes are needed; 0 where nobody can say.
+        /// About how many bytes are needed; 0 if unknown.
         needed: u64,
         /// How to go on when there is room.
         next: String,
     },
-    /// Somebody else has the file in use.
+    /// Someone else has the file in use.
     Busy {
         /// The file.
         path: PathBuf,
@@ -127,7 +127,7 @@ pub enum EngineError {
         /// The database.
         path: PathBuf,
     },
-    /// The caller asked to stop. Somebody was shut out of the slot, but may still know the data key.
+    /// The caller asked to stop. Someone was shut out of the slot, but may still know the data key.
     StillCompromised {
         /// The database.
         path: PathBuf,

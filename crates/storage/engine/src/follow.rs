@@ -2,7 +2,7 @@
 //!
 //! - nothing-is-left-out: *Nothing is left out.* The log's frames are read under a read mark of
 //!   SQLite's; before one is given back, the next is held, and everything up to the one before was
-//!   sent. So no frame is overwritten before it was read: - On a mark other than 0, nobody restarts
+//!   sent. So no frame is overwritten before it was read: - On a mark other than 0, no process restarts
 //!   the log: `walRestartLog` and a checkpoint that cuts the log want all of
 //!       these marks exclusively.
 //!     - On mark 0, which a reader gets where all of the log is in the file, `walCheckpoint` can't have it exclusively, and copies
@@ -14,7 +14,7 @@
 //!   checksum that was noted: see [`selenite_vfs::snapshot::Snapshot::place_behind`]. Or else a new
 //!   backup is made.
 //! - writers-never-wait: *Writers never wait.* No lock is taken that they want, but in a checkpoint
-//!   of kind PASSIVE, which waits for nobody. While a mark other than 0 is held the log grows;
+//!   of kind PASSIVE, which waits for no one. While a mark other than 0 is held the log grows;
 //!   where it has grown long, and checkpoints don't come to its end, marks are let go between
 //!   turns, so that writers begin it again: which pages were committed in the old log is then told
 //!   by its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
@@ -23,7 +23,7 @@
 //! - no-holes: *A log has no hole.* Where the archive is gone, or another has added to it, it is
 //!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
 //!   the destination is away it is waited for.
-//! - idle-is-free: *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in
+//! - idle-is-free: *Nothing costs nothing.* Where no process commits, a turn looks at the WAL index, in
 //!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
 //!   minute whether the archive is there.
 

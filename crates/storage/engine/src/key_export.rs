@@ -1,4 +1,4 @@
-//! The master key, to somebody who keeps it elsewhere, and back: for the day on which every identity is lost.
+//! The master key, to someone who keeps it elsewhere, and back: for the day on which every identity is lost.
 //!
 //! - export-is-a-read: exporting changes nothing, and takes no lock: it reads the superblock as any
 //!   reader does.
@@ -33,7 +33,7 @@ pub struct Exported {
     pub elapsed: Duration,
 }
 
-/// What was imported. An exported key proves nothing about who made it: whoever imports it accepts the database.
+/// What was imported. An exported key proves nothing about who made it: anyone who imports it accepts the database.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The database.

@@ -19,7 +19,7 @@ use crate::storage::Storage;
 use crate::superblock_file::{inspect, twin};
 use crate::{Access, Database, EngineError};
 
-/// The slots of a database, which nobody has authenticated.
+/// The slots of a database, unauthenticated.
 #[derive(Clone, Debug)]
 pub struct SlotList {
     /// The database.
@@ -105,8 +105,9 @@ pub fn add(
     })
 }
 
-/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count, where a removal was cut
-/// off between the two. `force`: even the only slot of the identities in force.
+/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count,
+/// where a removal was cut off between the two. `force`: even the only slot of the identities in
+/// force.
 ///
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the identities
@@ -180,7 +181,7 @@ pub fn replace(
     })
 }
 
-/// Makes a new master key, and wraps it for whoever's slot can be recreated: age recipients without a plugin, the
+/// Makes a new master key, and wraps it for every slot that can be recreated: age recipients without a plugin, the
 /// identity in force, and `recipients`.
 ///
 /// # Errors
@@ -315,7 +316,7 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
         let generation = unlocked.superblock.generation.checked_add(1);
         Ok(change::Change {
             unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
-            // Nobody loses a right; but what does is what is written to both places.
+            // No one loses a right; but what does is what is written to both places.
             takes_rights_away: true,
             report: Report::default(),
         })

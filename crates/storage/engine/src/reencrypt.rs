@@ -1,6 +1,6 @@
 //! Every page re-encrypted, under a new data key or in another suite, while others read and write.
 //!
-//! - new-epoch-first: one change of the superblock lists the new epoch: from then on whoever writes
+//! - new-epoch-first: one change of the superblock lists the new epoch: from then on anyone who writes
 //!   seals under it. Then small write transactions dirty the pages that are still of the old one,
 //!   as any client of SQLite could ([`pages`]).
 //! - cursor-is-durable: the cursor names pages that are in the database file, and synced; and while
@@ -263,7 +263,7 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 format!("a re-encryption to {} is in progress", sealing_suite(unlocked)),
                 "finish that first: selenite reencrypt DB --resume",
             )),
-            // Somebody else's key would not be the new one that is meant: who knows it, nobody here can say.
+            // Someone else's key would not be the new one that is meant: who knows it, no one here can say.
             (_, Goal::NewKey) => Err(EngineError::Begun {
                 path,
                 epoch: unlocked.superblock.sealing_epoch.0,

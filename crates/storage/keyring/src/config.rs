@@ -15,7 +15,7 @@
 //! - commands-from-here-only: commands come from here and nowhere else: a database only ever names
 //!   one (FORMAT 3.4).
 //! - environment-in-load-only: the environment is read in [`Config::load`] alone.
-//! - unknown-key-is-an-error: a key that nobody knows is an error: a typo in `keyring` must not
+//! - unknown-key-is-an-error: a key that no one knows is an error: a typo in `keyring` must not
 //!   switch pinning off.
 //! - nothing-when-elevated: in a process with elevated rights ([`Config::elevated`]) there is
 //!   neither file nor environment: who started it chose both.
@@ -266,7 +266,7 @@ const KEYS: [&str; 6] = [
     "passphrase_cost_max",
     "commands",
 ];
-/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.
+/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anyone may have written.
 const PASSPHRASE_COST_MAX: u32 = 4;
 
 #[cfg(test)]

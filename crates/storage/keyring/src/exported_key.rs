@@ -1,8 +1,8 @@
-//! A database's master key, sealed to somebody who keeps it for the day on which every identity is lost (FORMAT 13).
+//! A database's master key, sealed to someone who keeps it for the day on which every identity is lost (FORMAT 13).
 //!
 //! - leaves-only-encrypted: the key leaves this process sealed to an age recipient, or not at all.
 //! - mac-decides: a record is believed as far as its commitment and the superblock's MAC bear it
-//!   out: whoever knows the recipient can make one.
+//!   out: anyone who knows the recipient can make one.
 
 use std::io;
 use std::path::Path;

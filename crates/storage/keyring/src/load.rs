@@ -108,7 +108,7 @@ fn sniffed(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyEr
     one(RawIdentity::from_file(path, &contents)?)
 }
 
-/// Whether somebody typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
+/// Whether someone typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
 fn is_text(contents: &[u8]) -> bool {
     contents
         .iter()

@@ -48,7 +48,7 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can
+/// The contents of a file of at most `size_max` bytes, which no one but its user and root can
 /// change (`ownership.rs`, only-owner-writes).
 pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
@@ -66,7 +66,7 @@ fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zer
     };
     let (sender, answer) = mpsc::channel();
     let pipe = path.to_owned();
-    // Nobody may be there any more to take it.
+    // No one may be there any more to take it.
     let read = move || drop(sender.send(read_checked(&pipe, size_max)));
     spawn(read).map_err(failed)?;
     answer.recv_timeout(time_limit).unwrap_or_else(|_| {
@@ -81,7 +81,7 @@ fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyE
     read_open(file, path, size_max)
 }
 
-/// The text of a configuration, which nobody but its user and root can change (`ownership.rs`,
+/// The text of a configuration, which no one but its user and root can change (`ownership.rs`,
 /// only-owner-writes), and of at most 1 MiB.
 ///
 /// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
@@ -181,7 +181,7 @@ fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
         .inspect_err(|_| discard(path))
 }
 
-/// Removes what this process wrote and nobody can use. That it can't be removed is not worth hiding the first
+/// Removes what this process wrote and no one can use. That it can't be removed is not worth hiding the first
 /// error for.
 fn discard(path: &Path) {
     let _ = fs::remove_file(path);
@@ -197,7 +197,7 @@ pub(crate) const OWNER_ONLY: u32 = 0o600;
 
 /// 1 MiB: thousands of commands.
 const CONFIG_SIZE_MAX: usize = 1 << 20;
-/// A minute: somebody may type a PIN into the program that writes to it.
+/// A minute: someone may type a PIN into the program that writes to it.
 const PIPE_TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// `Vec`'s reader probes for the end with a spare 32 bytes; room for that keeps the buffer from moving.

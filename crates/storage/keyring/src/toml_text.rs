@@ -29,7 +29,7 @@ impl Fault {
         }
     }
 
-    /// A key that nobody knows; names the known one that was meant, if one is near.
+    /// A key that no one knows; names the known one that was meant, if one is near.
     pub fn unknown_key(key: &Key<'_>, known: &[&str]) -> Self {
         let name = key.get_ref();
         let hint = match nearest(name, known.iter().copied()) {

@@ -4,7 +4,7 @@
 //! superblock), and seals and opens with a [`PageCipher`], one per open file.
 //!
 //! - seal-current-open-listed: a page is sealed under the sealing epoch only. It is opened under
-//!   any epoch at hand that the rules allow for it (FORMAT 5.4).
+//!   any epoch available that the rules allow for it (FORMAT 5.4).
 //! - zeros-on-failure: a page that does not open is given back as zeros.
 //! - no-allocation: once its session's key is derived, sealing and opening do not allocate.
 //!

@@ -28,9 +28,9 @@ pub struct Seen {
 /// How an answer was lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lost {
-    /// Nobody was reached, so that nothing was done. In the system's words.
+    /// No one was reached, so that nothing was done. In the system's words.
     Unreached(String),
-    /// Whoever answered is not to be trusted: no certificate that holds.
+    /// Anyone who answered is not to be trusted: no certificate that holds.
     Untrusted(String),
     /// It took too long.
     Late,
@@ -77,7 +77,7 @@ pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, Seen) {
 
 /// Notes what is seen in the attempt that runs.
 pub fn note(change: impl FnOnce(&mut Seen)) {
-    // Outside an attempt nobody asks for it.
+    // Outside an attempt no one asks for it.
     let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
 }
 

@@ -169,7 +169,7 @@ impl Bucket {
         if failure.trouble == Trouble::Exists && in_doubt {
             match self.get(name, bytes.len()) {
                 Ok(there) if there == **bytes => return Ok(()),
-                // Another's, of another length or content, or of nobody any more.
+                // Another's, of another length or content, or of no one any more.
                 Ok(_) => {}
                 Err(error) if matches!(error.trouble, Trouble::Lying | Trouble::Missing) => {}
                 Err(mut error) => {

@@ -37,7 +37,7 @@ pub struct Counters {
     pub requests: AtomicU64,
     /// Attempts that were made again.
     pub retries: AtomicU64,
-    /// Bytes of objects in requests that reached somebody.
+    /// Bytes of objects in requests that reached someone.
     pub sent: AtomicU64,
     /// Bytes of objects in answers.
     pub received: AtomicU64,
@@ -56,7 +56,7 @@ pub fn one_attempt() -> RetryConfig {
 pub enum Whom {
     /// The bucket.
     Bucket,
-    /// Whoever gives keys.
+    /// Anyone who gives keys.
     Keys,
 }
 

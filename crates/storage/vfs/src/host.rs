@@ -182,7 +182,7 @@ impl Host {
     }
 
     /// Notes that a file is about to be opened under that path. Where this copy has none open
-    /// there, `is_foreign` is asked whether somebody else has; no other thread opens one meanwhile.
+    /// there, `is_foreign` is asked whether someone else has; no other thread opens one meanwhile.
     ///
     /// # Errors
     /// `OtherSqlite` if so.

@@ -6,7 +6,7 @@
 //!   page at once. An unauthentic frame ends the log for the first, and is an error for the second,
 //!   which would sign it again: what this connection wrote in the transaction under way is the
 //!   second's (`Own`).
-//! - missing-key-is-an-error: a key that is not at hand never ends the log: committed transactions
+//! - missing-key-is-an-error: a key that is not available never ends the log: committed transactions
 //!   would be thrown away (FORMAT 6.4).
 //! - no-zero-block-in-commits: no frame of a commit keeps a block of zeros, not even where SQLite
 //!   forgets it (`sign_forgotten`).

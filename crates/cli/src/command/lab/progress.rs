@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::lab::ProgressStyle;
 
-/// Somebody who shows it in that style.
+/// Someone who shows it in that style.
 pub fn observer(style: ProgressStyle) -> Box<dyn Observer> {
     let is_terminal = std::io::stderr().is_terminal();
     match style {
@@ -116,7 +116,7 @@ impl Observer for JsonLines {
                 "sessions": sessions, "widest": widest, "target": target, "sessions_needed": needed,
             } }),
         };
-        // Where standard error can't be written nobody watches.
+        // Where standard error can't be written no one watches.
         let _ = writeln!(std::io::stderr(), "{value}");
     }
 }

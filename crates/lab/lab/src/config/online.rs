@@ -10,7 +10,7 @@ use super::quantity::Time;
 /// How that goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Online {
-    /// How long work goes on before and after, and between where nobody seals.
+    /// How long work goes on before and after, and between where no process seals.
     pub phase_ms: u64,
     /// The administrator's program; none for the one that runs the study.
     pub administrator: Option<PathBuf>,
@@ -42,7 +42,7 @@ impl Online {
     }
 }
 
-/// Loops of each process that nobody waits for: the lab ends a phase.
+/// Loops of each process that no process waits for: the lab ends a phase.
 pub const LOOPS: u64 = 1 << 50;
 
 /// Less is nothing but its beginning and its end.

@@ -1,4 +1,4 @@
-//! Whether a worker that somebody wrote keeps to the protocol.
+//! Whether a worker that someone wrote keeps to the protocol.
 
 use std::path::Path;
 use std::process::Command;

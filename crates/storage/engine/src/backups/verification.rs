@@ -61,16 +61,16 @@ pub enum Outcome {
         missing_count: usize,
         /// On how many others it rests.
         below_count: usize,
-        /// Until when its log tells of the database, if somebody followed it: milliseconds since 1970-01-01 UTC.
+        /// Until when its log tells of the database, if someone followed it: milliseconds since 1970-01-01 UTC.
         followed_until: Option<u64>,
     },
     /// It is not what was written.
     Bad(Vec<Fault>),
     /// It has no manifest: it is no backup.
     Unfinished,
-    /// Nobody who was named opens it.
+    /// No one who was named opens it.
     Closed(BackupError),
-    /// All of its own is authentic, and nobody who was named opens this one, on which it rests.
+    /// All of its own is authentic, and no one who was named opens this one, on which it rests.
     OnClosed(ArchiveName),
 }
 
@@ -256,7 +256,7 @@ impl Shelf {
                 },
             );
             self.done.push(Checked { entry, outcome });
-            // Nobody will ask for it any more.
+            // No one will ask for it any more.
             for (id, one) in &mut seen {
                 let is_needed =
                     |(_, backup): &(Entry, Backup)| backup.facts.base.is_some_and(|base| base.archive_id == *id);

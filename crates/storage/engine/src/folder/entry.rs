@@ -28,7 +28,7 @@ pub enum Kind {
     Sealed,
     /// SQLite's own, in clear.
     Plain,
-    /// In our layout, and not to be opened by anybody.
+    /// In our layout, and not to be opened by anyone.
     Damaged,
     /// Named like a database, and neither SQLite's nor ours: another product may have encrypted it.
     Foreign,

@@ -66,7 +66,7 @@ pub enum Warning {
     PlainCopy(PathBuf),
     /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
     Draft(PathBuf),
-    /// Its pages were being re-encrypted, and nobody is at it.
+    /// Its pages were being re-encrypted, and no one is at it.
     Unfinished,
     /// Others than its owner can read the key file that opens it.
     KeyReadable(PathBuf),

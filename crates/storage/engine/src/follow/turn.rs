@@ -30,7 +30,7 @@ impl Follower {
             done = self.go_on(place, renew_every, is_last);
         }
         if done.is_err() && log_size(place) > log_size_max {
-            // Whoever comes back to it makes a new backup.
+            // Anyone who comes back to it makes a new backup.
             self.leave("the log grew too long while nothing could be sent");
             self.holder.end_any_read();
             self.is_let_go = true;
@@ -243,7 +243,7 @@ impl Follower {
             self.tried = frames;
             let (copied, all) = self.other.checkpoint_passively()?;
             if copied == all && all > 0 {
-                // Nobody wrote meanwhile: on mark 0 the log may restart.
+                // No one wrote meanwhile: on mark 0 the log may restart.
                 return self.step();
             }
             if frames >= LONG {
@@ -272,7 +272,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An archive that somebody removed is not added to.
+    /// An archive that someone removed is not added to.
     fn check_archive(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
             return Ok(());
@@ -332,7 +332,7 @@ pub(super) fn send(
 }
 
 /// Sends the pages that were written behind the last turn where the transaction's own log does not
-/// tell all of them: in one turn, since how the database was in between nobody knows. Answers
+/// tell all of them: in one turn, since how the database was in between no one knows. Answers
 /// whether all that was not sent is in the log that the transaction sees.
 fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());

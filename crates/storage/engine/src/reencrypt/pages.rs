@@ -80,7 +80,7 @@ pub struct Pages<'a> {
     /// As what it is reported.
     pub phase: Phase,
     work: &'a Work<'a>,
-    /// Changes with every commit of somebody else; nothing before it was read for the first time.
+    /// Changes with every commit of someone else; nothing before it was read for the first time.
     version: Option<u64>,
     has_company_until: Option<Instant>,
     /// When the last rest ended, and how long had been slept by then.
@@ -129,7 +129,7 @@ impl<'a> Pages<'a> {
         Ok(pace.page_count() - before)
     }
 
-    /// One transaction. Waits for whoever writes. `None` where it was taken back, as others were reading.
+    /// One transaction. Waits for anyone who writes. `None` where it was taken back, as others were reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
         let synced = sync_time(database)?;
@@ -144,7 +144,7 @@ impl<'a> Pages<'a> {
                 page_count,
                 lock: elapsed.saturating_sub(in_sync),
             })),
-            // Somebody reads, in rollback mode.
+            // Someone reads, in rollback mode.
             Err(EngineError::Busy { .. }) => {
                 let _ = database.batch("ROLLBACK");
                 self.note_company();
@@ -178,7 +178,8 @@ impl<'a> Pages<'a> {
             match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
                     self.note_company();
-                    // Where many write, there are but moments between two commits; a long transaction can be asked after seldom.
+                    // Where many write, there are but moments between two commits; a long
+                    // transaction can be asked after seldom.
                     let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
                     self.work.wait("waiting for writers", wait)?;
                 }
@@ -230,7 +231,7 @@ impl<'a> Pages<'a> {
 }
 
 impl Work<'_> {
-    /// Reads, however long others are in the way: in rollback mode whoever commits is.
+    /// Reads, however long others are in the way: in rollback mode anyone who commits is.
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
@@ -276,7 +277,7 @@ const LOOK_COUNT: u32 = 4096;
 const COMPANY: Duration = Duration::from_secs(1);
 /// After a commit that readers were in the way of.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
-/// After which somebody has the write lock for long.
+/// After which someone has the write lock for long.
 const LONG: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// A sleep is cut into these, so that Ctrl-C is heard.

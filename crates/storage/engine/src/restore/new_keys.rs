@@ -3,7 +3,7 @@
 //! - new-data-and-log-key: the data key and the log key are new: no page and no log of another file
 //!   of the same database is ever read with it.
 //! - identity-kept-or-new: database id, master key and slots are as they were when it was backed
-//!   up; or, where others are to open it or nobody knows the master key, it is another database,
+//!   up; or, where others are to open it or no one knows the master key, it is another database,
 //!   with an id of its own: a pin of the old one does not speak of it. Who is to have a slot
 //!   besides (`add_own_slot`) has it before the file has its name.
 //! - epoch-and-generation-above: epoch and generation are above those of the archive, and above
@@ -65,7 +65,7 @@ impl NewKeys {
                 pages: Vec::new(),
             });
         }
-        // FORMAT 3.9: nobody opens it before its pages are in it.
+        // FORMAT 3.9: no one opens it before its pages are in it.
         first.set_pages_exist(facts.page_count > 0);
         let generation = first.superblock.generation.checked_add(1);
         let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);

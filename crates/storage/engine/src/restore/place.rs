@@ -155,7 +155,7 @@ enum Locked {
     Unopenable(String),
 }
 
-/// Whoever uses it, or a disk that does not answer, is another matter: an error.
+/// Anyone who uses it, or a disk that does not answer, is another matter: an error.
 fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, EngineError> {
     let present = match inspect(storage, path) {
         Err(error) if matches!(error.class(), Class::NotEncrypted | Class::Data) => {

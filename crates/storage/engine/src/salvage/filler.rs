@@ -25,7 +25,7 @@ pub struct Filler<'a> {
 
 impl<'a> Filler<'a> {
     /// For a table. Fails with SQLite's words where only the database's application could fill it: a generated column
-    /// may call a function, an index may use a collation, that nobody else has.
+    /// may call a function, an index may use a collation, that no one else has.
     pub fn new(database: &'a Database, layout: &'a TableLayout, encoding: Encoding) -> Result<Self, String> {
         let mut filler = Self {
             database,

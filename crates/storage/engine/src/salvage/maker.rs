@@ -1,6 +1,6 @@
 //! Makes what the entries of the old schema name, and nothing else.
 //!
-//! - definition-makes-its-entry: whoever could write to the schema table could have put anything
+//! - definition-makes-its-entry: anyone who could write to the schema table could have put anything
 //!   there. Once a definition has run there is one new thing, of its entry's kind and name; or else
 //!   all that it did is undone.
 //! - no-table-from-query: no table is made from a query, which need not end: SQLite itself refuses

@@ -52,7 +52,7 @@ impl DiskClaim {
 
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
-        // In one write, over all that was there before: empty lines mean nothing, and whoever reads
+        // In one write, over all that was there before: empty lines mean nothing, and anyone who reads
         // meanwhile sees no tail.
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();

@@ -32,7 +32,7 @@ impl Origin {
 pub struct BadPage {
     /// The file in which it is.
     pub origin: Origin,
-    /// Which page it should be; 0 where it is a header, or where nobody can say.
+    /// Which page it should be; 0 where it is a header, or if unknown.
     pub page_no: u32,
     /// Its place in a log: the frame or record, from 0.
     pub index: Option<u64>,
@@ -108,5 +108,5 @@ impl Findings {
     }
 }
 
-/// 10,000: nobody restores more of them one by one.
+/// 10,000: no one restores more of them one by one.
 pub const BAD_LISTED_MAX: usize = 10_000;

@@ -97,7 +97,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
             why
         };
         refused(&path, why);
-        // The line is gone, but for the first ones, without which nobody can say whose it is.
+        // The line is gone, but for the first ones, without which it is unknown whose it is.
         if index > 4 {
             let mut without = lines.clone();
             without.remove(index);

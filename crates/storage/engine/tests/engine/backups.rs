@@ -65,7 +65,7 @@ impl Shelf {
             change_counter: 1,
             generation: 1,
             made,
-            // Somebody may follow the database from there.
+            // Someone may follow the database from there.
             log: Some(POSITION),
             digest,
             parts: Vec::new(),
@@ -274,7 +274,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
         Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
-    // Somebody is at it: it stays, whatever the rules say.
+    // Someone is at it: it stays, whatever the rules say.
     let (newer, _) = shelf.made(20, None, 1);
     let pruned = shelf.prune(last(1), true);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
@@ -388,7 +388,7 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
     assert_eq!(shelf.names(), [fifth.as_str()]);
 }
 
-/// What it rests on is in it, and nobody can say what that is.
+/// What it rests on is in it, and it is unknown what that is.
 #[test]
 fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
     let shelf = Shelf::new();

@@ -145,7 +145,7 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let bench = Bench::new();
     let database = bench.open();
-    // While nobody follows the log is not restarted.
+    // While no process follows the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
@@ -255,7 +255,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
     let database = bench.open();
     // By another name it is another place, as from another machine.
     let other = bench.backups().join(".");
-    // With a log: nobody goes on at a place in none.
+    // With a log: no process goes on at a place in none.
     add(&database, 0, 100).unwrap();
     let (mut turns, mut added) = (0, 1);
     let done = follow_while(&bench, |status| {
@@ -368,7 +368,8 @@ impl Destination for Full {
 
 #[test]
 fn a_full_destination_is_not_filled_with_beginnings_and_is_gone_on_with() {
-    // Without room for what opens a backup, for its first part, for that part's index, for the manifest, for the log's first object.
+    // Without room for what opens a backup, for its first part, for that part's index, for the
+    // manifest, for the log's first object.
     for room in 0..5 {
         let bench = Bench::new();
         let database = bench.open();

@@ -1,5 +1,5 @@
-//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past what they hold, all goes
-//! past what they do not, and they go on as if nothing had been.
+//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past
+//! what they hold, all goes past what they do not, and they go on as if nothing had been.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdout};
@@ -69,7 +69,7 @@ impl Drop for Client {
     }
 }
 
-/// Lets somebody in when a part of the pages is done, and waits until he is through.
+/// Lets someone in when a part of the pages is done, and waits until he is through.
 struct Gate {
     first: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
@@ -136,7 +136,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
         assert!(!found, "{}", path.display());
     }
     client.end();
-    // Nobody has it open any more.
+    // No one has it open any more.
     assert_eq!(state(bench), "steady");
     let report = selenite_engine::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);

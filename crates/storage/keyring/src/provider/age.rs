@@ -217,7 +217,7 @@ impl Identity for AgeIdentity {
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
-        // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
+        // Whatever is wrong with an age file, no one for whom it was made sees it: it is not for this key.
         let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
         unbound(database_id, slot.id, plain.expose())
     }

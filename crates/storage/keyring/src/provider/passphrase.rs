@@ -1,6 +1,6 @@
 //! Passphrases, stretched with Argon2id.
 //!
-//! Its costs stand in the slot, which nobody has authenticated when they are read: they are checked against the
+//! Its costs stand in the slot, unauthenticated when they are read: they are checked against the
 //! limits of FORMAT 4.5 before they are spent.
 
 use std::path::Path;
@@ -182,8 +182,9 @@ impl From<CostRefused> for Refusal {
     }
 }
 
-/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times passes: 32 slots of the default
-/// cost. One that costs more, and was admitted, is tried if it is the first.
+/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times
+/// passes: 32 slots of the default cost. One that costs more, and was admitted, is tried if it is
+/// the first.
 pub(crate) const STRETCH_MAX: u64 = 65_536 * 3 * 32;
 
 /// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.

@@ -318,7 +318,7 @@ fn unknown_settings_are_named() {
     }
 }
 
-/// FORMAT 6.1: a log that nobody sealed is not taken for an empty one, and not overwritten.
+/// FORMAT 6.1: a log that no one sealed is not taken for an empty one, and not overwritten.
 #[test]
 fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
     let bench = Bench::new();

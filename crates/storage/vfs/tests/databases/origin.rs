@@ -40,7 +40,7 @@ fn opened(bench: &Bench, name: &str, parameters: &str) -> i32 {
     code(opened)
 }
 
-/// Somebody else's superblock of this id, for the recipient, of a later generation.
+/// Someone else's superblock of this id, for the recipient, of a later generation.
 fn forged(of: &Superblock, recipient: &str) -> Unlocked {
     let mut is_first = true;
     let mut same_id = |bytes: &mut [u8]| {

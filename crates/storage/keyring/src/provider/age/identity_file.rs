@@ -60,7 +60,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
 pub struct NewIdentity {
     /// What goes into the file; zeroed on drop.
     pub text: Zeroizing<String>,
-    /// The public key, which anybody may know: `age1...`.
+    /// The public key, which anyone may know: `age1...`.
     pub recipient: String,
 }
 
