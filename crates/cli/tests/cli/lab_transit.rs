@@ -58,7 +58,7 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
     let page = std::fs::read_to_string(folder.join("w.md")).unwrap();
     for part in [
         "### CPU time of the server for each packet",
-        "| SQL Server 2014 | source 000 | +60.5 % | +39.0 % |",
+        "| SQL Server 2014 | context switches | +60.5 % | +39.0 % |",
         "| Selenite, offload | 20000 turns, packets of 4096 bytes |",
     ] {
         assert!(page.contains(part), "{part}: {page}");

@@ -247,7 +247,7 @@ fn hello() -> Hello {
     }
 }
 
-/// Source 000's loop, as often as it is told.
+/// The loop of the context switches article, as often as it is told.
 fn text(turns: u64) -> String {
     format!("DECLARE @cnt int = 0; BEGIN WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END; END")
 }

@@ -1,4 +1,4 @@
-//! Source 003's loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
+//! The hummer loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
 //!
 //! The source names the mix in this order where it describes a run, and reads, inserts, updates in its table; here it
 //! is reads, updates, inserts everywhere. What a loop does depends on its number alone, and which rows it touches on
