@@ -51,7 +51,7 @@ fn a_missing_engine_is_named_with_how_to_get_it() {
     let engines = Engines::new(WorkerCommand::new("/bin/selenite"), vec![PathBuf::from("/nowhere")]);
     let error = engines.find("sqlite3mc", None).unwrap_err();
     assert!(
-        error.to_string().contains("\"sqlite3mc\"; looked in /nowhere"),
+        error.to_string().contains("\"sqlite3mc\"; searched /nowhere"),
         "{error}"
     );
     assert!(error.advice().contains("make peers"));
