@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs the study docs/studies/gate.toml, and says whether a row costs more than recorded in docs/studies/gate.json, by
 # more than both are unsure. Under three minutes. Its exit status is the gate's: 0 no worse, 10 worse, 11 not resolved,
-# 12 the study can't tell.
+# 12 the study cannot tell.
 # usage: scripts/bench-gate.sh [--record]   --record writes gate.json again instead
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -153,7 +153,7 @@ def test_who_writes_or_keeps_others_out_is_refused(
     open_filled(peer, folder / "app.db", journal_mode)
     place = str(folder / "backups")
     peer.run("BEGIN IMMEDIATE")
-    with pytest.raises(Refused, match="a transaction that writes has no backup: commit it first"):
+    with pytest.raises(Refused, match="cannot back up inside a write transaction: commit it first"):
         peer.value(BACKUP, place)
     peer.run("ROLLBACK")
     with pytest.raises(Refused, match="commit it first"):

@@ -59,7 +59,7 @@ def test_a_key_file_that_others_can_write_is_refused(host: Host, start: Start, f
     with pytest.raises(Refused) as refused:
         peer.open(folder / "app.db")
         fill(peer)
-    assert "is not trusted: others than its owner can write there" in refused.value.reason
+    assert "is not trusted: users other than its owner can write there" in refused.value.reason
     assert "chmod go-w" in refused.value.reason
     assert not (folder / "app.db").exists()
 

@@ -54,8 +54,8 @@ pub enum Command {
     Keygen(Keygen),
     /// Encrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt encrypt app.db\n\n\
-    In its place, nobody else can use the database meanwhile. With --to, readers go on and writers \
-    wait.")]
+        In place, no other process can use the database meanwhile. With --to, readers continue and \
+        writers wait.")]
     Encrypt(Encrypt),
     /// Decrypt a database, in place or to a new file.
     #[command(after_help = "Example:\n  selenite --identity key.txt decrypt app.db --to clear.db")]
@@ -65,18 +65,19 @@ pub enum Command {
     Status(Status),
     /// Verify that every page is authentic and the database is consistent.
     #[command(after_help = "Example:\n  selenite --identity key.txt verify app.db\n\n\
-    Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard error.\n\n\
-    An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, \
-    changed, or older: a page, some, or the whole file was put back from a copy. Ordinary writes \
-    since are no alarm. A page that was sealed by a process of which the anchored database held \
-    nothing counts as changed: that it is new is not proved. When the master key was renewed, the \
-    anchor is refused: write a new one.")]
+        Exit status 5: pages are bad, or older than the anchor. Their numbers are on standard \
+        error.\n\n\
+        An anchor is a small file to be kept elsewhere. Compared with it, a database is the same, \
+        changed, or older: some pages or the whole file were put back from a copy. Ordinary writes \
+        cause no alarm. A page from a process that wrote nothing in the anchored database counts as \
+        changed; that it is new is not proved. After the master key is renewed, the anchor is \
+        refused: write a new one.")]
     Verify(Verify),
     /// Copy what can be read from a damaged database to a new one.
     #[command(
         after_help = "Example:\n  selenite --identity key.txt salvage app.db --to saved.db\n\n\
-    The damaged database is only read. Exit status 5: something is lost; what is, is on standard \
-    error."
+            The damaged database is only read. Exit status 5: something is lost, and listed on standard \
+            error."
     )]
     Salvage(Salvage),
     /// List and change key slots: who can open a database.
@@ -84,14 +85,14 @@ pub enum Command {
     Keys(Keys),
     /// Re-encrypt every page under a new data key or another suite, online.
     #[command(after_help = "Example:\n  selenite -i key.txt reencrypt app.db --new-key\n\n\
-    Others read and write meanwhile. A kill loses nothing: go on with --resume. At the end nothing \
-    is left under the old key, which is destroyed.")]
+        Others read and write meanwhile. A kill loses nothing: continue with --resume. At the end no \
+        page is left under the old key, which is destroyed.")]
     Reencrypt(Reencrypt),
     /// Revoke a key holder: remove the key slot, renew the master key, replace the data key.
     #[command(after_help = "Example:\n  selenite -i key.txt compromised app.db 5f0c\n\n\
-    The first step shuts out the identity, the second who knows the master key, the third who knows \
-    the data key. What was copied before stays readable to who has the old keys. Stopped, it goes on \
-    with --go-on.")]
+        The first step excludes the identity, the second a holder of the master key, the third a \
+        holder of the data key. Earlier copies stay readable with the old keys. Interrupted, it \
+        continues with --go-on.")]
     Compromised(Compromised),
     /// Replicate a database continuously: a backup, then every commit.
     #[command(after_help = follow::AFTER_HELP)]
@@ -242,8 +243,9 @@ pub enum KeysCommand {
     Replace(KeysReplace),
     /// Renew the master key and wrap it for all remaining key holders.
     #[command(after_help = "Example:\n  selenite -i key.txt keys renew app.db\n\n\
-        Data keys stay as they are: whoever had the old master key can still read pages, new ones too. \
-        To replace the data key, see reencrypt --new-key; to shut somebody out, compromised.")]
+        Data keys do not change: a former holder of the master key can still read pages, also new \
+        ones. To replace the data key, see reencrypt --new-key; to exclude a key holder, \
+        compromised.")]
     Renew(KeysRenew),
     /// Rewrite both superblocks with the same keys, after one was damaged.
     #[command(after_help = "Example:\n  selenite -i key.txt keys repair app.db")]
@@ -256,9 +258,9 @@ pub enum KeysCommand {
     Import(KeysImport),
     /// Accept databases that others made as this identity's own.
     #[command(after_help = "Example:\n  selenite -i key.txt keys accept app.db\n\n\
-        A database that others made for a public recipient is refused until it is accepted, since \
-        whoever knows the recipient can make one. Accept it if you know who made it: they, and the \
-        holders of its other key slots, can read what is written to it.")]
+        A database that others made for a public recipient is refused until it is accepted, because \
+        anyone who knows the recipient can make one. Accept it if you know who made it: they, and \
+        the holders of its other key slots, can read what is written to it.")]
     Accept(KeysAccept),
     /// Pin the current master key in the keyring file.
     #[command(after_help = "Example:\n  selenite -i key.txt keys pin app.db")]

@@ -88,7 +88,7 @@ impl Complaint {
         if !next.is_empty() {
             text.push_str(&format!(" {bold}next:{plain} {next}\n"));
         }
-        // Where standard error can't be written there is nobody to tell.
+        // Where standard error can't be written there is no one to tell.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(status)
     }

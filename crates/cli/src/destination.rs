@@ -19,8 +19,8 @@ pub fn database(text: Option<&str>) -> Result<Option<DatabaseId>, EngineError> {
     text.map(|text| parse_database_id(&text.to_ascii_lowercase()).ok_or(text))
         .transpose()
         .map_err(|text| EngineError::Usage {
-            what: format!("{text:?} is no database id: those have 32 hexadecimal digits"),
-            next: "see which there are: selenite backups list".to_owned(),
+            what: format!("{text:?} is not a database id (32 hexadecimal digits)"),
+            next: "list them: selenite backups list".to_owned(),
         })
 }
 
@@ -29,7 +29,7 @@ pub fn backup(text: Option<&str>) -> Result<Option<ArchiveName>, EngineError> {
     text.map(|text| text.parse().map_err(|()| text))
         .transpose()
         .map_err(|text| EngineError::Usage {
-            what: format!("{text:?} is no backup's name"),
-            next: "see which there are: selenite backups list".to_owned(),
+            what: format!("{text:?} is not the name of a backup"),
+            next: "list them: selenite backups list".to_owned(),
         })
 }

@@ -1,5 +1,6 @@
-//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A file that may not grow (`ulimit -f`) is an
-//! error of who writes it, not the end of the process without a word.
+//! Signals. Ctrl-C: the operation stops and cleans up; a second one ends the process at once. A
+//! file that may not grow (`ulimit -f`) is an error of who writes it, not the end of the process
+//! without a word.
 //!
 //! By crate `signal-hook`: it sets a flag in the signal handler itself, where `ctrlc` would start a thread, and does
 //! so without a line of unsafe code here.
@@ -10,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-/// The flag that is set when somebody wants it to stop.
+/// The flag that is set when someone wants it to stop.
 pub fn install() -> Arc<AtomicBool> {
     let interrupted = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -25,7 +26,7 @@ pub fn install() -> Arc<AtomicBool> {
 /// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a
 /// word and with whatever is half done.
 pub fn outlive_limits() {
-    // The flag is nobody's: that there is a handler is enough.
+    // The flag is no one's: that there is a handler is enough.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 

@@ -106,7 +106,7 @@ impl Observer for Meter {
         if now < millis(SHORT) || !is_due {
             return;
         }
-        // Somebody else is about to show something: that will do.
+        // Someone else is about to show something: that will do.
         let Ok(mut shown) = self.shown.try_lock() else { return };
         self.shown_ms.store(now, Ordering::Relaxed);
         if self.on_terminal {

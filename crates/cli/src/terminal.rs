@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 
-/// Whether colours are wanted on a stream: a terminal that has them, and nobody who said no (<https://no-color.org>).
+/// Whether colours are wanted on a stream: a terminal that has them, and no one who said no (<https://no-color.org>).
 pub fn takes_colors(is_terminal: bool) -> bool {
     takes_colors_by(is_terminal, &variable)
 }

@@ -149,7 +149,7 @@ impl Disk {
         Image { files: files.collect() }
     }
 
-    /// A file's bytes, as whoever opens it beside SQLite reads them.
+    /// A file's bytes, as anyone who opens it beside SQLite reads them.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.lock();
@@ -157,13 +157,13 @@ impl Disk {
         Some(state.nodes.get(inode)?.content.to_vec())
     }
 
-    /// Removes a file, as whoever does so beside SQLite; says whether it was there. Its name is gone from the disk once its
-    /// folder is synced.
+    /// Removes a file, as anyone who does so beside SQLite; says whether it was there. Its name is
+    /// gone from the disk once its folder is synced.
     pub fn remove(&self, path: &str) -> bool {
         self.lock().delete(path, true).is_ok()
     }
 
-    /// Syncs a file, as whoever does so beside SQLite; says whether it was there.
+    /// Syncs a file, as anyone who does so beside SQLite; says whether it was there.
     pub fn sync(&self, path: &str) -> bool {
         let mut state = self.lock();
         let inode = state.names.get(path).copied();
@@ -237,8 +237,8 @@ impl Disk {
         self.lock().used()
     }
 
-    /// Promises no powersafe overwrite (sqlite.org/psow.html), which it does otherwise: a write may damage all of a sector
-    /// of that size.
+    /// Promises no powersafe overwrite (sqlite.org/psow.html), which it does otherwise: a write may
+    /// damage all of a sector of that size.
     pub fn forbid_powersafe_overwrite(&self, sector_size: u32) {
         self.lock().damaged_sector = Some(sector_size);
     }
@@ -267,7 +267,7 @@ impl Disk {
         self.lock().tap.push(tapped);
     }
 
-    /// Changes a file behind everybody's back.
+    /// Changes a file behind everyone's back.
     ///
     /// # Panics
     /// If there is no such file: a test that names it knows that there is.

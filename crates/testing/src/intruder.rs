@@ -1,9 +1,9 @@
-//! Somebody who comes between two calls that reach the disk: what another process may do at that moment, done then.
+//! Someone who comes between two calls that reach the disk: what another process may do at that moment, done then.
 //!
 //! - once-before-the-call: it comes before the call, while no lock of the disk is held, and at most
-//!   once. Its own calls count as nobody's.
+//!   once. Its own calls count as no one's.
 //! - never-where-others-wait: it does not come where another process would have to wait: SQLite
-//!   sleeps then, and here nobody would wake.
+//!   sleeps then, and here no one would wake.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -14,7 +14,7 @@ type Work = Box<dyn FnOnce()>;
 
 thread_local! {
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
-    /// Why it panicked: on its way through SQLite nobody would hear of that.
+    /// Why it panicked: on its way through SQLite no one would hear of that.
     static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
@@ -24,7 +24,7 @@ struct Waiting {
     work: Work,
 }
 
-/// As long as this lives, somebody waits to come between this thread's calls.
+/// As long as this lives, someone waits to come between this thread's calls.
 pub struct Intruder(());
 
 impl Intruder {

@@ -23,7 +23,7 @@ pub struct Ledger {
 pub enum Problem {
     /// SQLite, or the VFS, said so.
     Refused(rusqlite::Error),
-    /// Nobody said so: a row is missing, too much, or differs.
+    /// No one said so: a row is missing, too much, or differs.
     Wrong(String),
 }
 

@@ -1,4 +1,4 @@
-//! A change of key is one: for every page, for good, and for nobody but who has the new key.
+//! A change of key is one: for every page, for good, and for no one but who has the new key.
 
 use std::collections::HashSet;
 use std::fs;

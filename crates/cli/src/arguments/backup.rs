@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use clap::Args;
 
 pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt backup app.db /backups\n\n\
-    Others read and write meanwhile. Every page is opened before it is sent; pages are compressed, \
-    then sealed under a key of the backup's own. Whoever can open the database can open its backups, \
-    and each --recipient: without a key there is no restore. Exit status 5: a page is bad, and \
-    named.\n\n\
-    Lengths of backups say how well rows compress. Where strangers write rows and see these lengths, \
-    use --no-compress.";
+    Others read and write meanwhile. Every page is opened before it is sent; pages are \
+    compressed, then encrypted under a new key. Everyone who can open the database can open its \
+    backups, and each --recipient: without a key there is no restore. Exit status 5: a page is \
+    bad, and named.\n\n\
+    The sizes of backups reveal how well rows compress. If strangers write rows and see these \
+    sizes, use --no-compress.";
 
 #[derive(Args)]
 pub struct Backup {

@@ -164,31 +164,34 @@ Example:
   selenite backups list /backups
   selenite -i key.txt backups list s3://bucket/app --json
 
-MADE is when the database was as it is in the backup, PAGES how many it had then, whatever the backup rests on. SIZE and PARTS \
-are those of the backup alone. A backup is NOT complete where one of its parts is missing or too short, by what the \
-destination lists; whether each is what was written is shown by selenite backups verify.";
+MADE is the time of the database's state in the backup, PAGES its number of pages then. SIZE \
+and PARTS are those of the backup alone. A backup is NOT complete if one of its parts is \
+missing or too short in the destination's list; selenite backups verify checks their \
+contents.";
 
 const VERIFY_HELP: &str = "\
 Example:
   selenite -i key.txt backups verify /backups
 
-Every object is fetched, once, and opened. Exit status 5: one is bad, missing or too many, and named on standard error. \
-That a restore works, and how long it takes, is shown by selenite drill.";
+Every object is fetched once and decrypted. Exit status 5: an object is bad, missing or \
+superfluous, and named on standard error. To test a restore and its duration, use selenite \
+drill.";
 
 const PRUNE_HELP: &str = "\
 Example:
   selenite -i key.txt backups prune /backups --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
 
-What a backup that is kept rests on is kept, and so is the newest. Without a rule every backup is kept. Archives that were \
-never finished go after a day. Where one can't be opened, nothing of its database is removed: it may rest on any other. \
-Only archives are removed, and nothing else that lies there.";
+The newest backup and all bases of kept backups are kept. Without a rule every backup is \
+kept. Unfinished archives are removed after a day. If one cannot be opened, nothing of its \
+database is removed, because it may depend on any other. Other files are left alone.";
 
 pub const DRILL_HELP: &str = "\
 Example:
   selenite -i key.txt drill /backups
 
-The newest backup is restored to a folder that is removed afterwards; every page is opened, SQLite's integrity_check run, and \
-the rows compared where the backup has a digest of them. Exit status 5: what came out is not what it should be.";
+The newest backup is restored to a folder that is removed afterwards; every page is \
+decrypted, SQLite's integrity_check run, and the rows compared if the backup has a digest. \
+Exit status 5: the restored database failed a check.";
 
 #[cfg(test)]
 mod tests {

@@ -37,13 +37,14 @@ pub const EXPORT_HELP: &str = "\
 Example:
   selenite -i key.txt keys export app.db --recipient age1... --to app.key.age
 
-Who has the file and the recipient's identity opens this database, every copy and every backup of it, until the master \
-key is renewed (keys renew): it never expires by itself. Keep both elsewhere, and apart. After keys renew, export again.";
+A holder of the file and the recipient's identity can open this database, every copy and \
+every backup of it, until the master key is renewed (keys renew): it never expires by \
+itself. Keep both elsewhere, and apart. After keys renew, export again.";
 
 pub const IMPORT_HELP: &str = "\
 Example:
   selenite -i escrow.txt keys import app.db app.key.age --for age1...
 
-The identity in force opens the file, and none has to open the database. What was exported before the master key was \
-renewed opens nothing that was written since. Neither the file nor the database proves who made it: to import is to \
-accept the database, whose id and commitment are told.";
+The current identity opens the file; it need not open the database. A key exported before \
+the master key was renewed opens nothing written since. Neither the file nor the database \
+proves who made it: importing accepts the database, whose id and commitment are shown.";

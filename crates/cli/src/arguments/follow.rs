@@ -5,12 +5,13 @@ use std::time::Duration;
 
 use clap::Args;
 
-pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt follow app.db /backups\n  selenite -i key.txt restore /backups --to app.db --at 2026-03-01T12:00:00Z\n\n\
-    Makes a backup, then adds what is committed, a moment later, until it is ended (SIGTERM, \
-    Ctrl-C). Killed, it goes on where it stopped, by what it finds at the destination; if it can't, \
-    it makes a new backup with what changed. Others read and write meanwhile, and never wait for it. \
-    It needs a database in WAL mode. While it runs nobody can leave that mode, and a checkpoint of \
-    kind RESTART or TRUNCATE waits for up to two of its turns. The destination needs no key.";
+pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt follow app.db /backups\n  selenite -i key.txt restore \
+    /backups --to app.db --at 2026-03-01T12:00:00Z\n\n\
+    Makes a backup, then adds what is committed, a moment later, until it is stopped (SIGTERM, \
+    Ctrl-C). Killed, it continues from the state of the destination; if it cannot, it makes a \
+    new backup of what changed. Others read and write meanwhile, and never wait for it. The \
+    database must be in WAL mode. While it runs, no one can leave that mode, and a checkpoint of \
+    kind RESTART or TRUNCATE waits for up to two rounds. The destination needs no key.";
 
 #[derive(Args)]
 pub struct Follow {

@@ -22,13 +22,13 @@ pub enum LabCommand {
     /// Run a study: a preset or a configuration file.
     #[command(
         after_help = "Example:\n  selenite lab run quick\n  selenite lab run mine.toml --dry-run\n\n\
-        Every block is kept as it ends. After a kill or Ctrl-C: selenite lab resume STORE"
+            Every finished block is kept. After a kill or Ctrl-C: selenite lab resume STORE"
     )]
     Run(LabRun),
     /// Resume an interrupted study.
     #[command(after_help = "Example:\n  selenite lab resume quick.lab.db")]
     Resume(LabResume),
-    /// Show the progress of a study. Shows no effects, so that nobody stops at a lucky moment.
+    /// Show the progress of a study. Shows no effects, so that no one stops at a lucky moment.
     #[command(after_help = "Example:\n  selenite lab status quick.lab.db")]
     Status(LabStatus),
     /// Control a running study: stop it after this block, or change the mix.
@@ -48,9 +48,10 @@ pub enum LabCommand {
     Export(LabExport),
     /// Pass or fail a build by the results of a study.
     #[command(
-        after_help = "Example:\n  selenite lab gate quick.lab.db --fail-above 3%\n  selenite lab gate now.lab.db --against before.json\n\n\
-    Exit status: 0 within the limit or no worse, 10 above it or worse, 11 not resolved, 12 the study \
-    can't tell."
+        after_help = "Example:\n  selenite lab gate quick.lab.db --fail-above 3%\n  selenite lab gate now.lab.db \
+            --against before.json\n\n\
+            Exit status: 0 within the limit or no worse, 10 above it or worse, 11 not resolved, 12 the \
+            study cannot tell."
     )]
     Gate(LabGate),
 }

@@ -7,10 +7,11 @@ use selenite::parse_utc;
 use selenite_backup::ArchiveName;
 
 pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups --to app.db\n\n\
-    The newest backup, unless --backup or --at says otherwise. The file is new: every page is sealed \
-    under a new key, and opened once more before the file gets its name. Who could open the database \
-    when it was backed up can open it: somebody whose key slot was removed since, too. With --for, \
-    these can and nobody else; it is another database then, with an id of its own.";
+    Restores the newest backup, unless --backup or --at is given. The file is new: every page is \
+    encrypted under a new key, and read back before the file gets its name. Everyone who could \
+    open the database when it was backed up can open it, also holders of key slots that were \
+    removed since. With --for, only these recipients can; it is then another database, with a \
+    new id.";
 
 #[derive(Args)]
 pub struct Restore {
@@ -52,11 +53,11 @@ pub struct Restore {
 fn parse_id(text: &str) -> Result<String, String> {
     let id = selenite_backup::parse_database_id(text);
     id.map(|_| text.to_owned())
-        .ok_or_else(|| "not the id of a database: 32 hexadecimal digits".to_owned())
+        .ok_or_else(|| "not a database id (32 hexadecimal digits)".to_owned())
 }
 
 fn parse_time(text: &str) -> Result<u64, String> {
-    parse_utc(text).ok_or_else(|| "not a moment such as 2026-03-01T12:00:00Z".to_owned())
+    parse_utc(text).ok_or_else(|| "expected a time such as 2026-03-01T12:00:00Z".to_owned())
 }
 
 fn parse_name(text: &str) -> Result<ArchiveName, String> {

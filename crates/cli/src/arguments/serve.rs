@@ -10,10 +10,10 @@ Example:
   selenite serve --data databases --identity key.txt
   selenite serve --listen 0.0.0.0:1433 --tls-cert server.crt --tls-key server.key
 
-The first start makes the folder, master.db in it, and the login sa, whose password is printed once. \
-Without an identity one is made in ~/.config/selenite, and its path printed: keep a copy elsewhere. \
-Without --tls-cert the server makes a certificate of its own: DIR/server-certificate.pem is for \
-clients. It ends by SIGTERM or Ctrl-C.";
+The first start creates the folder, master.db in it, and the login sa, whose password is \
+printed once. Without an identity one is created in ~/.config/selenite, and its path \
+printed: keep a copy elsewhere. Without --tls-cert the server creates a self-signed \
+certificate: DIR/server-certificate.pem is for clients. SIGTERM or Ctrl-C ends it.";
 
 #[derive(Args)]
 pub struct Serve {

@@ -52,4 +52,4 @@ Example:
   selenite status /srv --fail-on-warning
   selenite status /srv --prometheus --output /var/lib/node_exporter/selenite.prom
 
-The last verify is what selenite verify kept in the state folder: SELENITE_STATE, or ~/.local/state/selenite.";
+Verifications are recorded in the state folder: SELENITE_STATE, or ~/.local/state/selenite.";

@@ -38,7 +38,7 @@ pub fn run(arguments: &arguments::backup::Backup, access: &Access) -> Result<(),
     let done = backup::backup(&Disk, &arguments.database, access, how, &destination, &meter.watch());
     meter.finish();
     if is_new && destination.check_place().is_ok() {
-        note(&format!("made the folder {}: it was not there", destination.place()));
+        note(&format!("created the folder {}", destination.place()));
     }
     let report = done.map_err(|error| Complaint::of(error, || STOPPED.to_owned()))?;
     if arguments.json {
@@ -65,7 +65,7 @@ fn text(database: &Path, destination: &dyn Destination, report: &Report) -> Stri
         .as_ref()
         .map_or_else(|| "full".to_owned(), |base| format!("incremental, based on {base}"));
     let resumed = if report.resumed {
-        "; went on with an interrupted one"
+        "; continued an interrupted one"
     } else {
         ""
     };
@@ -117,12 +117,12 @@ fn complain(report: &Report) -> Result<(), Complaint> {
         return Ok(());
     }
     for page_no in report.missing.iter().take(LISTED_MAX) {
-        note(&format!("page {page_no} is not authentic, and not in the backup"));
+        note(&format!("page {page_no} is not authentic and was omitted"));
     }
     let count_of = u64::try_from(report.missing.len()).unwrap_or(u64::MAX);
     Err(Complaint::Found {
-        what: format!("the backup is made, without {}", counted(count_of, "page")),
-        next: "find out who could write to the file; what can be read is also had by selenite salvage",
+        what: format!("the backup is complete except for {}", counted(count_of, "page")),
+        next: "find out who could write to the file; selenite salvage recovers the readable rows",
     })
 }
 

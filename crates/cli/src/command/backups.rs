@@ -20,7 +20,7 @@ pub fn run(command: &BackupsCommand, access: &Access) -> Result<(), Complaint> {
 
 /// What to do where one of these was interrupted.
 fn stopped() -> String {
-    "what was done stays done, and no backup is in pieces: run the same command again".to_owned()
+    "no backup was left incomplete: run the same command again".to_owned()
 }
 
 /// `database 00ff...`, where another one begins.

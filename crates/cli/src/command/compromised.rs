@@ -40,25 +40,23 @@ pub fn run(arguments: &arguments::Compromised, access: &Access) -> Result<(), Co
 
 fn tell(step: &Step) -> std::io::Result<()> {
     match step {
-        Step::SlotRemoved(report) if report.removed.is_empty() => {
-            print("1 of 3  no such key slot: it was removed before\n")
-        }
+        Step::SlotRemoved(report) if report.removed.is_empty() => print("1 of 3  no such key slot: already removed\n"),
         Step::SlotRemoved(report) => print(&printable::lines(&format!(
-            "1 of 3  {report}        the identity opens this database no longer; who used it may know the master key\n"
+            "1 of 3  {report}        the identity no longer opens this database; its holder may know the master key\n"
         ))),
         Step::MasterRenewed(report) => print(&printable::lines(&format!(
-            "2 of 3  master key renewed\n{report}        an old copy of the superblock opens nothing new; who had it may know the data key\n"
+            "2 of 3  master key renewed\n{report}        an old copy of the superblock opens nothing new; its holder may know the data key\n"
         ))),
         Step::DoneBefore(slots) => print(&printable::lines(&format!(
-            "2 of 3  done before, by the run that was stopped; who opens it:\n{}\n",
+            "2 of 3  already done by the interrupted run; key slots:\n{}\n",
             slot_lines(slots).join("\n")
         ))),
         Step::EarlierEnded(sealed) => print(&format!(
-            "        a change that was begun before is at its end, key epoch {}: its data key was within reach of that slot\n",
+            "        an earlier re-encryption is finished, key epoch {}: the removed slot could read its data key\n",
             sealed.epoch
         )),
         Step::DataKeyReplaced(sealed) => print(&format!(
-            "3 of 3  data key replaced\n{}\nWhat was copied before stays readable to who has the old keys: nothing takes that back.\n",
+            "3 of 3  data key replaced\n{}\nEarlier copies stay readable with the old keys.\n",
             text(sealed)
         )),
     }

@@ -26,8 +26,11 @@ pub fn run(arguments: &arguments::backups::Drill, access: &Access) -> Result<(),
     let meter = Meter::start();
     let done = drill::drill(place.as_ref(), access, &what, &meter.watch());
     meter.finish();
-    let drilled =
-        done.map_err(|error| Complaint::of(error, || "nothing is left of it: run the same command again".to_owned()))?;
+    let drilled = done.map_err(|error| {
+        Complaint::of(error, || {
+            "nothing was left behind: run the same command again".to_owned()
+        })
+    })?;
     if arguments.json {
         print_json(&json(&drilled))?;
     } else {
@@ -60,7 +63,7 @@ fn text(drilled: &Drilled) -> String {
     };
     lines.add("authentic", format!("{authentic}, in {}", elapsed(took.pages)));
     let integrity = match drilled.faults.as_deref() {
-        None => "not checked: bad pages come first".to_owned(),
+        None => "not checked, because of bad pages".to_owned(),
         Some([]) => format!("ok, in {}", elapsed(took.integrity)),
         Some(faults) => counted(u64::try_from(faults.len()).unwrap_or(u64::MAX), "fault"),
     };
@@ -78,16 +81,18 @@ fn text(drilled: &Drilled) -> String {
 fn complain(drilled: &Drilled) -> Result<(), Complaint> {
     note_passed_over(&drilled.restored.passed_over);
     if drilled.by_recipient {
-        note("The identity opens the backup alone: a restore needs --for, and makes a database of another id.");
+        note("This identity opens only the backup: a restore needs --for, and makes a database with a new id.");
     }
     for path in &drilled.removed {
         note(&format!(
-            "removed what an earlier drill had left: {}",
+            "removed the remains of an earlier drill: {}",
             printable::path(path)
         ));
     }
     for page_no in drilled.restored.missing.iter().take(LISTED_MAX) {
-        note(&format!("page {page_no} is not in the backup, and was zeros"));
+        note(&format!(
+            "page {page_no} is not in the backup; it was filled with zeros"
+        ));
     }
     drilled.faults.iter().flatten().for_each(|fault| note(fault));
     let missing = u64::try_from(drilled.restored.missing.len()).unwrap_or(u64::MAX);
@@ -97,12 +102,12 @@ fn complain(drilled: &Drilled) -> Result<(), Complaint> {
     if missing > 0 {
         return Err(Complaint::Found {
             what: format!("the backup was restored, without {}", counted(missing, "page")),
-            next: "make a full backup of a sound database, and keep this one: selenite backups verify says more",
+            next: "make a full backup of a sound database, and keep this one; for details: selenite backups verify",
         });
     }
     Err(Complaint::Found {
-        what: "the backup was restored, and is not what it should be".to_owned(),
-        next: "make a full backup now, and keep this one: selenite backups verify says more",
+        what: "the restored database failed the checks".to_owned(),
+        next: "make a full backup now, and keep this one; for details: selenite backups verify",
     })
 }
 

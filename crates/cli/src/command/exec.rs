@@ -51,8 +51,8 @@ fn open(arguments: &Exec, access: &Access) -> Result<Database, EngineError> {
     match Database::open(&Disk, path, access) {
         Err(EngineError::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => Err(EngineError::Sqlite {
             class: selenite::Class::Io,
-            what: format!("{}: there is no such file", path.display()),
-            next: "check the path; to make a new database, add --create".to_owned(),
+            what: format!("{}: no such file", path.display()),
+            next: "check the path; to create a new database, add --create".to_owned(),
         }),
         opened => opened,
     }

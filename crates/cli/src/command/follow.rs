@@ -105,7 +105,7 @@ fn state(status: &Status, lag: Duration) -> String {
         },
         (None, Some(name)) if status.renewal_waits_for.is_some() => {
             let why = status.renewal_waits_for.as_deref().unwrap_or_default();
-            format!("following {name}; a new backup waits: {}", printable::line(why))
+            format!("following {name}; a new backup is delayed: {}", printable::line(why))
         }
         (None, Some(name)) if status.is_renewing => format!("following {name}, and making a new backup"),
         (None, Some(name)) if status.behind > lag * 2 => format!("following {name}, late"),
@@ -128,17 +128,17 @@ fn last_words(status: &Status) -> String {
         let why = status.waits_for.as_deref().map(printable::line);
         let why = why.map_or_else(String::new, |why| format!(": {why}"));
         return match status.left {
-            None => format!("ended before the first backup was there{why}"),
-            Some(left) => format!("what came last is not there: {left}, and the new backup is not made{why}"),
+            None => format!("ended before the first backup was finished{why}"),
+            Some(left) => format!("the latest commits were not sent: {left}, and the new backup was not made{why}"),
         };
     };
     let (count, size) = status.objects;
     let added = format!("{} ({})", counted(u64::from(count), "object"), bytes(size));
     let behind = elapsed(status.behind);
     match &status.waits_for {
-        None => format!("backup {name}, {added} added: everything up to {behind} ago is there"),
+        None => format!("backup {name}, {added} added: complete up to {behind} ago"),
         Some(why) => format!(
-            "backup {name}, {added} added; what came in the last {behind} is not there: {}",
+            "backup {name}, {added} added; commits of the last {behind} were not sent: {}",
             printable::line(why)
         ),
     }

@@ -22,6 +22,6 @@ pub fn run(arguments: &Keygen) -> Result<(), Complaint> {
     lines.add("identity", printable::path(path));
     lines.add("recipient", new.recipient.clone());
     print(&lines.text())?;
-    eprintln!("\nKeep a copy of the identity elsewhere: without it nobody opens what is encrypted for it.");
+    eprintln!("\nKeep a copy of the identity elsewhere: without it, what is encrypted for it cannot be opened.");
     Ok(())
 }

@@ -35,7 +35,7 @@ pub fn run(command: &KeysCommand, access: &Access) -> Result<(), Complaint> {
             let changed = keys::remove(&Disk, &remove.database, &changing(), &remove.slot, remove.force)?;
             show(&changed)?;
             if changed.shuts_out_caller {
-                eprintln!("warning: this identity has no key slot any more and can no longer open the database");
+                eprintln!("warning: this identity can no longer open the database");
             }
             remind();
             Ok(())

@@ -28,25 +28,25 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
         let other = reencrypt::report(&Disk, path)?;
         if other.as_ref().is_some_and(|other| other.is_offline) {
             return Err(EngineError::Usage {
-                what: format!("{}: it is being copied offline", path.display()),
-                next: "stop that process: the same command goes on from there".to_owned(),
+                what: format!("{}: an offline re-encryption is running", path.display()),
+                next: "stop that process; the same command continues from there".to_owned(),
             }
             .into());
         }
         if is_steady && other.is_none() {
             return Err(EngineError::Usage {
-                what: format!("{}: none of its pages are being re-encrypted", path.display()),
-                next: "there is nothing to pause".to_owned(),
+                what: format!("{}: no re-encryption is in progress", path.display()),
+                next: "nothing to pause".to_owned(),
             }
             .into());
         }
         reencrypt::pause(&Disk, path)?;
-        return Ok(print("paused: go on with --resume\n")?);
+        return Ok(print("paused: continue with --resume\n")?);
     }
     if arguments.resume {
         let was_paused = reencrypt::resume(&Disk, path)?;
         if let Some(other) = reencrypt::report(&Disk, path)?.filter(|_| was_paused) {
-            return Ok(print(&format!("process {} goes on\n", other.pid))?);
+            return Ok(print(&format!("process {} continues\n", other.pid))?);
         }
     }
     let how = Reencrypt {
@@ -57,15 +57,13 @@ pub fn run(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Comp
     };
     if how.goal == Goal::Off {
         eprintln!(
-            "The file still needs the extension afterwards: selenite decrypt makes a plain SQLite database.\n\
-             Applications need plain=allow in the URI, or SELENITE_PLAIN=allow, from the moment it is done."
+            "The file still needs the extension afterwards: selenite decrypt makes a plain SQLite \
+                database.\nApplications need plain=allow in the URI, or SELENITE_PLAIN=allow, when it is \
+                done."
         );
     }
     if reencrypt::is_paused(&Disk, path) {
-        eprintln!(
-            "Paused: it rests until selenite reencrypt {} --resume.",
-            printable::path(path)
-        );
+        eprintln!("Paused until selenite reencrypt {} --resume.", printable::path(path));
     }
     let meter = Meter::start();
     let done = reencrypt::reencrypt(&Disk, path, access, &how, &meter.watch());
@@ -88,12 +86,12 @@ pub fn text(done: &Reencrypted) -> String {
     lines.add("database", printable::path(&done.path));
     lines.add(
         "suite",
-        format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
+        format!("{}, key epoch {}; the old key was destroyed", done.suite, done.epoch),
     );
     if let Some(since) = done.begun {
         lines.add(
-            "went on with",
-            format!("what was begun before; that data key was made {}", utc(since)),
+            "continued",
+            format!("an earlier re-encryption; its data key was made {}", utc(since)),
         );
     }
     let pages = counted(done.page_count, "page");
@@ -102,7 +100,7 @@ pub fn text(done: &Reencrypted) -> String {
     lines.add(
         "writers waited",
         format!(
-            "{} for a batch (99th percentile, without syncs; {} were asked for)",
+            "{} per batch (99th percentile, without syncs; limit {})",
             elapsed(done.lock_p99),
             elapsed(done.lock_max)
         ),
@@ -151,7 +149,7 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
         None => lines.add("running", "nobody"),
     }
     if is_paused {
-        lines.add("paused", "yes: go on with --resume");
+        lines.add("paused", "yes: continue with --resume");
     }
     Ok(print(&lines.text())?)
 }
@@ -170,11 +168,11 @@ fn running(lines: &mut Lines, report: &Report) {
     );
     let left = (report.total - done).checked_div(report.rate);
     let left = left.map_or(String::new(), |left| format!(", about {left} s left"));
-    lines.add("rate", format!("{} a second{left}", bytes(report.rate)));
+    lines.add("rate", format!("{} per second{left}", bytes(report.rate)));
     lines.add(
         "writers wait",
         format!(
-            "{} for a batch (99th percentile, without syncs)",
+            "{} per batch (99th percentile, without syncs)",
             elapsed(Duration::from_micros(report.lock_p99))
         ),
     );
@@ -202,7 +200,7 @@ mod tests {
             since: u64::MAX,
             is_offline: false,
             what: "x".to_owned(),
-            waiting: "waiting for who writes".to_owned(),
+            waiting: "waiting for writers".to_owned(),
             waiting_since: 1,
             done: u64::MAX,
             total: 10,
@@ -212,7 +210,7 @@ mod tests {
         let text = shown(&all);
         assert!(text.contains("100 %"), "{text}");
         assert!(
-            text.contains("waiting for who writes, since 1970-01-01T00:00:01Z"),
+            text.contains("waiting for writers, since 1970-01-01T00:00:01Z"),
             "{text}"
         );
         let text = shown(&Report {

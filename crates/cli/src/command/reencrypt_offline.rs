@@ -15,7 +15,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     if arguments.cipher == Some(Suite::None) {
         return Err(EngineError::Usage {
             what: "the suite NONE encrypts nothing".to_owned(),
-            next: "choose another suite, or mean it: --off".to_owned(),
+            next: "choose another suite, or use --off".to_owned(),
         }
         .into());
     }
@@ -33,14 +33,14 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     let done = offline(&Disk, &arguments.database, access, &how, &meter.watch());
     meter.finish();
     if matches!(done, Err(EngineError::Interrupted)) {
-        eprintln!("What was copied is kept beside it: the same command goes on from there.");
+        eprintln!("The partial copy is kept: the same command continues from there.");
     }
     let done = done?;
     let mut lines = Lines::default();
     lines.add("database", printable::path(&arguments.database));
     lines.add(
         "suite",
-        format!("{}, key epoch {}; the old key is gone", done.suite, done.epoch),
+        format!("{}, key epoch {}; the old key was destroyed", done.suite, done.epoch),
     );
     lines.add(
         "pages",
@@ -50,7 +50,7 @@ pub fn run(arguments: &Reencrypt, access: &Access) -> Result<(), Complaint> {
     if done.taken_over > 0 {
         lines.add(
             "taken over",
-            format!("{}, done by a run that was cut off", bytes(done.taken_over)),
+            format!("{}, from an interrupted run", bytes(done.taken_over)),
         );
     }
     lines.add("took", elapsed(done.elapsed));

@@ -50,16 +50,16 @@ pub fn run(arguments: &arguments::restore::Restore, access: &Access) -> Result<(
 /// How it stands with one that was interrupted.
 fn stopped(how: &Restore) -> String {
     let next = if how.keep_fetched {
-        "what was fetched is kept beside it, and the same command goes on from there"
+        "fetched objects are kept, and the same command continues from there"
     } else {
         "run the same command again"
     };
     let left = if how.force {
-        "what was there is as it was"
+        "the existing file is unchanged"
     } else {
-        "there is no such file"
+        "no file was created"
     };
-    format!("nothing was put in the place of {}, {left}: {next}", how.to.display())
+    format!("{} was not restored, {left}: {next}", how.to.display())
 }
 
 fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String {
@@ -81,7 +81,7 @@ fn text(to: &Path, destination: &dyn Destination, restored: &Restored) -> String
     if restored.has_new_master {
         lines.add(
             "database",
-            format!("{}, with a master key of its own", hex(restored.database_id)),
+            format!("{}, with a new master key", hex(restored.database_id)),
         );
     } else {
         lines.add("database", hex(restored.database_id));
@@ -150,7 +150,7 @@ fn warn(to: &Path, restored: &Restored) {
     note_passed_over(&restored.passed_over);
     for unreachable in &restored.unreachable {
         note(&format!(
-            "backup {}: {} is missing; {} behind it, of up to {}, can't be reached",
+            "backup {}: {} is missing; {} after it, of up to {}, cannot be restored",
             unreachable.archive,
             unreachable.object,
             counted(unreachable.count.into(), "object"),
@@ -159,12 +159,12 @@ fn warn(to: &Path, restored: &Restored) {
     }
     if let Some(why) = &restored.replaced.unopened {
         note(&format!(
-            "the file that was there could not be opened, and was replaced without a lock: {why}"
+            "the existing file could not be opened and was replaced without a lock: {why}"
         ));
     }
     if restored.is_refused_by_pin {
         note(&format!(
-            "the keyring file refuses this database: if it is the one you meant, run selenite keys pin {}",
+            "the keyring file refuses this database; if it is the right one, run selenite keys pin {}",
             to.display()
         ));
     }
@@ -175,7 +175,7 @@ pub fn note_passed_over(names: &[ArchiveName]) {
     let Some(last) = names.first() else { return };
     let count = u64::try_from(names.len()).unwrap_or(u64::MAX);
     note(&format!(
-        "passed over {} with a time to come in its name, by a clock that was ahead: --backup {last} names the last",
+        "skipped {} with a time in the future in its name (a clock was wrong); to restore the last: --backup {last}",
         counted(count, "backup")
     ));
 }
@@ -186,12 +186,14 @@ fn complain(restored: &Restored) -> Result<(), Complaint> {
         return Ok(());
     }
     for page_no in restored.missing.iter().take(LISTED_MAX) {
-        note(&format!("page {page_no} is not in the backup, and is zeros"));
+        note(&format!(
+            "page {page_no} is not in the backup; it was filled with zeros"
+        ));
     }
     let missing = u64::try_from(restored.missing.len()).unwrap_or(u64::MAX);
     Err(Complaint::Found {
-        what: format!("the database is restored, without {}", counted(missing, "page")),
-        next: "run PRAGMA integrity_check on it, or take its rows out with selenite salvage",
+        what: format!("the database is restored except for {}", counted(missing, "page")),
+        next: "run PRAGMA integrity_check on it, or extract its rows with selenite salvage",
     })
 }
 

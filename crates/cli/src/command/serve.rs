@@ -51,7 +51,7 @@ fn announce(announcement: Announcement<'_>) -> io::Result<()> {
         Announcement::Identity { path, is_new } => {
             note(&format!("identity: {}", printable::path(path)));
             if is_new {
-                note("keep a copy of the identity elsewhere: without it nobody opens what the server stores");
+                note("keep a copy of the identity elsewhere: without it, the server's databases cannot be opened");
             }
         }
         Announcement::Certificate { path, fingerprint, .. } => {
@@ -66,10 +66,10 @@ fn announce(announcement: Announcement<'_>) -> io::Result<()> {
             allowed,
             descriptors,
         } => note(&format!(
-            "warning: {allowed} sessions instead of {promised}: the process may have {descriptors} file descriptors: see ulimit -n"
+            "warning: {allowed} sessions instead of {promised}: the process is limited to {descriptors} file descriptors (ulimit -n)"
         )),
         Announcement::InClear(_) => {
-            note("warning: clients may send passwords and data in clear: see --encryption");
+            note("warning: clients may send passwords and data unencrypted: see --encryption");
         }
     }
     Ok(())

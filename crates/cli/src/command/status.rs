@@ -54,8 +54,8 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
     let path = &arguments.database;
     if arguments.pages {
         return Err(Complaint::Engine(EngineError::Usage {
-            what: format!("{}: a folder, whose pages are not counted", path.display()),
-            next: "leave out --pages, or name one database".to_owned(),
+            what: format!("{}: --pages needs a database, not a folder", path.display()),
+            next: "omit --pages, or give a database".to_owned(),
         }));
     }
     let look = Look::new(access, arguments.limits())?;
@@ -80,7 +80,7 @@ fn run_listing(arguments: &arguments::Status, access: &Access, is_folder: bool) 
 fn complain(listing: &Listing) {
     for one in &listing.unreadable {
         let path = printable::path(&one.path);
-        eprintln!("warning: can't look into {path}: {}", printable::line(&one.why));
+        eprintln!("warning: cannot read {path}: {}", printable::line(&one.why));
     }
 }
 
@@ -218,7 +218,7 @@ fn describe(lines: &mut Lines, sealed: &Sealed) {
         let sealing = if epoch.is_sealing {
             ""
         } else {
-            ", no longer sealed under"
+            ", no longer used for new pages"
         };
         format!(
             "epoch {}, {}, made {}{sealing}",
@@ -244,19 +244,19 @@ fn word(is_whole: bool) -> &'static str {
     if is_whole { "ok" } else { "damaged" }
 }
 
-/// A database with one superblock opens as ever: nobody would notice before the other is lost, too.
+/// A database with one superblock opens as ever: no one would notice before the other is lost, too.
 pub fn warn_of_superblocks(found: Superblocks, path: &Path) {
     if !found.are_whole() {
         eprintln!(
-            "warning: one of the two superblocks is damaged: if the other is, too, nobody opens the database\n \
-             next: any change of keys rewrites it: selenite keys repair {}",
+            "warning: one of the two superblocks is damaged; if the other is damaged, too, the database \
+                cannot be opened\n next: rewrite it: selenite keys repair {}",
             printable::path(path)
         );
     }
     if found.keeps_dropped {
         eprintln!(
-            "warning: one of the two superblocks still lists a key that was dropped: the change was cut off\n \
-             next: rewrite it: selenite keys repair {}",
+            "warning: one of the two superblocks still lists a dropped key, because a change was \
+                interrupted\n next: rewrite it: selenite keys repair {}",
             printable::path(path)
         );
     }

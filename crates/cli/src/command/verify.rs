@@ -66,7 +66,7 @@ fn complain(report: &Report) -> Result<(), Complaint> {
     {
         return Err(Complaint::Found {
             what: format!("older than the anchor: {}", age(comparison)),
-            next: "find out who could put an old copy in its place, and restore the newest backup",
+            next: "find out who could put an old copy there, and restore the newest backup",
         });
     }
     let faults = report.faults.as_deref().unwrap_or_default();
@@ -77,8 +77,8 @@ fn complain(report: &Report) -> Result<(), Complaint> {
         return Ok(());
     }
     Err(Complaint::Found {
-        what: "every page is authentic, but together they are no sound database".to_owned(),
-        next: "what wrote it was at fault, not the disk: restore it from a backup, or try .recover of SQLite's shell",
+        what: "every page is authentic, but the database is not consistent".to_owned(),
+        next: "the fault was in the program that wrote it, not the disk: restore a backup, or try .recover of SQLite's shell",
     })
 }
 
@@ -100,12 +100,12 @@ fn age(found: &Comparison) -> String {
     }
     if found.generation_is_lower() {
         let (then, now) = found.generation;
-        by.push(format!("generation {}, and it was {}", count(now), count(then)));
+        by.push(format!("generation {} instead of {}", count(now), count(then)));
     }
     if found.change_counter_is_lower() {
         let (then, now) = found.change_counter;
         let now = now.map_or_else(String::new, |now| count(now.into()));
-        by.push(format!("change counter {now}, and it was {}", count(then.into())));
+        by.push(format!("change counter {now} instead of {}", count(then.into())));
     }
     by.join("; ")
 }
@@ -119,7 +119,7 @@ fn comparison_words(found: &Comparison) -> String {
             let changed = counted(found.changed_count, "page");
             let unknown = match found.unknown_count {
                 0 => String::new(),
-                unknown => format!(", {} of them by processes that it does not know", count(unknown)),
+                unknown => format!(", {} of them by unknown processes", count(unknown)),
             };
             format!("changed since the anchor of {made}: {changed} differ{unknown}")
         }
@@ -181,7 +181,7 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
         let pages = counted(u64::try_from(physical.pending.len()).unwrap_or(u64::MAX), "page");
         lines.add(
             "pending",
-            format!("{pages} cut off in writing, which the log or journal rewrites"),
+            format!("{pages} partly written, which the log or journal rewrites"),
         );
     }
     if let Some(comparison) = &report.comparison {
@@ -191,7 +191,7 @@ fn text(path: &std::path::Path, report: &Report, physical_only: bool) -> String 
         Some(faults) if faults.is_empty() => "ok".to_owned(),
         Some(faults) => counted(u64::try_from(faults.len()).unwrap_or(u64::MAX), "fault"),
         None if physical_only => "not checked".to_owned(),
-        None => "not checked: bad pages come first".to_owned(),
+        None => "not checked, because of bad pages".to_owned(),
     };
     lines.add("integrity", integrity);
     lines.add("took", speed(physical));

@@ -78,7 +78,7 @@ fn an_anchor_that_is_refused_is_exit_status_5_and_says_what_to_do() {
         .failed(6, "none.txt");
     bench
         .run(&["-i", "key.txt", "verify", "app.db", "--write-anchor", "app.db"])
-        .failed(2, "exists already");
+        .failed(2, "already exists");
 }
 
 #[test]

@@ -47,7 +47,10 @@ fn backups_are_listed_with_a_key_and_without() {
         without.out.contains(&full) && without.out.contains("without a key"),
         "{without:?}"
     );
-    assert!(without.out.contains("1 object that are none of ours"), "{without:?}");
+    assert!(
+        without.out.contains("ignored 1 object of other programs"),
+        "{without:?}"
+    );
     let json = bench.run(&["backups", "list", "backups", "--json"]).done().json();
     assert_eq!(
         (&json["by_key"], &named(&json, &full)["kind"]),
@@ -72,7 +75,7 @@ fn backups_are_listed_with_a_key_and_without() {
     );
     bench
         .run(&["backups", "list", "backups", "--database", "xyz"])
-        .failed(2, "no database id");
+        .failed(2, "not a database id");
 }
 
 #[test]
@@ -96,7 +99,7 @@ fn a_bad_backup_is_named_and_what_rests_on_it_too() {
     let ran = bench.run(&verify);
     assert_eq!(ran.status, 5, "{ran:?}");
     assert!(
-        ran.err.contains(&format!("{full}/part-00000000: ")) && ran.err.contains("rests is bad"),
+        ran.err.contains(&format!("{full}/part-00000000: ")) && ran.err.contains("base is bad"),
         "{ran:?}"
     );
     let json = bench
@@ -108,7 +111,7 @@ fn a_bad_backup_is_named_and_what_rests_on_it_too() {
     );
     bench
         .run(&[&verify[..], &["--backup", "nonsense"]].concat())
-        .failed(2, "no backup's name");
+        .failed(2, "not the name of a backup");
     bench
         .run(&["-i", "key.txt", "drill", "backups"])
         .failed(5, "part-00000000");

@@ -50,14 +50,14 @@ fn a_place_that_is_not_there_is_an_error_and_an_empty_one_says_so() {
         ("no backups in backups\n", "")
     );
     for index in [1, 3, 4] {
-        by_key(&bench, commands[index]).failed(2, "backups: it holds no backup");
+        by_key(&bench, commands[index]).failed(2, "no backups");
     }
     by_key(&bench, commands[2]).done();
     // Begun, and no more.
     let name = back_up(&bench, &[]);
     std::fs::remove_file(object(&bench, &name, "manifest")).unwrap();
     for index in [1, 3, 4] {
-        by_key(&bench, commands[index]).failed(2, "that was finished");
+        by_key(&bench, commands[index]).failed(2, "no finished backup");
     }
 }
 
@@ -65,10 +65,7 @@ fn a_place_that_is_not_there_is_an_error_and_an_empty_one_says_so() {
 fn a_folder_that_is_made_is_told() {
     let (bench, _) = Bench::encrypted();
     let backup = |to: &str| by_key(&bench, &["backup", "app.db", to]).done().err;
-    assert_eq!(
-        backup("slips/bakups"),
-        "made the folder slips/bakups: it was not there\n"
-    );
+    assert_eq!(backup("slips/bakups"), "created the folder slips/bakups\n");
     assert_eq!(backup("slips/bakups"), "");
     std::fs::create_dir(bench.path("there")).unwrap();
     assert_eq!(backup("there"), "");
@@ -89,7 +86,7 @@ fn a_backup_that_lacks_a_part_is_not_called_complete_and_restore_names_the_part(
         "{listed:?}"
     );
     assert!(
-        listed.out.contains("complete, on one that is NOT complete"),
+        listed.out.contains("complete, based on one that is NOT complete"),
         "{listed:?}"
     );
     assert!(
@@ -119,7 +116,9 @@ fn a_backup_that_lacks_a_part_is_not_called_complete_and_restore_names_the_part(
     std::fs::write(&part, &bytes[..bytes.len() - 7]).unwrap();
     let listed = by_key(&bench, &["backups", "list", "backups"]).done();
     assert!(
-        listed.out.contains("NOT complete: part-00000000: it is not as long"),
+        listed
+            .out
+            .contains("NOT complete: part-00000000: its size is not that of a part"),
         "{listed:?}"
     );
     assert_eq!(bench.names(), ["app.db", "backups"]);
@@ -138,14 +137,14 @@ fn what_the_keys_given_do_not_open_is_not_called_bad_or_missing() {
     // Nothing tells who sealed it.
     let doubted = bench.run(&["-i", "other.txt", "backups", "verify", "backups"]);
     assert!(
-        doubted.out.contains("0 good, 0 bad, 3 that the keys given do not open"),
+        doubted.out.contains("0 good, 0 bad, 3 that the given keys do not open"),
         "{doubted:?}"
     );
     let verified = bench.run(&["-i", "other.txt", "--origin", "any", "backups", "verify", "backups"]);
     assert!(
         verified
             .out
-            .contains("1 good, 0 bad, 2 that the keys given do not open"),
+            .contains("1 good, 0 bad, 2 that the given keys do not open"),
         "{verified:?}"
     );
     for name in [&full, &above] {
@@ -189,7 +188,7 @@ fn the_columns_of_a_list_stand_below_their_heads_and_help_says_what_they_are() {
     assert_eq!(end(lines[1], "SIZE"), end(lines[2], size), "{listed}");
     let help = bench.run(&["backups", "list", "--help"]).done().out;
     assert!(
-        help.contains("MADE is when") && help.contains("PAGES how many"),
+        help.contains("MADE is the time") && help.contains("PAGES its number"),
         "{help}"
     );
 }
@@ -201,7 +200,7 @@ fn a_drill_of_a_backup_that_lacks_pages_goes_on_if_that_is_meant() {
     crate::bench::flip_page(&path, 3);
     assert_eq!(by_key(&bench, &["backup", "app.db", "backups", "--skip-bad"]).status, 5);
     let ran = by_key(&bench, &["drill", "backups"]);
-    ran.failed(5, "pages that were not authentic are missing in it: 3");
+    ran.failed(5, "it lacks pages that were not authentic: 3");
     let ran = by_key(&bench, &["drill", "backups", "--allow-missing", "--json"]);
     assert_eq!(ran.json()["pages_missing"], serde_json::json!([3]));
     assert_eq!(ran.json()["good"], false);
@@ -222,6 +221,6 @@ fn a_file_that_may_not_grow_is_an_error_and_nothing_is_left() {
         .current_dir(bench.path(""))
         .env_clear()
         .env("HOME", bench.path(""));
-    run(&mut command).failed(6, "may not grow");
+    run(&mut command).failed(6, "file size limit");
     assert_eq!(bench.names(), ["app.db", "backups"]);
 }

@@ -70,7 +70,7 @@ fn a_backup_that_is_stopped_says_how_to_go_on_and_does() {
         );
         bench
             .run(&["-i", "key.txt", "backups", "verify", "backups"])
-            .failed(2, "that was finished");
+            .failed(2, "no finished backup");
         let ran = bench
             .run(&["-i", "key.txt", "backup", "app.db", "backups", "--resume", "--json"])
             .done();
@@ -91,7 +91,7 @@ fn a_restore_that_is_stopped_says_that_nothing_was_put_in_place() {
             stopped(&bench, &restore, signal, || draft.exists())
         });
         let err = err.expect("it was done each time before it heard of the signal");
-        assert!(err.contains("nothing was put in the place of new.db"), "{err}");
+        assert!(err.contains("new.db was not restored"), "{err}");
         assert_eq!(bench.names(), ["app.db", "backups"], "{signal:?}");
     }
     bench.run(&[&["-i", "key.txt"], &restore[..]].concat()).done();

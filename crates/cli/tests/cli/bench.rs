@@ -144,7 +144,7 @@ pub fn flip_page(path: &Path, page_no: usize) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// For statements whose rows nobody wants.
+/// For statements whose rows no one wants.
 pub struct Ignored;
 
 impl Rows for Ignored {

@@ -1,5 +1,5 @@
-//! `selenite compromised` beside changes that were begun before it, and after runs of its own that were stopped; changes of
-//! keys that are interrupted.
+//! `selenite compromised` beside changes that were begun before it, and after runs of its own that
+//! were stopped; changes of keys that are interrupted.
 
 use std::process::Stdio;
 
@@ -45,7 +45,7 @@ fn stop_in_last_step(bench: &Bench, slot: &str, signal: Signal) -> std::process:
     child.wait_with_output().unwrap()
 }
 
-/// One that nobody ends by himself.
+/// One that no one ends by himself.
 fn stop_a_new_key(bench: &Bench) {
     let mut child = start_slowly(bench);
     child.kill().unwrap();
@@ -106,10 +106,10 @@ fn stopped_in_its_last_step_it_says_how_to_go_on_and_does_no_more_than_is_left()
         err.contains(&format!("selenite compromised app.db {slot} --go-on")),
         "{err}"
     );
-    // Nobody knows a slot that is gone from one that was mistyped.
+    // No one knows a slot that is gone from one that was mistyped.
     compromised(&bench, &[&slot]).failed(2, "--go-on");
     let told = compromised(&bench, &[&slot, "--go-on"]).done().out;
-    assert!(told.contains("done before") && told.contains("key epoch 2"), "{told}");
+    assert!(told.contains("already done") && told.contains("key epoch 2"), "{told}");
     opens(&bench, "other.txt").failed(4, "");
 }
 
@@ -133,15 +133,15 @@ fn a_slot_that_would_be_lost_stops_it_before_anything_is_changed() {
 fn a_new_key_is_not_the_one_that_somebody_began_before() {
     let bench = bench();
     stop_a_new_key(&bench);
-    let refused = seal(&bench, &["--new-key"]).failed(2, "re-encrypted already");
+    let refused = seal(&bench, &["--new-key"]).failed(2, "in progress");
     assert!(
         refused.err.contains("epoch 2") && refused.err.contains("--resume"),
         "{refused:?}"
     );
     let told = seal(&bench, &["--cipher", "AES_256"]).done().out;
-    assert!(told.contains("went on with") && told.contains("key epoch 2"), "{told}");
+    assert!(told.contains("continued") && told.contains("key epoch 2"), "{told}");
     let told = seal(&bench, &["--new-key"]).done().out;
-    assert!(!told.contains("went on with") && told.contains("key epoch 3"), "{told}");
+    assert!(!told.contains("continued") && told.contains("key epoch 3"), "{told}");
 }
 
 /// Starts a command that has to wait for a writer, and interrupts it when it can hear that.

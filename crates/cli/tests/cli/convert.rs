@@ -58,7 +58,7 @@ fn to_a_new_file_overwrites_nothing() {
         .done();
     bench
         .run(&["-i", "key.txt", "decrypt", "app.db", "--to", "clear.db"])
-        .failed(2, "clear.db: exists already");
+        .failed(2, "clear.db: already exists");
     let ran = bench
         .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
         .done();
@@ -73,7 +73,7 @@ fn each_way_to_fail_has_its_exit_status() {
     std::fs::write(bench.path("noise.db"), [b'x'; 9000]).unwrap();
     bench
         .run(&["-i", "key.txt", "encrypt", "app.db"])
-        .failed(1, "encrypted already");
+        .failed(1, "already encrypted");
     bench
         .run(&["-i", "key.txt", "decrypt", "clear.db"])
         .failed(3, "not encrypted");
@@ -123,7 +123,7 @@ fn a_database_in_use_is_exit_status_7_and_stays_as_it_is() {
     }
 }
 
-/// An application may have taught its SQLite an order of texts that nobody else knows.
+/// An application may have taught its SQLite an order of texts that no one else knows.
 #[test]
 fn a_collation_of_the_application_is_an_error_that_says_what_to_do() {
     let bench = Bench::new();

@@ -35,7 +35,7 @@ fn a_new_database_is_made_only_if_told_to() {
     let sql = "CREATE TABLE t (a); INSERT INTO t VALUES (7); SELECT * FROM t";
     bench
         .run(&["-i", "key.txt", "exec", "new.db", sql])
-        .failed(6, "there is no such file");
+        .failed(6, "no such file");
     assert_eq!(bench.names(), Vec::<String>::new());
     bench.run(&["exec", "new.db", sql, "--create"]).failed(4, "no key");
     assert_eq!(bench.names(), Vec::<String>::new());
@@ -52,7 +52,7 @@ fn a_new_database_is_made_only_if_told_to() {
         "8192",
     ];
     assert_eq!(bench.run(&words).done().out, "7\n");
-    bench.run(&words).failed(2, "exists already");
+    bench.run(&words).failed(2, "already exists");
     let json = bench.run(&["status", "new.db", "--json"]).done().json();
     assert_eq!(json["superblock"]["suite"], "CHACHA20");
     assert_eq!(json["superblock"]["page_size"], 8192);
@@ -78,7 +78,7 @@ fn errors_of_sql_and_of_data_differ() {
     .done();
 }
 
-/// `selenite exec ... | head -1`: the reader is gone, and nobody complains.
+/// `selenite exec ... | head -1`: the reader is gone, and no one complains.
 #[test]
 fn a_reader_that_stops_is_no_error() {
     use std::io::{BufRead, BufReader, Read};

@@ -70,7 +70,7 @@ fn unlocked(bench: &Bench, path: &Path) -> Unlocked {
     selenite_keyring::unlock(&bytes[..32768], &identities, &Trust::default(), &Cache::new()).unwrap()
 }
 
-/// Changes a superblock in both places, as nobody but a holder of its keys can.
+/// Changes a superblock in both places, as no one but a holder of its keys can.
 fn rewrite(bench: &Bench, name: &str, change: impl FnOnce(&mut Unlocked)) {
     let path = bench.path(name);
     let mut next = unlocked(bench, &path);
@@ -94,14 +94,14 @@ fn a_folder_is_a_table_with_a_summary() {
         "{}",
         without.out
     );
-    assert!(without.out.contains("the file's own word") && without.out.contains("another product"));
+    assert!(without.out.contains("the file's own claim") && without.out.contains("another product"));
     let ran = bench.run(&["-i", "key.txt", "status", "srv"]).done();
     let app = line(&ran, "srv/app.db");
     assert!(
         app.contains("  yes  ") && app.ends_with("never verified, unencrypted copy: app.db.bak"),
         "{app}"
     );
-    assert!(line(&ran, "srv/clear.db").ends_with("in clear beside encrypted ones"));
+    assert!(line(&ran, "srv/clear.db").ends_with("unencrypted among encrypted databases"));
     assert!(line(&ran, "srv/torn.db").contains("  damaged  "), "{}", ran.out);
     assert!(line(&ran, "srv/other.db").contains("  unknown  "), "{}", ran.out);
     assert!(
@@ -447,8 +447,7 @@ fn what_can_not_be_looked_into_is_said_and_ends_nothing() {
     let ran = run(command.stdin(input));
     assert_eq!(ran.status, 1, "{ran:?}");
     assert!(
-        ran.err
-            .contains("can't look into srv/clear.db: this process has it open"),
+        ran.err.contains("cannot read srv/clear.db: this process has it open"),
         "{ran:?}"
     );
     let object = ran.json();

@@ -34,7 +34,7 @@ fn ask(database: &Database, sql: &str) -> Vec<i64> {
     rows.0
 }
 
-/// Whether somebody keeps the log from being cut.
+/// Whether someone keeps the log from being cut.
 fn is_log_held(database: &Database) -> bool {
     ask(database, "PRAGMA wal_checkpoint(TRUNCATE)")[0] != 0
 }
@@ -118,7 +118,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
             let follower = Follower::start(&bench);
             follower.hear("following");
             let second = ["-i", "key.txt", "follow", "app.db", "backups", "--once"];
-            let named = format!("process {} follows it to backups", follower.child.id());
+            let named = format!("already followed to backups by process {}", follower.child.id());
             bench.run(&second).failed(7, &named);
             let (place, aside) = (bench.path("backups"), bench.path("aside"));
             fs::rename(&place, &aside).unwrap();
@@ -135,7 +135,7 @@ fn who_is_asked_to_end_while_the_destination_is_away_lets_go_of_the_log() {
             insert(10);
             let out = follower.end(signal);
             assert!(
-                out.contains("is not there") && out.contains("any more"),
+                out.contains("were not sent") && out.contains("no longer exists"),
                 "{signal:?} {out}"
             );
             assert!(!place.exists());
@@ -217,7 +217,7 @@ fn until_when_it_was_followed_is_what_the_log_says_and_not_when_its_files_were_c
         text.contains(&format!("followed until {}", until.as_str().unwrap())),
         "{text}"
     );
-    // Nobody without a key knows.
+    // No one without a key knows.
     let closed = bench.run(&["backups", "list", "backups", "--json"]).done().json();
     assert_eq!(closed["backups"][0]["followed_until"], serde_json::Value::Null);
     assert_eq!(closed["backups"][0]["followed"], true);

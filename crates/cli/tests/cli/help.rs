@@ -139,7 +139,7 @@ fn wrong_usage_is_exit_status_2() {
         .failed(2, "deprecated");
 }
 
-/// Somebody pastes the key itself where its file should be named.
+/// Someone pastes the key itself where its file should be named.
 #[test]
 fn a_secret_key_in_an_argument_is_not_repeated() {
     let bench = Bench::new();

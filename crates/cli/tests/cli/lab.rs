@@ -138,7 +138,7 @@ fn a_study_that_was_killed_goes_on_and_reports() {
     );
     lab.done(&["compare", "small.lab.db", "r.json"]);
     assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("report"));
-    assert!(lab.refused(&["run", "small.toml"], 2).contains("exists already"));
+    assert!(lab.refused(&["run", "small.toml"], 2).contains("already exists"));
 }
 
 #[test]
@@ -232,7 +232,7 @@ fn walk(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// Source 003 reads its parameters in every loop, so that they can be changed, and the test stopped, while it runs.
+/// The hummer measurement reads its parameters in every loop, so that they can be changed, and the test stopped, while it runs.
 #[test]
 fn a_mix_is_changed_and_a_study_stopped_while_it_runs() {
     let lab = Lab::new();

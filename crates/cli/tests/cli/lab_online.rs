@@ -107,7 +107,7 @@ fn selenite_itself_is_the_administrators_program() {
     for cell in found["cells"].as_array().unwrap() {
         let sealing = &cell["phases"]["AES_256"]["sealing"];
         let said = sealing["said"].as_str().unwrap();
-        assert!(said.contains("key epoch 2; the old key is gone"), "{said}");
+        assert!(said.contains("key epoch 2; the old key was destroyed"), "{said}");
         assert!(sealing["seconds"].as_f64().unwrap() > 0.0, "{sealing}");
     }
 }
@@ -155,7 +155,7 @@ fn check(cell: &Value) {
 #[test]
 fn a_program_that_seals_nothing_or_fails_is_an_error() {
     for (script, status, told) in [
-        ("exit 0", 5, "is said to be re-encrypted, and is not"),
+        ("exit 0", 5, "is reported as re-encrypted, but is not"),
         ("echo no room >&2; exit 3", 1, "no room"),
     ] {
         let output = Lab::new(script).run(&["run", "online.toml", "--progress", "none", "--set", "study.sessions=1"]);

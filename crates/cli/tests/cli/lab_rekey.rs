@@ -51,7 +51,7 @@ fn where_there_is_no_key_none_is_changed() {
     let folder = folder.path();
     std::fs::write(folder.join("none.toml"), WHOLE.replace("AEGIS_256X4", "NONE")).unwrap();
     let error = lab(folder, &["run", "none.toml"]).unwrap_err();
-    assert!(error.contains("has no key, which cell `rekey` is to change"), "{error}");
+    assert!(error.contains("has no key, which cell `rekey` changes"), "{error}");
 }
 
 const WHOLE: &str = r#"

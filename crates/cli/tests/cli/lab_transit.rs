@@ -33,11 +33,11 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
     assert_eq!(names, ["offload", "optional", "plain", "plain2", "require", "strict"]);
     assert!(proofs["require"].contains("TLSv1_2"), "{}", proofs["require"]);
     assert!(proofs["strict"].contains("TLSv1_3"), "{}", proofs["strict"]);
-    assert!(proofs["optional"].contains("its login is encrypted, and nothing else"));
+    assert!(proofs["optional"].contains("only its login is encrypted"));
     let cell = &found["cells"][0];
     assert_eq!(
         (&cell["work"], &cell["unit"]),
-        (&"messages".into(), &"turn of the loop".into())
+        (&"messages".into(), &"iteration of the loop".into())
     );
     let switches = |arm: &str| cell["levels"][arm]["metrics"]["switches"].as_f64().unwrap();
     for arm in names {
@@ -58,7 +58,7 @@ fn what_a_server_sends_is_proved_encrypted_counted_and_measured() {
     let page = std::fs::read_to_string(folder.join("w.md")).unwrap();
     for part in [
         "### CPU time of the server for each packet",
-        "| SQL Server 2014 | source 000 | +60.5 % | +39.0 % |",
+        "| SQL Server 2014 | context switches | +60.5 % | +39.0 % |",
         "| Selenite, offload | 20000 turns, packets of 4096 bytes |",
     ] {
         assert!(page.contains(part), "{part}: {page}");
@@ -75,7 +75,7 @@ fn servers_and_databases_are_not_compared() {
         1,
     );
     for (text, what) in [
-        (mixed, "make a study of its own"),
+        (mixed, "put them in a separate study"),
         (WIRE.replace("packet_size = 4096", "packet_size = 100"), "packet_size"),
         (
             WIRE.replace("kind = \"wire\"", "kind = \"cards\"\nrows = 5"),

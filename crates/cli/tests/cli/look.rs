@@ -122,7 +122,7 @@ fn verify_finds_an_old_page_by_the_integrity_check() {
         .done();
     let ran = bench
         .run(&["-i", "key.txt", "verify", "app.db"])
-        .failed(5, "no sound database");
+        .failed(5, "not consistent");
     assert!(ran.out.contains("all of it"), "{ran:?}");
 }
 
@@ -157,7 +157,7 @@ fn verify_finds_nothing_bad_while_others_write() {
     }
 }
 
-/// The other superblock opens the database; nobody would notice before that is lost, too.
+/// The other superblock opens the database; no one would notice before that is lost, too.
 #[test]
 fn a_damaged_superblock_is_reported_and_repaired() {
     let (bench, path) = Bench::encrypted();
@@ -220,7 +220,7 @@ fn salvage_says_what_was_lost_and_exits_by_it() {
     flip_page(&path, 4);
     bench
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "saved.db"])
-        .failed(2, "exists already");
+        .failed(2, "already exists");
     let ran = bench
         .run(&["-i", "key.txt", "salvage", "app.db", "--to", "part.db"])
         .failed(5, "not everything");
@@ -308,7 +308,7 @@ fn a_key_file_that_others_can_read_is_a_warning_and_one_that_they_can_write_an_e
     set(0o666);
     bench
         .run(&["-i", "key.txt", "status", "app.db"])
-        .failed(4, "key.txt is not trusted: others than its owner can write there");
+        .failed(4, "key.txt is not trusted: users other than its owner can write there");
     set(0o600);
     let text = bench.run(&["-i", "key.txt", "status", "app.db"]).done().out;
     assert!(!text.contains("can be read by others"), "{text}");
@@ -321,7 +321,7 @@ fn what_exists_already_and_a_wrong_configuration_are_errors_of_usage() {
     std::fs::write(bench.path("quick.toml"), "").unwrap();
     bench
         .run(&["lab", "init", "quick", "--output", "quick.toml"])
-        .failed(2, "exists already");
+        .failed(2, "already exists");
     std::fs::write(bench.path("config.toml"), "identiy = 'key.txt'\n").unwrap();
     bench.plain("store.lab.db", NOTES);
     let mut command = bench.command(&["encrypt", "store.lab.db"]);
@@ -329,5 +329,5 @@ fn what_exists_already_and_a_wrong_configuration_are_errors_of_usage() {
     ran.failed(2, "did you mean \"identity\"?");
     bench
         .run(&["lab", "aa", "store.lab.db"])
-        .failed(2, "store.lab.db is a store, an SQLite database, and no configuration");
+        .failed(2, "store.lab.db is a store (an SQLite database), not a configuration");
 }

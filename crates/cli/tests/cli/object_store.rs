@@ -60,7 +60,7 @@ fn a_store_that_refuses_is_told_with_what_to_do_and_without_a_secret() {
     let mut command = bench.command(&["-i", "key.txt", "backup", "app.db", "s3://backups/x"]);
     let ran = run(with_store(&mut command, &store, "hunter2"));
     assert!(!ran.err.contains("hunter2"), "{ran:?}");
-    ran.failed(6, "the store says 403 SignatureDoesNotMatch");
+    ran.failed(6, "the store answered 403 SignatureDoesNotMatch");
     assert!(!store.folder.path().join("backups/x").exists());
 }
 

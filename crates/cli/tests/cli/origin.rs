@@ -133,7 +133,7 @@ fn a_key_command_pins_a_database_on_first_use() {
     let lock = bench.path(".config/selenite/keyring.toml.lock");
     fs::remove_file(&lock).unwrap();
     fs::create_dir(&lock).unwrap();
-    read("other.db").failed(4, "can't be pinned on first use");
+    read("other.db").failed(4, "cannot pin the database on first use");
     by_command(&bench, &["--origin", "any", "exec", "other.db", "SELECT 1"]).done();
 }
 
@@ -154,7 +154,7 @@ fn what_is_restored_or_encrypted_at_a_pinned_path_takes_its_place() {
     assert!(unknown.status != 0, "{unknown:?}");
     fs::write(bench.path("empty.toml"), "").unwrap();
     let unknown = run(bench.command(&elsewhere).env("SELENITE_KEYRING", "empty.toml"));
-    unknown.failed(4, "can't prove who made it");
+    unknown.failed(4, "cannot prove who made it");
     let other_keys = [&["--origin", "any"][..], &again[..], &["--for", "command:kms"][..]].concat();
     by_command(&bench, &other_keys).done();
     read().done();

@@ -1,5 +1,5 @@
-//! Names that files and databases bring along never reach a terminal as they are: they move no cursor, turn no direction
-//! of writing, and forge no line.
+//! Names that files and databases bring along never reach a terminal as they are: they move no
+//! cursor, turn no direction of writing, and forge no line.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ fn names_of_columns_and_values_forge_nothing() {
     check(bench.run(&["-i", "key.txt", "exec", "app.db", &sql]));
 }
 
-/// Such a file needs no key: whoever may write to the folder has it named.
+/// Such a file needs no key: anyone who may write to the folder has it named.
 #[test]
 fn names_of_leftovers_forge_nothing() {
     let bench = Bench::new();

@@ -62,7 +62,7 @@ fn a_new_key_another_suite_and_back_are_told_and_change_no_row() {
     let before = count(&bench);
     let told = seal(&bench, &["--new-key"]).done();
     assert!(
-        told.out.contains("AES_256, key epoch 2; the old key is gone"),
+        told.out.contains("AES_256, key epoch 2; the old key was destroyed"),
         "{told:?}"
     );
     assert!(
@@ -116,8 +116,8 @@ fn off_needs_the_extension_still_and_on_encrypts_again() {
     }
     let mut allowed = bench.command(&["-i", "key.txt", "verify", "app.db"]);
     run(allowed.env("SELENITE_PLAIN", "allow")).done();
-    seal(&bench, &["--new-key"]).failed(2, "in clear");
-    seal(&bench, &["--pause"]).failed(2, "none of its pages");
+    seal(&bench, &["--new-key"]).failed(2, "unencrypted");
+    seal(&bench, &["--pause"]).failed(2, "no re-encryption is in progress");
     seal(&bench, &["--on"]).done();
     assert!(count(&bench).contains("1000"));
     assert!(
@@ -136,7 +136,7 @@ fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
     seal(&bench, &["--cipher", "CHACHA20"]).failed(7, &format!("process {}", child.id()));
     let told = seal(&bench, &["--status"]).done().out;
     assert!(
-        told.contains("changing key or suite") && told.contains("a second"),
+        told.contains("changing key or suite") && told.contains("per second"),
         "{told}"
     );
     assert_eq!(count(&bench), before);
@@ -145,7 +145,7 @@ fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
     assert_eq!(output.status.code(), Some(130));
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(
-        err.contains("stopped before all pages") && err.contains("--resume"),
+        err.contains("interrupted before all pages") && err.contains("--resume"),
         "{err}"
     );
     assert!(state(&bench)["running"].is_null());
@@ -155,7 +155,7 @@ fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
         (state(&bench)["state"].as_str().unwrap(), count(&bench)),
         ("steady", before)
     );
-    seal(&bench, &["--resume"]).failed(2, "none of its pages");
+    seal(&bench, &["--resume"]).failed(2, "no re-encryption is in progress");
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_pause_of_another_is_asked_for_and_ended() {
     }
     assert_eq!(state(&bench)["paused"], true);
     let told = seal(&bench, &["--resume"]).done().out;
-    assert!(told.contains(&format!("process {} goes on", child.id())), "{told}");
+    assert!(told.contains(&format!("process {} continues", child.id())), "{told}");
     assert_eq!(state(&bench)["paused"], false);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait_with_output().unwrap().status.code(), Some(130));
@@ -251,7 +251,7 @@ fn somebody_is_shut_out_in_three_steps() {
         .done()
         .out;
     assert!(
-        again.contains("removed before") && again.contains("key epoch 3"),
+        again.contains("already removed") && again.contains("key epoch 3"),
         "{again}"
     );
 }

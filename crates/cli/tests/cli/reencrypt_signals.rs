@@ -60,7 +60,7 @@ fn stop(bench: &Bench, child: Child, signal: Signal, state_left: &str) {
     let err = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(130), "{signal:?} {err}");
     assert!(
-        err.contains("stopped before all pages") && err.contains("selenite reencrypt") && err.contains("--resume"),
+        err.contains("interrupted before all pages") && err.contains("selenite reencrypt") && err.contains("--resume"),
         "{signal:?} {err}"
     );
     let left = state(bench);
@@ -105,7 +105,7 @@ fn while_it_waits_for_a_writer_it_names_that_one_and_stops() {
         let child = start_slowly(&bench);
         holder.run("BEGIN IMMEDIATE");
         let named = format!("process {} writes", std::process::id());
-        wait_for(&bench, &format!("waiting for who writes: {named}"));
+        wait_for(&bench, &format!("waiting for writers: {named}"));
         let told = seal(&bench, &["--status"]).done().out;
         assert!(told.contains(&format!("{named}, since 20")), "{told}");
         stop(&bench, child, signal, SEALING);
@@ -127,7 +127,7 @@ fn while_it_waits_for_a_reader_at_the_end_it_names_that_one_and_stops() {
         let mut command = bench.command(&arguments);
         let child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let named = format!("process {} reads", std::process::id());
-        wait_for(&bench, &format!("waiting for who reads: {named}"));
+        wait_for(&bench, &format!("waiting for readers: {named}"));
         stop(&bench, child, signal, "finishing");
         holder.run("COMMIT");
         go_on(&bench, &before);

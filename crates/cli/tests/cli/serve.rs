@@ -37,7 +37,7 @@ impl Served {
                 let mut err = String::new();
                 served.child.stderr.take().unwrap().read_to_string(&mut err).unwrap();
                 served.child.wait().unwrap();
-                assert!(err.contains("another program listens there"), "{err}");
+                assert!(err.contains("another program is using this port"), "{err}");
                 return None;
             }
             if line.trim_end() == format!("listening on {listen}") {
@@ -172,7 +172,7 @@ fn a_port_that_is_taken_is_said_so_before_anything_is_made() {
     let listen = taken.local_addr().unwrap().to_string();
     bench
         .run(&["serve", "--data", "data", "--listen", &listen])
-        .failed(7, "can't listen at");
+        .failed(7, "cannot listen on");
     assert_eq!(bench.names(), Vec::<String>::new());
 }
 
@@ -243,7 +243,7 @@ fn a_signal_ends_a_server_that_waits_for_its_identity() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has the folder before it reads the identity, which nobody ever writes.
+    // It has the folder before it reads the identity, which no one ever writes.
     let lock = bench.path("data").join(".selenite-server");
     let began = Instant::now();
     while !lock.exists() {

@@ -1,4 +1,4 @@
-//! Objects of a log by somebody who has the key: of any content, and such as follow one another or nearly.
+//! Objects of a log by someone who has the key: of any content, and such as follow one another or nearly.
 //!
 //! - turns-connect: of what is taken in, every whole turn begins where the one before ended, and
 //!   all of its objects say the same.

@@ -1,4 +1,4 @@
-//! Parts of any bytes, and parts of any content that somebody sealed who has the key.
+//! Parts of any bytes, and parts of any content that someone sealed who has the key.
 
 use std::sync::OnceLock;
 

@@ -1,8 +1,10 @@
-//! A whole database that somebody altered, opened and queried as an application does: its superblocks, pages, log or journal, and pages
-//! of any content that are sealed as they should be, so that SQLite itself reads them.
+//! A whole database that someone altered, opened and queried as an application does: its
+//! superblocks, pages, log or journal, and pages of any content that are sealed as they should be,
+//! so that SQLite itself reads them.
 //!
-//! row-is-genuine: where nothing was sealed by the attacker, every byte of a row that is read was written there. A cut journal may
-//! leave pages of several transactions (THREAT_MODEL 4), so that the parts of a row on different pages may be of different versions.
+//! row-is-genuine: where nothing was sealed by the attacker, every byte of a row that is read was
+//! written there. A cut journal may leave pages of several transactions (THREAT_MODEL 4), so that
+//! the parts of a row on different pages may be of different versions.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

@@ -1,4 +1,4 @@
-//! A data folder that somebody else could write to, and rows of its master.db: the server starts on it or says why not.
+//! A data folder that someone else could write to, and rows of its master.db: the server starts on it or says why not.
 //!
 //! outside-is-kept: nothing outside of the folder is changed or removed, also where names and links lead there.
 
@@ -112,7 +112,7 @@ impl Steps<'_> {
     fn take(&mut self, world: &World, folder: &Path, outside: &Path) -> Option<()> {
         let kind = self.byte()?;
         let name = self.name()?;
-        // Whoever may write to this folder may write to no other.
+        // Anyone who may write to this folder may write to no other.
         let path = folder.join(name.replace(['/', '\0'], "_"));
         // What is there makes room, and is not written through.
         if kind % 8 != 7 {

@@ -1,4 +1,4 @@
-//! What somebody left where a report of an operation should be.
+//! What someone left where a report of an operation should be.
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
 

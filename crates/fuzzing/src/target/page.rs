@@ -17,7 +17,7 @@ pub fn fuzz(data: &[u8]) {
     let number = PageNo(u32::from_be_bytes([head[1] & 1, head[2], head[3], head[4]]).max(2));
     let mut cipher = cipher(suite);
 
-    // Whatever the bytes are, nobody sealed them.
+    // Whatever the bytes are, no one sealed them.
     let mut image = content.to_vec();
     image.resize(SIZE, 0);
     refuse(&mut cipher, number, &image);

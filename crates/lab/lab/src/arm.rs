@@ -63,7 +63,7 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
             Some(other) if other.worker == arm.worker => {}
             Some(_) => {
                 let what = format!("engine `{}` has two different workers", arm.engine);
-                return Err(ConfigError::new(what).next("give each an engine's name of its own"));
+                return Err(ConfigError::new(what).next("give each its own engine name"));
             }
         }
     }

@@ -72,10 +72,10 @@ impl PageCache {
     }
 
     /// Puts a database, its WAL and its shared memory out of the cache, and proves it: less than [`COLD_SHARE_MAX`] is
-    /// resident. Nobody may have it open.
+    /// resident. No one may have it open.
     ///
     /// # Errors
-    /// [`CacheError::NotEvicted`] where the file system keeps its pages (tmpfs has no others), or somebody has them
+    /// [`CacheError::NotEvicted`] where the file system keeps its pages (tmpfs has no others), or someone has them
     /// mapped; all others.
     pub fn evict(&self, database: &Path) -> Result<Residence, CacheError> {
         let mut residence = Residence::default();
@@ -196,7 +196,7 @@ impl CacheError {
             Self::NoFincore => "install util-linux (Debian and Ubuntu: util-linux-extra in newer releases)",
             Self::Fincore { .. } => "use fincore of util-linux 2.38 or newer",
             Self::NotEvicted { .. } => {
-                "put the study on a disk's file system (not tmpfs or overlay), and have nothing else read its twins"
+                "put the study on a disk's file system (not tmpfs or overlay), and let nothing else read its databases"
             }
             Self::Io { .. } => "check the path and its permissions",
         }
@@ -206,7 +206,7 @@ impl CacheError {
 impl fmt::Display for CacheError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NoFincore => write!(f, "there is no fincore, so a cold cache can't be proved"),
+            Self::NoFincore => write!(f, "fincore is missing, so a cold cache cannot be proved"),
             Self::Fincore { said } => write!(f, "fincore could not say what is in the page cache: {said}"),
             Self::NotEvicted { path, residence } => write!(
                 f,

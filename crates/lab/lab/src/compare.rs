@@ -25,7 +25,7 @@ impl fmt::Display for CompareError {
             Self::OtherSchema(schema) => {
                 write!(
                     f,
-                    "a summary of schema {schema}, and this program knows {SUMMARY_SCHEMA}: make it again from its store"
+                    "a summary of schema {schema}, but this program supports {SUMMARY_SCHEMA}: export it again from its store"
                 )
             }
             Self::NothingInCommon => write!(f, "these studies have no cell and arm in common"),

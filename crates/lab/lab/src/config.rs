@@ -112,12 +112,12 @@ impl Config {
             cells.extend(made.map_err(|error| error.at(text, table.span().start))?);
         }
         if cells.is_empty() {
-            return Err(ConfigError::new("there is no cell").next("add a table `[[cells]]`"));
+            return Err(ConfigError::new("no cell").next("add a table `[[cells]]`"));
         }
         let online = cells.iter().filter(|cell| cell.online.is_some()).count();
         if online > 0 && online < cells.len() {
-            let what = "cells of work `online` are judged by another figure than others";
-            return Err(ConfigError::new(what).next("make two studies of them"));
+            let what = "cells of work `online` are judged by another metric than others";
+            return Err(ConfigError::new(what).next("make two studies"));
         }
         check_keys(&arms, &cells)?;
         check_transit(&arms, &cells)?;
@@ -148,11 +148,13 @@ impl Config {
         if self.study.sessions < SESSIONS_MIN {
             let sessions = self.study.sessions;
             notes.push(format!(
-                "{sessions} sessions are too few for a verdict: that takes {SESSIONS_MIN}"
+                "{sessions} sessions are too few for a verdict, which needs {SESSIONS_MIN}"
             ));
         }
         if self.arms.is_empty() {
-            notes.push("there is no encrypted arm: this study only shows what a second copy differs by".to_owned());
+            notes.push(
+                "no encrypted arm: this study only shows the difference between two unencrypted copies".to_owned(),
+            );
         }
         if self.cells.iter().all(|cell| !cell.gating) {
             notes.push("no cell has `gating = true`: there will be no verdict".to_owned());
@@ -203,14 +205,12 @@ impl StudyTable {
             return Err(ConfigError::new("the name of a study has no `/`"));
         }
         if !(1..=SESSIONS_MAX).contains(&self.sessions) {
-            return Err(ConfigError::new(format!(
-                "`sessions` has to be from 1 to {SESSIONS_MAX}"
-            )));
+            return Err(ConfigError::new(format!("`sessions` must be from 1 to {SESSIONS_MAX}")));
         }
         if self.pairs < 2 || !self.pairs.is_multiple_of(2) || self.pairs > PAIRS_MAX {
             let why = "every order of arms has its mirror image";
             return Err(ConfigError::new(format!(
-                "`pairs` has to be even, from 2 to {PAIRS_MAX}: {why}"
+                "`pairs` must be even, from 2 to {PAIRS_MAX}: {why}"
             )));
         }
         if i64::try_from(self.seed).is_err() {
@@ -218,7 +218,7 @@ impl StudyTable {
         }
         let block_timeout = self.block_timeout.map_or(Duration::from_secs(120), |time| time.0);
         if block_timeout.is_zero() {
-            return Err(ConfigError::new("`block_timeout` has to be longer than nothing"));
+            return Err(ConfigError::new("`block_timeout` must be positive"));
         }
         Ok(Study {
             title: if self.title.is_empty() {
@@ -251,9 +251,7 @@ impl LayoutTable {
     fn resolve(self) -> Result<Layout, ConfigError> {
         let page_size = self.page_size.unwrap_or(4096);
         if !page_size.is_power_of_two() || !(512..=65536).contains(&page_size) {
-            return Err(ConfigError::new(
-                "`page_size` has to be a power of two from 512 to 65536",
-            ));
+            return Err(ConfigError::new("`page_size` must be a power of two from 512 to 65536"));
         }
         let cache = self.cache.map_or(2 << 20, |size| size.0);
         let cache_kib = u32::try_from(cache >> 10)
@@ -261,7 +259,7 @@ impl LayoutTable {
             .filter(|kib| (64..=CACHE_KIB_MAX).contains(kib));
         Ok(Layout {
             page_size,
-            cache_kib: cache_kib.ok_or_else(|| ConfigError::new("`cache` has to be from 64KiB to 1TiB"))?,
+            cache_kib: cache_kib.ok_or_else(|| ConfigError::new("`cache` must be from 64KiB to 1TiB"))?,
             journal_mode: choice("journal mode", self.journal_mode, "wal", &JOURNAL_MODES)?,
             synchronous: choice("synchronous", self.synchronous, "normal", &SYNCHRONOUS)?,
         })
@@ -319,17 +317,17 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
     let archived = cells.iter().find(|cell| matches!(cell.work, Work::Archive { .. }));
     if let (Some(arm), Some(cell)) = (stranger, archived) {
         let what = format!(
-            "arm `{}` has no backups of its own, which cell `{}` is to make",
+            "arm `{}` cannot make backups, which cell `{}` needs",
             arm.name, cell.name
         );
-        return Err(ConfigError::new(what).next("leave out one of them"));
+        return Err(ConfigError::new(what).next("remove one of them"));
     }
     let keyless = arms.iter().find(|arm| arm.engine == "selenite" && arm.cipher == "NONE");
     let rekeyed = cells.iter().find(|cell| cell.work == Work::Rekey);
     match (keyless, rekeyed) {
         (Some(arm), Some(cell)) => {
-            let what = format!("arm `{}` has no key, which cell `{}` is to change", arm.name, cell.name);
-            Err(ConfigError::new(what).next("leave out one of them"))
+            let what = format!("arm `{}` has no key, which cell `{}` changes", arm.name, cell.name);
+            Err(ConfigError::new(what).next("remove one of them"))
         }
         _ => Ok(()),
     }
@@ -347,7 +345,7 @@ fn check_transit(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> 
         "work `messages` is done by arms of engine `{}`, which do no other",
         arm::TRANSIT
     );
-    Err(ConfigError::new(what).next("make a study of its own of them"))
+    Err(ConfigError::new(what).next("put them in a separate study"))
 }
 
 fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {
@@ -359,7 +357,7 @@ fn check_name(kind: &str, name: &str) -> Result<(), ConfigError> {
         true => Ok(()),
         false => {
             let rule = format!("up to {NAME_MAX} letters, digits, `-`, `_`, `.`, beginning with a letter or a digit");
-            Err(ConfigError::new(format!("`{name}` is no name for: {kind}")).next(rule))
+            Err(ConfigError::new(format!("`{name}` is not a valid name of a {kind}")).next(rule))
         }
     }
 }

@@ -27,9 +27,9 @@ impl fmt::Display for Disqualification {
         match self {
             Self::Empty => write!(f, "no pair of blocks counts"),
             Self::Unfinished => write!(f, "it has not ended"),
-            Self::FewSessions(1) => write!(f, "it has one session, and a verdict needs {SESSIONS_MIN}"),
-            Self::FewSessions(sessions) => write!(f, "it has {sessions} sessions, and a verdict needs {SESSIONS_MIN}"),
-            Self::NoSecondCopy => write!(f, "there are no figures of a second copy of the plain twin"),
+            Self::FewSessions(1) => write!(f, "it has one session; a verdict needs {SESSIONS_MIN}"),
+            Self::FewSessions(sessions) => write!(f, "it has {sessions} sessions; a verdict needs {SESSIONS_MIN}"),
+            Self::NoSecondCopy => write!(f, "no figures of the second unencrypted copy"),
             Self::NoProof(arm) => write!(f, "the encryption of {arm} was not proved"),
         }
     }

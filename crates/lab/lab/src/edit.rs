@@ -31,7 +31,7 @@ impl Edit {
     pub fn set(&mut self, assignment: &str) -> Result<(), ConfigError> {
         let (path, value) = assignment
             .split_once('=')
-            .ok_or_else(|| problem(format!("`{assignment}` sets nothing"), "write KEY=VALUE"))?;
+            .ok_or_else(|| problem(format!("`{assignment}` is not an assignment"), "write KEY=VALUE"))?;
         let names: Vec<&str> = path.split('.').map(str::trim).collect();
         let Some((last, tables)) = names.split_last() else {
             return Ok(());
@@ -55,8 +55,9 @@ impl Edit {
 
     /// The configuration with all of these set.
     ///
-    /// Errors: as of [`Edit::set`] and [`Config::parse`]. Nobody has seen the lines of the text that results, so an error
-    /// names what was set: those without which there is none, or another one.
+    /// Errors: as of [`Edit::set`] and [`Config::parse`]. No one has seen the lines of the text
+    /// that results, so an error names what was set: those without which there is none, or another
+    /// one.
     pub fn with(&self, assignments: &[String]) -> Result<Config, ConfigError> {
         let parsed = |but: Option<usize>| {
             let mut edit = self.clone();

@@ -212,15 +212,15 @@ impl EnginesError {
     pub fn advice(&self) -> String {
         match self {
             Self::Missing { engine, .. } if PEERS.contains(&engine.as_str()) => {
-                format!("make peers, or name a folder with {PREFIX}{engine} in {FOLDERS_VARIABLE}")
+                format!("run make peers, or put a folder with {PREFIX}{engine} in {FOLDERS_VARIABLE}")
             }
             Self::Missing { engine, .. } => format!(
                 "engines are {}, {}; another one needs {PREFIX}{engine} in a folder of {FOLDERS_VARIABLE}",
                 OWN_ENGINES.join(", "),
                 PEERS.join(", ")
             ),
-            Self::NoFile { .. } => "correct `worker` of the arm, or leave it out".to_owned(),
-            Self::NotMasked { .. } => "leave out aes_instructions = false of this arm".to_owned(),
+            Self::NoFile { .. } => "correct `worker` of the arm, or remove it".to_owned(),
+            Self::NotMasked { .. } => "remove aes_instructions = false from this arm".to_owned(),
             Self::Drive(error) => error.advice(),
         }
     }
@@ -231,19 +231,15 @@ impl fmt::Display for EnginesError {
         match self {
             Self::Missing { engine, looked } => {
                 let looked: Vec<_> = looked.iter().map(|folder| folder.display().to_string()).collect();
-                write!(
-                    f,
-                    "there is no worker for engine {engine:?}; looked in {}",
-                    looked.join(", ")
-                )
+                write!(f, "no worker for engine {engine:?}; searched {}", looked.join(", "))
             }
             Self::NoFile { engine, path } => {
-                write!(f, "the worker of engine {engine:?} is not there: {}", path.display())
+                write!(f, "the worker of engine {engine:?} does not exist: {}", path.display())
             }
             Self::NotMasked { engine, times: None } => {
                 write!(
                     f,
-                    "the AES instructions can't be masked for engine {engine:?}: it does not know how"
+                    "cannot mask the AES instructions for engine {engine:?}: not supported"
                 )
             }
             Self::NotMasked {
@@ -251,8 +247,8 @@ impl fmt::Display for EnginesError {
                 times: Some((with, without)),
             } => write!(
                 f,
-                "the AES instructions can't be masked for engine {engine:?}: a page takes {:.0} ns to seal and {:.0} ns \
-                 to open with them, {:.0} and {:.0} ns masked, not {MASKED_FACTOR} times as long",
+                "cannot mask the AES instructions for engine {engine:?}: a page takes {:.0} ns to seal and \
+                    {:.0} ns to open with them, {:.0} and {:.0} ns masked, not {MASKED_FACTOR} times as long",
                 with.seal_ns, with.open_ns, without.seal_ns, without.open_ns
             ),
             Self::Drive(error) => error.fmt(f),

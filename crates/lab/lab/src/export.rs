@@ -24,7 +24,7 @@ pub enum ExportError {
 impl fmt::Display for ExportError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Exists(path) => write!(f, "{} is there already: export into another folder", path.display()),
+            Self::Exists(path) => write!(f, "{} already exists: export to another folder", path.display()),
             Self::Io(path, error) => write!(f, "{}: {error}", path.display()),
             Self::Analysis(error) => error.fmt(f),
             Self::Json(error) => error.fmt(f),

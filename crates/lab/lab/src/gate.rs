@@ -113,7 +113,7 @@ impl fmt::Display for Answer {
                 )
             }
             Outcome::NotResolved { minutes_more: None } => write!(f, "not resolved"),
-            Outcome::Invalid(reasons) => write!(f, "this study can't answer: {}", reasons.join("; ")),
+            Outcome::Invalid(reasons) => write!(f, "this study cannot answer: {}", reasons.join("; ")),
         }
     }
 }
@@ -175,7 +175,7 @@ type Chosen<'a> = (Vec<&'a str>, Vec<&'a CellSummary>, Vec<String>);
 fn chosen<'a>(summary: &'a Summary, question: &Question) -> Chosen<'a> {
     let mut reasons = Vec::new();
     if !(question.limit.is_finite() && question.limit > -1.0) {
-        reasons.push("the limit is no ratio".to_owned());
+        reasons.push("the limit is not a ratio".to_owned());
     }
     let encrypted = summary.arms.iter().filter(|arm| arm.role == ArmRole::Encrypted);
     let asked = |name: &str| question.arm.as_deref().is_none_or(|arm| arm == name);

@@ -30,7 +30,7 @@ use crate::drive::{DriveError, WorkerCommand};
 /// Answers requests on standard input and output until their end.
 ///
 /// # Errors
-/// What writing an answer says: nobody listens any more.
+/// What writing an answer says: no one listens any more.
 pub fn serve() -> Result<(), EngineError> {
     let input = io::BufReader::new(io::stdin());
     conversation::converse(&Native, input, &mut io::stdout()).map_err(|source| EngineError::Io {
@@ -287,7 +287,7 @@ fn identity(database: &DatabaseSpec) -> Result<String, WorkerError> {
             Ok(format!("age:{path}"))
         }
         Some(other) => Err(WorkerError::Refused(format!(
-            "there is no kind of key {other}; there are raw, age"
+            "unknown kind of key {other}: use raw or age"
         ))),
     }
 }

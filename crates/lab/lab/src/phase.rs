@@ -15,13 +15,13 @@ use crate::summary::Metric;
 /// The phases of a block. Its own sample is that of `during`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Phases {
-    /// Before anybody re-encrypted anything.
+    /// Before anyone re-encrypted anything.
     pub before: Phase,
-    /// While pages were re-encrypted; where nobody does that, the same work for a time.
+    /// While pages were re-encrypted; where no one does that, the same work for a time.
     pub during: Phase,
     /// After that.
     pub after: Phase,
-    /// Who sealed, and how fast; none where nobody did.
+    /// Who sealed, and how fast; none where no one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealing: Option<Sealing>,
 }

@@ -37,7 +37,7 @@ pub const PRESETS: [Preset; 11] = [
     },
     Preset {
         name: "convert-scan",
-        about: "encrypting, decrypting and giving a new key to a whole database, by suite",
+        about: "encrypting, decrypting and re-encrypting a whole database, by suite",
         text: include_str!("presets/convert-scan.toml"),
     },
     Preset {
@@ -62,12 +62,12 @@ pub const PRESETS: [Preset; 11] = [
     },
     Preset {
         name: "backup",
-        about: "a full and an incremental backup, beside zstd and age",
+        about: "a full and an incremental backup, compared with zstd and age",
         text: include_str!("presets/backup.toml"),
     },
     Preset {
         name: "tds-messages",
-        about: "a server's answers in clear and encrypted, in packets of three sizes",
+        about: "a server's answers, unencrypted and encrypted, in packets of three sizes",
         text: include_str!("presets/tds-messages.toml"),
     },
 ];

@@ -3,7 +3,7 @@
 //! - claims-prove-nothing: the claim of an engine proves nothing. A text that is in the rows has to
 //!   be found in the baseline database by the same search that does not find it in the encrypted
 //!   one.
-//! - bounded-memory: files are read in bounded memory; nobody may be writing them.
+//! - bounded-memory: files are read in bounded memory; no process may be writing them.
 
 mod entropy;
 mod file_scan;
@@ -109,9 +109,9 @@ impl Claim {
     pub fn label(self) -> &'static str {
         match self {
             Self::Clear => "in clear",
-            Self::AuthenticatedClear => "authenticated, in clear: not encrypted",
+            Self::AuthenticatedClear => "authenticated, not encrypted",
             Self::Encrypted => "encrypted",
-            Self::EncryptedLogin => "its login is encrypted, and nothing else",
+            Self::EncryptedLogin => "only its login is encrypted",
         }
     }
 }
@@ -157,7 +157,7 @@ fn check_encrypted(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     } else if entropy.blocks == 0 {
         "too little to judge".to_owned()
     } else if !opened.encrypted {
-        "an engine that says itself that the database is not encrypted".to_owned()
+        "an engine that reports an unencrypted database".to_owned()
     } else {
         return Ok(());
     };
@@ -172,7 +172,7 @@ fn check_login(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
     let found = if let Some((file, offset)) = &arm.marker_at {
         format!("the text {:?} at byte {offset} of {}", arm.marker, file.display())
     } else if !opened.encrypted {
-        "an engine that says itself that nothing is encrypted".to_owned()
+        "an engine that reports no encryption".to_owned()
     } else {
         return Ok(());
     };
@@ -184,9 +184,9 @@ fn check_login(arm: &FileScan, opened: &Opened) -> Result<(), ProofError> {
 
 fn check_clear(arm: &FileScan, says_encrypted: bool) -> Result<(), ProofError> {
     let found = if arm.marker_at.is_none() {
-        format!("nowhere the text {:?}, which is in its rows", arm.marker)
+        format!("the text {:?} of its rows nowhere", arm.marker)
     } else if says_encrypted {
-        "an engine that says that the database is encrypted".to_owned()
+        "an engine that reports an encrypted database".to_owned()
     } else {
         return Ok(());
     };
@@ -201,14 +201,14 @@ fn facts(claim: Claim, arm: &FileScan, plain: &FileScan, opened: &Opened) -> Vec
         ("verdict".to_owned(), claim.label().to_owned()),
         ("marker searched for".to_owned(), format!("{:?}", arm.marker)),
         ("marker in the file".to_owned(), arm.place_of_marker()),
-        ("marker in the plain twin".to_owned(), plain.place_of_marker()),
+        ("marker in the unencrypted copy".to_owned(), plain.place_of_marker()),
         ("bytes searched".to_owned(), arm.bytes.to_string()),
         (
             "SQLite's header in clear".to_owned(),
             if arm.has_header { "yes" } else { "no" }.to_owned(),
         ),
         ("entropy".to_owned(), arm.entropy.to_string()),
-        ("entropy of the plain twin".to_owned(), plain.entropy.to_string()),
+        ("entropy of the unencrypted copy".to_owned(), plain.entropy.to_string()),
         (
             "the engine says".to_owned(),
             if opened.encrypted { "encrypted" } else { "not encrypted" }.to_owned(),
@@ -236,13 +236,15 @@ impl ProofError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::Void { .. } | Self::ShortMarker { .. } => {
-                "load the twins again; if it stays, the worker of the plain arm names a marker that it does not write"
+                "load the databases again; if it persists, the worker of the plain arm names a marker that it does not write"
             }
             Self::NotEncrypted { .. } => {
-                "check the arm's cipher, settings and key: its figures would be of no encryption"
+                "check the arm's cipher, settings and key: its results would not be of encryption"
             }
             Self::NotClear { .. } => "check the settings of the plain arm: it must not encrypt",
-            Self::NotAnew { .. } => "check the administrator's program: figures of it would be of less than it says",
+            Self::NotAnew { .. } => {
+                "check the administrator's program: its results would be of less work than it reports"
+            }
             Self::Io { .. } => "check the path and its permissions",
         }
     }
@@ -253,7 +255,7 @@ impl fmt::Display for ProofError {
         match self {
             Self::Void { path, marker } => write!(
                 f,
-                "the proof is void: {marker:?} was not found in {}, which is in clear",
+                "the proof is void: {marker:?} was not found in {}, which is unencrypted",
                 path.display()
             ),
             Self::ShortMarker { marker } => write!(
@@ -263,21 +265,21 @@ impl fmt::Display for ProofError {
             Self::NotEncrypted { path, found } => {
                 write!(
                     f,
-                    "{} is said to be encrypted, and is not: found {found}",
+                    "{} is reported as encrypted, but is not: found {found}",
                     path.display()
                 )
             }
             Self::NotClear { path, found } => {
                 write!(
                     f,
-                    "{} is said to be in clear, and is not: found {found}",
+                    "{} is reported as unencrypted, but is not: found {found}",
                     path.display()
                 )
             }
             Self::NotAnew { path, count, first } => {
                 write!(
                     f,
-                    "{} is said to be re-encrypted, and is not: {count} pages are as they were, the first at byte {first}",
+                    "{} is reported as re-encrypted, but is not: {count} pages are unchanged, the first at byte {first}",
                     path.display()
                 )
             }

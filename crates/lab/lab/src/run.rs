@@ -192,7 +192,7 @@ impl<'a, B: Testbed> Runner<'a, B> {
             StudyState::Precise => "precise enough",
             StudyState::OutOfBudget => "out of budget",
             StudyState::Stopped => "stopped on request",
-            StudyState::Complete | StudyState::Unfinished => "all sessions are done",
+            StudyState::Complete | StudyState::Unfinished => "all sessions done",
         })?;
         self.store.set_state(state)?;
         if !self.around.keep {

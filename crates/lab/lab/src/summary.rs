@@ -22,7 +22,7 @@ pub struct Summary {
     pub cells: Vec<CellSummary>,
     /// What each encrypted arm costs over the gating cells.
     pub overall: Vec<Overall>,
-    /// What each encrypted arm costs over all mixes of source 003's loop; empty unless there are two or more.
+    /// What each encrypted arm costs over all mixes of the hummer loop; empty unless there are two or more.
     pub mixes: Vec<Overall>,
     /// What the machine was doing meanwhile.
     pub evidence: Evidence,
@@ -146,7 +146,7 @@ pub struct CellSummary {
     pub work: String,
     /// In which state the caches were: `cold`, `os`, `page`.
     pub cache: String,
-    /// Reads, updates and inserts in ten loops, if its work is source 003's loop.
+    /// Reads, updates and inserts in ten loops, if its work is the hummer loop.
     pub mix: Option<[u8; 3]>,
     /// What an operation is, in the singular: `page`, `row`, `loop`.
     pub unit: String,
@@ -183,7 +183,7 @@ pub struct PhaseLevels {
     pub p99_during: PhaseChange,
     /// The 99th percentile after, beside before.
     pub p99_after: PhaseChange,
-    /// Seconds, and pages and bytes a second, of who sealed; none where nobody did.
+    /// Seconds, and pages and bytes a second, of who sealed; none where no one did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sealing: Option<SealingLevel>,
 }
@@ -238,7 +238,7 @@ impl Summary {
     }
 }
 
-/// Source 000's loop on a server, by its name in a configuration. Its pages are packets.
+/// The loop of the context switches article on a server, by its name in a configuration. Its pages are packets.
 pub const MESSAGES: &str = "messages";
 
 /// Work while pages are re-encrypted, by its name in a configuration.
@@ -329,7 +329,8 @@ pub struct Effect {
     pub floor: Option<(f64, f64)>,
     /// arm - control, median, in the metric's unit.
     pub difference: f64,
-    /// The same for each page that the control read or wrote, in nanoseconds, with its interval; none where too few were.
+    /// The same for each page that the control read or wrote, in nanoseconds, with its interval;
+    /// none where too few were.
     pub per_page_ns: Option<(f64, f64, f64)>,
     /// The same for each operation, in nanoseconds.
     pub per_operation_ns: Option<(f64, f64, f64)>,

@@ -74,7 +74,7 @@ fn first_count(is_enough: impl Fn(u32) -> Option<bool>) -> Option<u32> {
     Some(low)
 }
 
-/// Nobody runs so many: the forecast is that it cannot be had.
+/// No one runs so many: the forecast is that it cannot be had.
 const SESSIONS_MAX: u32 = 10_000;
 
 #[cfg(test)]

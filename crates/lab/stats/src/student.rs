@@ -43,7 +43,7 @@ pub fn t_p_value(statistic: f64, freedom: f64) -> Option<f64> {
     tail.is_finite().then(|| (2.0 * tail).clamp(0.0, 1.0))
 }
 
-/// Nobody asks for a confidence beyond it.
+/// No one asks for a confidence beyond it.
 const CERTAINTY: f64 = 1e-12;
 
 /// From here on t is normal, to all digits that count.

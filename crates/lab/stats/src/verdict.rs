@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Estimate, Interval};
 
-/// With fewer sessions there is no verdict: t with 3 degrees of freedom leans on normality that nobody has seen.
+/// With fewer sessions there is no verdict: t with 3 degrees of freedom leans on normality that no one has seen.
 pub const SESSIONS_MIN: u32 = 5;
 
 /// What follows from an effect and a limit.

@@ -27,7 +27,7 @@ pub fn serve(engine: &dyn Engine) -> ExitCode {
     serve_with(Session::new(engine))
 }
 
-/// The same with whoever answers requests, of whatever they are.
+/// The same with any request handler.
 pub fn serve_with(handler: impl RequestHandler) -> ExitCode {
     let input = io::BufReader::new(io::stdin());
     match converse_with(handler, input, &mut io::stdout()) {
@@ -65,7 +65,7 @@ pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, outpu
     converse_with(Session::new(engine), input, output)
 }
 
-/// The same with whoever answers requests.
+/// The same with anyone who answers requests.
 ///
 /// # Errors
 /// What writing an answer says.
@@ -108,7 +108,7 @@ fn read(mut input: impl BufRead, sender: &mpsc::Sender<Line>) {
             None => continue,
             Some(Err(error)) => sender.send(Line::Bad(error)),
             Some(Ok(crate::protocol::Request::Control(control))) => {
-                // Nobody may be listening any more: the run is over.
+                // No one may be listening any more: the run is over.
                 if let Some(to_run) = to_runs.last() {
                     let _ = mpsc::Sender::send(to_run, control);
                 }

@@ -23,7 +23,7 @@ pub use text::{date, string};
 /// What the engine and SQLite say; [`WorkerError::Refused`] where there is a file already.
 pub fn load(engine: &dyn Engine, database: &DatabaseSpec, dataset: &Dataset, seed: u64) -> Result<Loaded, WorkerError> {
     let connection = engine.create(database)?;
-    // Nobody measures this: pages of indexes are written once, not each time they leave a small cache.
+    // No one measures this: pages of indexes are written once, not each time they leave a small cache.
     connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
     fill(&connection, dataset, seed)?;
     layout::checkpoint(&connection)?;

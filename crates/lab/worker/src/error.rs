@@ -35,7 +35,7 @@ impl WorkerError {
         move |source| Self::Io { action, path, source }
     }
 
-    /// Whether somebody else had the database locked.
+    /// Whether someone else had the database locked.
     #[must_use]
     pub fn is_busy(&self) -> bool {
         let Self::Sqlite(error) = self else { return false };

@@ -81,7 +81,7 @@ pub fn checkpoint(connection: &Connection) -> Result<(), WorkerError> {
                 "others kept the log in use: no checkpoint".to_owned(),
             ));
         }
-        // SQLite itself does not wait for a checkpoint of somebody else (sqlite.org/c3ref/wal_checkpoint_v2.html).
+        // SQLite itself does not wait for a checkpoint of someone else (sqlite.org/c3ref/wal_checkpoint_v2.html).
         std::thread::sleep(CHECKPOINT_PAUSE);
     }
 }
@@ -107,7 +107,7 @@ fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
 /// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
 pub const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// Processes that share a database end one after the other, and whoever makes the checkpoint waits for the last.
+/// Processes that share a database end one after the other, and anyone who makes the checkpoint waits for the last.
 /// The lab loses patience earlier (`block_timeout`).
 const CHECKPOINT_WAIT: Duration = Duration::from_secs(600);
 

@@ -98,12 +98,12 @@ pub const PLAIN: &str = "plain";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Dataset {
-    /// `SomeData(Id INTEGER, SomeText TEXT)` without an index (source 001), until the file has so many bytes.
+    /// `SomeData(Id INTEGER, SomeText TEXT)` without an index (scans), until the file has so many bytes.
     Scan {
         /// Bytes of an unencrypted database.
         bytes: u64,
     },
-    /// `testtable(code, date, name)` (source 002).
+    /// `testtable(code, date, name)` (statements).
     Statements {
         /// Rows there before anything is measured.
         rows: u64,
@@ -111,12 +111,12 @@ pub enum Dataset {
         #[serde(default)]
         indexes: u32,
     },
-    /// Vendor, Card, Purchase with their indexes (source 003).
+    /// Vendor, Card, Purchase with their indexes (hummer).
     Cards {
         /// Rows in each table.
         rows: u64,
     },
-    /// No database: a server's answers, as somebody sees them who reads along between it and its client (source 000).
+    /// No database: a server's answers, as someone sees them who reads along between it and its client (context switches).
     Wire,
 }
 
@@ -150,7 +150,7 @@ pub enum Work {
     SelectAll,
     /// SQLite's online backup into a new file of the same kind, deleted afterwards.
     Backup,
-    /// Source 003's loop, then a checkpoint by process 0.
+    /// The hummer loop, then a checkpoint by process 0.
     Hummer {
         /// How it goes.
         hummer: Hummer,
@@ -160,13 +160,15 @@ pub enum Work {
         /// The cipher of the copy, or [`PLAIN`].
         to: String,
     },
-    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in clear, copies the file's
-    /// bytes and syncs them. It is gone afterwards.
+    /// Gives a copy, made before the clock starts, a new key and re-encrypts every page of it; in
+    /// clear, copies the file's bytes and syncs them. It is gone afterwards.
     Rekey,
-    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts: compressed and sealed, in files. In clear:
-    /// SQLite's online backup, `zstd -T2 -3`, `age`. It is gone afterwards.
+    /// Makes a backup that may be kept elsewhere of a copy, made before the clock starts:
+    /// compressed and sealed, in files. In clear: SQLite's online backup, `zstd -T2 -3`, `age`. It
+    /// is gone afterwards.
     Archive {
-        /// Of what has changed since a full one that was made before the clock starts, one page in a hundred; in clear of all.
+        /// Of what has changed since a full one that was made before the clock starts, one page in
+        /// a hundred; in clear of all.
         incremental: bool,
     },
     /// `PRAGMA integrity_check`, which has to answer ok.
@@ -185,7 +187,7 @@ pub enum Work {
         /// How often.
         times: u64,
     },
-    /// Source 000's loop on a server, which tells its client of every statement of it.
+    /// The loop of the context switches article on a server, which tells its client of every statement of it.
     Messages {
         /// How often the loop turns.
         turns: u64,
@@ -194,7 +196,7 @@ pub enum Work {
     },
 }
 
-/// One process's part of source 003.
+/// One process's part of the hummer loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Hummer {

@@ -124,7 +124,7 @@ impl AuditLog {
         let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
         let written = sink.write(event);
         match &written {
-            Ok(()) if sink.is_failing => self.log.line("the audit log is written again"),
+            Ok(()) if sink.is_failing => self.log.line("the audit log can be written again"),
             Err(error) if !sink.is_failing => {
                 let path = sink.path.display();
                 self.log
@@ -197,7 +197,7 @@ fn open(path: &Path) -> io::Result<File> {
         .open(path)?;
     match file.metadata()?.is_file() {
         true => Ok(file),
-        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no file")),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "not a file")),
     }
 }
 

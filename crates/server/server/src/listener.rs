@@ -89,7 +89,7 @@ impl Listener {
             reap(&mut served);
             if may_accept && let Err(error) = self.accept_all(instance, front, &mut served) {
                 // Too many descriptors, no memory: who waits in the queue can wait.
-                instance.log().line(&format!("no connection could be taken: {error}"));
+                instance.log().line(&format!("cannot accept a connection: {error}"));
                 self.wait(instance, false);
             }
         }
@@ -143,12 +143,12 @@ impl Listener {
             let Some(Entered { place, was_taken }) = instance.pending_logins().enter(&socket, peer.ip()) else {
                 instance
                     .log()
-                    .line(&format!("{peer}: sent away: too many logins at a time"));
+                    .line(&format!("{peer}: refused: too many simultaneous logins"));
                 continue;
             };
             if was_taken {
                 instance.log().line(&format!(
-                    "{peer}: another was sent away for it: too many connections that have not logged in"
+                    "{peer}: replaced an older connection: too many connections that have not logged in"
                 ));
             }
             served.push(self.serve(instance, front, socket, peer, place)?);

@@ -20,8 +20,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 /// # Errors
 /// [`ServerError::Machine`] where SQLite's memory can't be counted.
 pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
-    selenite::count_memory()
-        .map_err(|error| ServerError::Machine(format!("the memory of SQLite can't be limited: {error}")))?;
+    selenite::count_memory().map_err(|error| ServerError::Machine(format!("cannot limit SQLite's memory: {error}")))?;
     let total = match limits.server_memory {
         0 => machine_memory() / 4 * 3,
         total => total,

@@ -77,17 +77,17 @@ impl ServerError {
     pub fn advice(&self) -> String {
         match self {
             Self::Usage { next, .. } => next.clone(),
-            Self::InUse { .. } => "end that server first, or name another folder: --data".to_owned(),
+            Self::InUse { .. } => "stop that server first, or use another folder: --data".to_owned(),
             Self::Listen { source, .. } => advice_of_listening(source).to_owned(),
             Self::Certificate { .. } => {
-                "check --tls-cert and --tls-key; without them the server makes a certificate of its own".to_owned()
+                "check --tls-cert and --tls-key; without them the server makes a self-signed certificate".to_owned()
             }
             Self::Engine(error) | Self::Master(MasterError::Engine(error)) => error.advice(),
-            Self::Master(MasterError::Version(_)) => "start it with the newer program".to_owned(),
+            Self::Master(MasterError::Version(_)) => "use the newer program".to_owned(),
             Self::Master(MasterError::NotMaster(_)) => {
-                "put the right master.db back, and find out who could write to the folder".to_owned()
+                "restore the right master.db, and find out who could write to the folder".to_owned()
             }
-            Self::Io { .. } => "check the path, and who may use it".to_owned(),
+            Self::Io { .. } => "check the path and its permissions".to_owned(),
             Self::Master(_) | Self::Machine(_) => String::new(),
         }
     }
@@ -95,11 +95,11 @@ impl ServerError {
 
 fn advice_of_listening(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::AddrInUse {
-        "another program listens there: end it, or choose another port: --listen 127.0.0.1:1434"
+        "another program is using this port: stop it, or choose another: --listen 127.0.0.1:1434"
     } else if source.kind() == io::ErrorKind::AddrNotAvailable {
-        "this machine has no such address: choose another: --listen 127.0.0.1:1433"
+        "this machine has no such address; choose another: --listen 127.0.0.1:1433"
     } else if source.kind() == io::ErrorKind::PermissionDenied {
-        "a port below 1024 needs rights: choose another: --listen 127.0.0.1:1433"
+        "a port below 1024 needs privileges; choose another: --listen 127.0.0.1:1433"
     } else {
         "choose another address: --listen 127.0.0.1:1433"
     }
@@ -129,7 +129,7 @@ impl fmt::Display for ServerError {
             Self::Usage { what, .. } => f.write_str(what),
             Self::InUse { path, by: Some(by) } => write!(f, "{}: in use by the server of process {by}", path.display()),
             Self::InUse { path, by: None } => write!(f, "{}: in use by another server", path.display()),
-            Self::Listen { address, source } => write!(f, "can't listen at {address}: {source}"),
+            Self::Listen { address, source } => write!(f, "cannot listen on {address}: {source}"),
             Self::Certificate { what } | Self::Machine(what) => f.write_str(what),
             Self::Master(error) => write!(f, "{error}"),
             Self::Engine(error) => write!(f, "{error}"),

@@ -89,7 +89,7 @@ impl Settings {
     fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, ServerError> {
         let mut settings: Self = toml::from_str(text).map_err(|error| ServerError::Usage {
             what: format!("{}: {}", path.display(), error.to_string().trim_end()),
-            next: "mend the file; what it may say is in docs/CONFIGURATION.md".to_owned(),
+            next: "correct the file; docs/CONFIGURATION.md describes its keys".to_owned(),
         })?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let settle = |path: &Path| match (path.strip_prefix("~"), home) {
@@ -209,10 +209,7 @@ impl Settings {
             && limits.lobby_max > 0
             && (Duration::from_secs(1)..=LOGIN_TIME_MAX).contains(&limits.login_time);
         if !is_sound {
-            return Err(usage(
-                "a limit that lets nobody in, or a login that may take more than an hour",
-                LIMITS,
-            ));
+            return Err(usage("a limit of 0, or a login timeout of more than an hour", LIMITS));
         }
         self.limit_resources(&mut limits)?;
         Ok(limits)
@@ -230,7 +227,7 @@ impl Settings {
         match is_sound {
             true => Ok(()),
             false => Err(usage(
-                "a memory limit that no session can work in, or a wait for a lock of less than a second or more than a day",
+                "a memory limit that is too small, or a lock timeout below a second or above a day",
                 RESOURCES,
             )),
         }
@@ -245,7 +242,7 @@ fn encryption(word: &str) -> Result<EncryptionMode, ServerError> {
         "strict" => Ok(EncryptionMode::Strict),
         _ => Err(usage(
             format!("encryption {word:?}"),
-            "it may be off, optional, require or strict",
+            "use off, optional, require or strict",
         )),
     }
 }
@@ -254,7 +251,7 @@ fn offload(word: &str) -> Result<TlsOffload, ServerError> {
     match word {
         "inline" => Ok(TlsOffload::Inline),
         "thread" => Ok(TlsOffload::Thread),
-        _ => Err(usage(format!("tls-offload {word:?}"), "it may be inline or thread")),
+        _ => Err(usage(format!("tls-offload {word:?}"), "use inline or thread")),
     }
 }
 
@@ -264,7 +261,7 @@ fn refuses_logins(word: &str) -> Result<bool, ServerError> {
         "refuse-logins" => Ok(true),
         _ => Err(usage(
             format!("audit-failure {word:?}"),
-            "it may be continue or refuse-logins",
+            "use continue or refuse-logins",
         )),
     }
 }
@@ -273,7 +270,7 @@ fn new_databases(word: &str) -> Result<NewDatabases, ServerError> {
     match word {
         "encrypted" => Ok(NewDatabases::Encrypted),
         "clear" => Ok(NewDatabases::Clear),
-        _ => Err(usage(format!("new-databases {word:?}"), "it may be encrypted or clear")),
+        _ => Err(usage(format!("new-databases {word:?}"), "use encrypted or clear")),
     }
 }
 
@@ -282,9 +279,12 @@ fn resolve(listen: &str) -> Result<SocketAddr, ServerError> {
     let bare = listen.trim_start_matches('[').trim_end_matches(']');
     let with_port = listen.to_socket_addrs().ok().and_then(|mut found| found.next());
     let without = || (bare, PORT).to_socket_addrs().ok().and_then(|mut found| found.next());
-    with_port
-        .or_else(without)
-        .ok_or_else(|| usage(format!("no address to listen at: {listen:?}"), "as in 127.0.0.1:1433"))
+    with_port.or_else(without).ok_or_else(|| {
+        usage(
+            format!("invalid address to listen on: {listen:?}"),
+            "use ADDRESS:PORT, such as 127.0.0.1:1433",
+        )
+    })
 }
 
 /// A spec whose path starts where paths of the file start.
@@ -301,12 +301,7 @@ fn settle_spec(spec: &str, settle: impl Fn(&Path) -> PathBuf) -> Result<String, 
 
 fn default_data() -> Result<PathBuf, ServerError> {
     let dirs = ProjectDirs::from("", "", "selenite");
-    let dirs = dirs.ok_or_else(|| {
-        usage(
-            "no data folder is named, and there is no home folder",
-            "name it: --data DIR",
-        )
-    })?;
+    let dirs = dirs.ok_or_else(|| usage("no data folder given, and no home folder", "add --data DIR"))?;
     Ok(dirs.data_local_dir().join("server"))
 }
 
@@ -319,10 +314,10 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
 
 /// What is said of a file that there is not to be.
 const NO_FILE: &str = "none";
-const BOTH: &str = "give both, --tls-cert and --tls-key, or neither";
-const LIMITS: &str = "limits are at least 1, and a login may take 1 to 3600 seconds";
+const BOTH: &str = "give both --tls-cert and --tls-key, or neither";
+const LIMITS: &str = "limits must be at least 1, the login timeout 1 to 3600 seconds";
 const RESOURCES: &str =
-    "session-memory is at least 16 (MiB), server-memory no less than that, lock-timeout 1 to 86400 (seconds)";
+    "session-memory must be at least 16 (MiB), server-memory at least that, lock-timeout 1 to 86400 (seconds)";
 /// 16 MiB: what a connection to a database and a short statement take.
 const SESSION_MEMORY_MIN: u64 = 16 << 20;
 /// A day.

@@ -328,10 +328,10 @@ fn coarse_now_ns() -> u64 {
 impl fmt::Display for WireError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Left => f.write_str("the client left"),
-            Self::Cut => f.write_str("the client left within a message"),
+            Self::Left => f.write_str("the client disconnected"),
+            Self::Cut => f.write_str("the client disconnected within a message"),
             Self::Killed => f.write_str("the session was killed"),
-            Self::Stopping => f.write_str("the server stops"),
+            Self::Stopping => f.write_str("the server is stopping"),
             Self::Peer(error) => write!(f, "{error}"),
             Self::Tls(error) => f.write_str(error),
             Self::NoMemory => f.write_str("the client sent more than there is memory for"),

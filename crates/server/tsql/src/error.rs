@@ -11,7 +11,7 @@ use crate::ast::Position;
 pub struct SyntaxError {
     /// SQL Server's number of the message: 102, 105, 156 and so on.
     pub number: u32,
-    /// The severity: 15, a mistake of whoever wrote the text.
+    /// The severity: 15, a mistake of the text's author.
     pub severity: u8,
     /// The state.
     pub state: u8,

@@ -82,8 +82,8 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
     parse_while(text, options, &|| true)
 }
 
-/// As [`parse`], as long as `goes_on` says so: it is asked every few thousand tokens, and may look at the memory in use, or at whoever
-/// waits for the answer.
+/// As [`parse`], as long as `goes_on` says so: it is asked every few thousand tokens, and may look
+/// at the memory in use, or at anyone who waits for the answer.
 ///
 /// # Errors
 ///

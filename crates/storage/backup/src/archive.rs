@@ -3,7 +3,7 @@
 //! - bytes-only: bytes in, bytes out: no file, clock or source of randomness. Salts are drawn by
 //!   the caller.
 //! - compress-then-seal: compressed first, sealed then; where one compressed block ends and the
-//!   next begins is told to nobody without the key.
+//!   next begins is told to no one without the key.
 //! - authentic-before-unpacking: whatever a part holds is opened or refused: nothing is unpacked
 //!   that was not authentic, and nothing beyond [`BLOCK_SIZE_MAX`] bytes at once.
 

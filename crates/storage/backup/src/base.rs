@@ -29,10 +29,11 @@ pub struct Base {
 }
 
 impl Base {
-    /// The newest backup of a database that its present master key opens, with all that it rests on, and that is for these recipients;
-    /// nothing where there is none. One under another master key is no base: nobody but that key's holders vouches for what is in it. Nor is
-    /// one for other recipients: they could not restore what rests on it, or what it rests on. `now` is in seconds since
-    /// 1970-01-01 UTC; names of a clock that was far ahead do not count.
+    /// The newest backup of a database that its present master key opens, with all that it rests
+    /// on, and that is for these recipients; nothing where there is none. One under another master
+    /// key is no base: no one but that key's holders vouches for what is in it. Nor is one for
+    /// other recipients: they could not restore what rests on it, or what it rests on. `now` is in
+    /// seconds since 1970-01-01 UTC; names of a clock that was far ahead do not count.
     ///
     /// # Errors
     /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of. So is one of which
@@ -103,7 +104,7 @@ pub struct PerhapsBase {
     pub generation: u64,
     /// When that master key was made.
     pub master_created: u64,
-    /// How many recipients may open it besides. Which they are nobody can tell but by naming them.
+    /// How many recipients may open it besides. Which they are no one can tell but by naming them.
     pub recipient_count: usize,
 }
 
@@ -124,8 +125,9 @@ impl PerhapsBase {
     }
 }
 
-/// On which of a database's backups [`Base::newest`] may come to rest another one, for who has neither the database nor a list of
-/// recipients: of those under the newest master key, the newest for each number of recipients.
+/// On which of a database's backups [`Base::newest`] may come to rest another one, for who has
+/// neither the database nor a list of recipients: of those under the newest master key, the newest
+/// for each number of recipients.
 #[must_use]
 pub fn next_bases(of: &[PerhapsBase], now: u64) -> Vec<ArchiveName> {
     let Some(present) = of.iter().max_by_key(|one| one.generation) else {
@@ -167,7 +169,7 @@ mod tests {
         let with_ahead = [old.clone(), new.clone(), ahead.clone()];
         assert_eq!(names(&with_ahead), std::slice::from_ref(&new.name));
         assert_eq!(names(&[ahead]), []);
-        // Somebody makes one without the recipients that all others are for.
+        // Someone makes one without the recipients that all others are for.
         let for_others = one(now - 15, 5, 1, 1);
         let both = names(&[old.clone(), for_others.clone(), new.clone()]);
         assert_eq!(both, [new.name.clone(), for_others.name.clone()]);

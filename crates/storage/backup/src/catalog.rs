@@ -1,7 +1,7 @@
 //! What archives a destination holds.
 //!
 //! - catalog-is-not-authentic: what is said here was not authenticated: names, sizes and times are
-//!   the destination's. Whoever opens an archive finds out whether it is what its name says
+//!   the destination's. Anyone who opens an archive finds out whether it is what its name says
 //!   ([`crate::OpenArchive`]). What they say of what is missing needs no key, and may be less than
 //!   all ([`Entry::fault`]).
 //! - unknown-objects-ignored: objects that are not named as ours are left out, and counted.
@@ -250,7 +250,7 @@ enum Flaw {
     Misfit(String),
 }
 
-const MISFIT: &str = "it is not as long as any part: cut, or never written to its end";
+const MISFIT: &str = "its size is not that of a part: truncated, or not completely written";
 
 fn archive_id_of(destination: &dyn Destination, entry: &Entry) -> Result<Option<ArchiveId>, StoreError> {
     if !entry.has_begun {

@@ -71,25 +71,23 @@ impl Chain {
                 what,
             };
             if !seen.insert(base.archive_id) {
-                return Err(refused("what it rests on rests on it".to_owned()));
+                return Err(refused("its base depends on it".to_owned()));
             }
             let found = find(destination, above, base, names)?;
             let id = above.archive.begun.database_id;
             let link = OpenArchive::open_link(destination, id, &found, keys, (masters, true))?;
             let link = match link.into_backup(destination) {
                 Err(BackupError::Unfinished { archive }) => {
-                    return Err(refused(format!(
-                        "backup {archive}, on which it rests, has no manifest any more"
-                    )));
+                    return Err(refused(format!("its base, backup {archive}, has no manifest any more")));
                 }
                 link => link?,
             };
             if link.manifest_digest != base.manifest {
-                let what = format!("backup {found}, on which it rests, has another manifest than it had");
+                let what = format!("the manifest of its base, backup {found}, has changed");
                 return Err(refused(what));
             }
             if link.facts.page_size != above.facts.page_size {
-                let what = format!("backup {found}, on which it rests, has pages of another size");
+                let what = format!("its base, backup {found}, has another page size");
                 return Err(refused(what));
             }
             links.push(link);

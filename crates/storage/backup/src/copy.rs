@@ -95,7 +95,7 @@ impl Copy<'_> {
             let sent = sender.join().unwrap_or(Err(BackupError::Machine {
                 what: "a thread ended with a bug in selenite".to_owned(),
             }));
-            // What the sender says comes first: without it nobody takes what is read.
+            // What the sender says comes first: without it no one takes what is read.
             sent?;
             read
         })
@@ -125,7 +125,7 @@ impl Copy<'_> {
                     continue;
                 }
                 let mark = mark_of(image);
-                // Zeros are the mark of nothing, and of a place that nobody wrote.
+                // Zeros are the mark of nothing, and of a place that no one wrote.
                 let is_same = mark != Mark::default() && mark == *known;
                 if is_same && !self.verify && page_no != 1 {
                     copied.same += 1;
@@ -215,7 +215,7 @@ impl Gathered {
         self.job.pages.len() == self.count_max
     }
 
-    /// Gives the block to whoever packs it; `false` where nobody does any more.
+    /// Gives the block to anyone who packs it; `false` where no one does any more.
     fn give(&mut self, to: &SyncSender<Job>) -> bool {
         if self.job.pages.is_empty() {
             return true;
@@ -293,7 +293,7 @@ struct ToSender {
 }
 
 impl ToSender {
-    /// Answers whether anybody still sends parts.
+    /// Answers whether anyone still sends parts.
     fn give(&self, part: FullPart) -> bool {
         let is_taken = self.fill.send(part).is_ok();
         is_taken && self.sent.as_ref().is_none_or(|sent| sent.recv().is_ok())
@@ -323,7 +323,7 @@ fn gather(packed: &Receiver<PackedBlock>, mut packer: BlockPacker, to: &ToSender
 impl FullPart {
     /// Takes a block in. One that is too long fills the part as far as it goes, and begins the
     /// next: a part with room for half a block would be sent as long as others. Answers whether
-    /// anybody still sends parts.
+    /// anyone still sends parts.
     fn take(&mut self, block: PackedBlock, packer: &mut BlockPacker, to: &ToSender) -> bool {
         let PackedBlock { job, packed } = block;
         if self.content.push(&packed) {
@@ -362,7 +362,7 @@ fn send(parts: &Receiver<FullPart>, archive: &mut ArchiveWriter, tell: &SyncSend
     while let Ok(mut part) = parts.recv() {
         archive.part(&mut part.content, &part.pages, part.is_last)?;
         drop(part);
-        // Nobody may care to hear of it.
+        // No one may care to hear of it.
         let _ = tell.try_send(());
     }
     Ok(())

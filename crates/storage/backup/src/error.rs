@@ -21,7 +21,7 @@ pub enum BackupError {
         /// What was looked for.
         what: String,
     },
-    /// The caller or the key's keeper: nobody who was named opens it, or a pin does not fit.
+    /// The caller or the key's keeper: no one who was named opens it, or a pin does not fit.
     Key {
         /// The archive.
         archive: ArchiveName,
@@ -73,7 +73,7 @@ pub enum BackupError {
         /// What it lacks.
         what: String,
     },
-    /// It opened, and breaks a rule of FORMAT 12: nobody who writes this format made it.
+    /// It opened, and breaks a rule of FORMAT 12: no one who writes this format made it.
     Form {
         /// The object.
         object: String,
@@ -89,12 +89,12 @@ pub enum BackupError {
         /// The object that was there already.
         object: String,
     },
-    /// Somebody removed, while a backup was made, what it rests on or what opens it.
+    /// Someone removed, while a backup was made, what it rests on or what opens it.
     Removed {
         /// The object.
         object: String,
     },
-    /// Somebody removed an archive that was added to, or put another place where it was.
+    /// Someone removed an archive that was added to, or put another place where it was.
     Gone {
         /// The archive.
         archive: ArchiveName,
@@ -160,25 +160,25 @@ impl BackupError {
                 ..
             } => UNPINNED_ADVICE,
             Self::Key { source, .. } => source.advice(),
-            Self::Unfinished { .. } => "name another backup, or finish it: selenite backup --resume",
+            Self::Unfinished { .. } => "use another backup, or finish it: selenite backup --resume",
             Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } | Self::Incomplete { .. } => {
-                "name another backup, and find out who could write to the destination"
+                "use another backup, and find out who could write to the destination"
             }
-            Self::Missing { .. } => "name another backup, and find out who could remove anything there",
-            Self::MissingLink { .. } => "name a backup that does not rest on it, and check what was removed there",
-            Self::Lacking { .. } => "name another backup, or take what there is: --allow-missing",
+            Self::Missing { .. } => "use another backup, and find out who could delete objects there",
+            Self::MissingLink { .. } => "use a backup that does not depend on it, and check what was deleted there",
+            Self::Lacking { .. } => "use another backup, or accept what is there: --allow-missing",
             Self::Store(error) => match error.trouble {
                 Trouble::Missing => "check the destination's name",
-                Trouble::Denied => "check who may read and write there",
-                Trouble::Full => "make room there, then try again",
-                Trouble::Lying => "try again, and check what is between here and there",
+                Trouble::Denied => "check the permissions there",
+                Trouble::Full => "free space there, then try again",
+                Trouble::Lying => "check the network, then try again",
                 Trouble::Exists | Trouble::Away | Trouble::Usage | Trouble::Other => {
                     "check the destination, then try again"
                 }
             },
             Self::Source(_) => "find out which pages are bad: selenite verify",
-            Self::Taken { .. } => "let the other one finish, then try again",
-            Self::Removed { .. } => "prune no backups while others are made, then make a full one",
+            Self::Taken { .. } => "wait for the other one to finish, then try again",
+            Self::Removed { .. } => "do not prune while a backup is being made; make a full backup now",
             Self::Gap { next, .. } => next,
             Self::Gone { .. } | Self::KeysChanged | Self::Machine { .. } => "try again",
             Self::Stopped => "",
@@ -215,7 +215,7 @@ impl fmt::Display for BackupError {
             Self::MissingLink { archive, base } => {
                 write!(
                     f,
-                    "backup {archive} rests on one that is not there: its name ends in {base}"
+                    "backup {archive} depends on a missing one, whose name ends in {base}"
                 )
             }
             Self::Missing { object } => write!(f, "{object} is missing"),
@@ -225,9 +225,12 @@ impl fmt::Display for BackupError {
             Self::Form { object, what } => write!(f, "{object}: {what}"),
             Self::Store(error) => write!(f, "{error}"),
             Self::Source(error) => write!(f, "{error}"),
-            Self::Taken { object } => write!(f, "{object} is there already: another backup goes on with this archive"),
-            Self::Removed { object } => write!(f, "{object} was removed while this backup was made: it is none"),
-            Self::Gone { archive } => write!(f, "backup {archive} is not there any more"),
+            Self::Taken { object } => write!(f, "{object} already exists: another process is writing this archive"),
+            Self::Removed { object } => write!(
+                f,
+                "{object} was removed while this backup was made: the backup is incomplete"
+            ),
+            Self::Gone { archive } => write!(f, "backup {archive} no longer exists"),
             Self::Gap {
                 archive,
                 object,
@@ -266,5 +269,5 @@ impl std::error::Error for BackupError {
     }
 }
 
-const UNPINNED_ADVICE: &str = "if it was made before the master key was renewed, and you trust who could write to the \
-                                 destination since, add --unpinned";
+const UNPINNED_ADVICE: &str = "if it was made before the master key was renewed, and you trust everyone who could write to \
+    the destination since, add --unpinned";

@@ -5,7 +5,7 @@
 //! - bounded-read: a file is read as it is, no more of it than the caller takes; no link is
 //!   followed at its end.
 //! - own-folders-only: only folders that can be a database's or an archive's are looked into: what
-//!   else lies in a shared folder, however large and whoever may read it, is none of ours. One that
+//!   else lies in a shared folder, whatever its size and permissions, is none of ours. One that
 //!   is named as ours and can't be read is an error.
 //! - append-by-descriptor: what is written behind other objects is written by a descriptor of their
 //!   folder, in which they are: never into another, which a disk that was unmounted uncovers.
@@ -282,7 +282,7 @@ fn open_to_read(path: &Path) -> io::Result<File> {
     let flags = i32::try_from(flags.bits()).map_err(|_| Errno::INVAL)?;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     if !file.metadata()?.is_file() {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "it is no file"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "not a file"));
     }
     Ok(file)
 }
@@ -301,7 +301,7 @@ fn read(path: &Path, size_max: usize) -> io::Result<Vec<u8>> {
     if bytes.len() > size_max {
         return Err(io::Error::new(
             io::ErrorKind::InvalidData,
-            "it is longer than any object of its kind",
+            "too large for an object of its kind",
         ));
     }
     Ok(bytes)
@@ -395,7 +395,7 @@ mod tests {
         ];
         for error in errors {
             assert_eq!(error.trouble, Trouble::Away);
-            assert!(error.what.contains("not there any more"), "{error}");
+            assert!(error.what.contains("no longer exists"), "{error}");
         }
         assert!(!root.exists());
         // Another in its place is one that is empty.

@@ -1,7 +1,7 @@
 //! Where a folder is: that it is gone, or that nothing is mounted there any more, is not that it is empty.
 //!
 //! - missing-folder-is-away: a folder that was there once and is no more is away: who made it again
-//!   would write where nobody looks, below the mount point of a disk that comes back.
+//!   would write where no one looks, below the mount point of a disk that comes back.
 //! - unmounted-is-away: so is one that a disk was mounted on, and that lies on the disk of the
 //!   folder above now.
 //! - no-open-handle: nothing is held: an open file would keep the disk from being unmounted.
@@ -37,12 +37,12 @@ impl Home {
         let now = match look(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match *seen {
                 Seen::Never => return Ok(()),
-                Seen::Plain | Seen::Mounted => return Err(away("the folder is not there any more", folder)),
+                Seen::Plain | Seen::Mounted => return Err(away("the folder no longer exists", folder)),
             },
             now => now?,
         };
         if (*seen, now) == (Seen::Mounted, Seen::Plain) {
-            return Err(away("nothing is mounted there any more", folder));
+            return Err(away("nothing is mounted there any longer", folder));
         }
         *seen = now;
         Ok(())

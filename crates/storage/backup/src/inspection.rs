@@ -99,7 +99,7 @@ impl Backup {
             {
                 found.faults.push(Fault {
                     object: self.archive.object(Part::Index(number)),
-                    what: "it tells of other pages than its part holds".to_owned(),
+                    what: "its pages are not those of its part".to_owned(),
                 });
             }
             if !read() {
@@ -146,7 +146,7 @@ impl Backup {
         found.faults.push(Fault {
             object: self.name().to_string(),
             what: format!(
-                "{} of its pages are in none of its parts, nor in what it rests on: the first is {first}",
+                "{} of its pages are missing from its parts and its bases, the first is {first}",
                 more + 1
             ),
         });

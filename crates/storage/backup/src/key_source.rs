@@ -6,7 +6,7 @@
 //!   its hash, and may be of a master key from before.
 //! - origin-of-requested: the archive that was asked for has the origin of the database whose
 //!   superblock is in it (FORMAT 4.7). One that only a recipient's file opens has none that could
-//!   be proved: whoever knows the recipient can make it.
+//!   be proved: anyone who knows the recipient can make it.
 //! - unproved-is-refused: so has one whose manifest has no origin MAC (FORMAT 12.4): its key may be
 //!   known to a recipient. Both are refused unless any origin is admitted, and so is what an
 //!   admitted archive rests on.
@@ -18,7 +18,7 @@ use selenite_keyring::{Cache, Identity, KeyError, OriginPolicy, Pin, Trust, Unlo
 /// Who opens archives.
 #[derive(Clone, Copy)]
 pub enum KeySource<'a> {
-    /// The master key of the database, at hand.
+    /// The master key of the database, available.
     Master(&'a MasterKey),
     /// Identities.
     Identities {
@@ -33,11 +33,11 @@ pub enum KeySource<'a> {
 
 /// How an archive was opened.
 pub enum OpenedBy {
-    /// By the master key that was at hand.
+    /// By the master key that was available.
     Master,
     /// By a slot of the superblock in it.
     Slot(Box<Unlocked>),
-    /// By a recipient's file: nobody knows the master key.
+    /// By a recipient's file: no one knows the master key.
     Recipient,
 }
 

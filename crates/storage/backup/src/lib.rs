@@ -3,7 +3,7 @@
 //! - write-once: each object is written once and whole: a destination refuses a second of the same
 //!   name ([`Destination::put_new`]). What has no manifest is no backup.
 //! - nothing-unsealed: nothing leaves this crate unsealed: a destination sees lengths, names and
-//!   times, and what opens an archive for whoever has the key.
+//!   times, and what opens an archive for anyone who has the key.
 //! - answers-are-not-trusted: whatever a destination answers is opened, or refused; it is never
 //!   believed.
 #![forbid(unsafe_code)]

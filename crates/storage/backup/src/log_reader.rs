@@ -117,23 +117,23 @@ impl LogChain {
     pub fn take(&mut self, object: &LogObject) -> Result<bool, &'static str> {
         let facts = object.facts;
         if facts.previous != self.previous {
-            return Err("it does not follow the one before: one is missing, or was put in its place");
+            return Err("it does not follow the object before it: one is missing or was replaced");
         }
         let goes_on = self.open.is_some_and(|open| {
             (open.made, open.from, open.to, open.page_count) == (facts.made, facts.from, facts.to, facts.page_count)
         });
         if !facts.is_first && !goes_on {
-            return Err("it goes on with a turn that was not begun");
+            return Err("it continues a turn that did not begin");
         }
         if facts.made < self.made {
-            return Err("it is of an earlier moment than the one before");
+            return Err("it is earlier than the object before it");
         }
         let begins_right = match self.end {
             Ok(end) => facts.from == end,
             Err(position) => facts.from.position == position,
         };
         if !begins_right {
-            return Err("it begins elsewhere than the one before ended");
+            return Err("it does not begin where the object before it ended");
         }
         (self.previous, self.made) = (object.hash, facts.made);
         self.open = (!facts.is_last).then_some(facts);
@@ -180,7 +180,7 @@ impl LogPlan {
             };
             let object = match LogObject::fetch(destination, (key, database_id, name), number) {
                 Err(BackupError::Store(error)) if error.trouble == Trouble::Missing => {
-                    return Err(refused("it is missing, and others that follow are there"));
+                    return Err(refused("it is missing, but later ones exist"));
                 }
                 object => object?,
             };

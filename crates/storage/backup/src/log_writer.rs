@@ -260,7 +260,7 @@ impl LogTurn<'_> {
         let has_room = self.content.push(packed);
         has_room
             .then_some(())
-            .ok_or_else(|| machine("an object of the log has no room for its blocks"))
+            .ok_or_else(|| machine("an object of the log is too small for its blocks"))
     }
 
     fn write(&mut self) -> Result<(), BackupError> {

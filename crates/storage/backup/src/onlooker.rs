@@ -1,4 +1,4 @@
-//! Somebody who looks on while pages are written or read.
+//! Someone who looks on while pages are written or read.
 
 /// Hears how far it is, and may stop it. Calls come from several threads, often: they must be quick.
 pub trait Onlooker: Sync {
@@ -9,7 +9,7 @@ pub trait Onlooker: Sync {
     fn is_interrupted(&self) -> bool;
 }
 
-/// Nobody looks on.
+/// No one looks on.
 pub struct Nobody;
 
 impl Onlooker for Nobody {

@@ -86,7 +86,7 @@ impl OpenArchive {
         let object = object_key(id, name, Part::Begun);
         twice(destination, &object, BEGUN_SIZE_MAX, |bytes| {
             let missing = || BackupError::NotThere {
-                what: format!("{} holds no backup {name} of this database", destination.place()),
+                what: format!("{} has no backup {name} of this database", destination.place()),
             };
             let bytes = bytes.map_err(|error| or_missing(error, missing))?;
             let (begun, maced, mac) = Begun::parse(&bytes).map_err(|error| BackupError::of_form(&object, error))?;
@@ -110,7 +110,7 @@ impl OpenArchive {
                 source,
             })?;
             if !key.mac_is_valid(maced, &mac) {
-                return Err(unauthentic("its MAC is wrong: altered, or put together of several"));
+                return Err(unauthentic("its MAC is wrong: altered, or assembled from several"));
             }
             if let OpenedBy::Slot(unlocked) = &by
                 && unlocked.superblock.database_id != id
@@ -323,7 +323,7 @@ impl OpenArchive {
         if facts.begun != self.begun_digest {
             return Err(BackupError::Unauthentic {
                 object: object.to_owned(),
-                what: "it belongs to another beginning".to_owned(),
+                what: "it belongs to another archive".to_owned(),
             });
         }
         if facts.parts.len() != facts.indexes.len() {
@@ -342,7 +342,7 @@ impl Backup {
 
     /// Whether its origin MACs show that a holder of the database's master key made it
     /// (origin-mac-everywhere), and that is known to be the database's: who makes a whole database
-    /// for somebody's public recipient makes its origin MACs, too.
+    /// for someone's public recipient makes its origin MACs, too.
     #[must_use]
     pub fn is_own(&self) -> bool {
         self.archive.is_proved && self.archive.key.has_origin()

@@ -10,7 +10,7 @@
 //! - bounded-memory: memory: two parts, of which one is being fetched, and one block that was
 //!   unpacked.
 //! - log-before-backup: what a log has is newer than the backup, and its last object the newest: it
-//!   comes first. A page behind the backup's end that the log does not have, nobody has written.
+//!   comes first. A page behind the backup's end that the log does not have, no one has written.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 
@@ -81,7 +81,7 @@ impl Chain {
         })
     }
 
-    /// Fetches and opens all parts, in the order of newest-first, until nobody wants more of them.
+    /// Fetches and opens all parts, in the order of newest-first, until no one wants more of them.
     fn fetch(&self, destination: &dyn Destination, to: &SyncSender<Result<(u32, OpenPart), BackupError>>) {
         for link in self.links() {
             let numbered: Vec<(u32, &[u8; 16])> = (0..).zip(&link.facts.parts).collect();
@@ -101,7 +101,7 @@ impl Chain {
 pub struct Pages {
     /// How many were given.
     pub given: u32,
-    /// The others: those that it lacks, and those that nobody has written since the database grew (FORMAT 2.5).
+    /// The others: those that it lacks, and those that no one has written since the database grew (FORMAT 2.5).
     pub zeros: Vec<u32>,
 }
 
@@ -226,7 +226,7 @@ impl Wanted {
         if object.hash != hash {
             return Err(BackupError::Unauthentic {
                 object: archive.object(Part::Log(number)),
-                what: "it is another than it was a moment ago".to_owned(),
+                what: "it has changed since it was opened".to_owned(),
             }
             .into());
         }
@@ -247,7 +247,7 @@ impl Wanted {
         if u64::from(self.page_count.saturating_sub(tip.facts.page_count)) > u64::from(self.given) + named_max + 1 {
             return Err(BackupError::Chain {
                 archive: tip.name().clone(),
-                what: format!("its log can't have made it {} pages long", self.page_count),
+                what: format!("its log cannot have extended it to {} pages", self.page_count),
             });
         }
         for page_no in tip.facts.page_count.saturating_add(1)..=self.page_count {
@@ -282,7 +282,7 @@ impl Wanted {
         Err(BackupError::Incomplete {
             archive: tip.name().clone(),
             what: format!(
-                "{count} of its pages are in none of its parts: {}{more}",
+                "{count} of its pages are missing from its parts: {}{more}",
                 first.join(", ")
             ),
         })

@@ -37,7 +37,7 @@ pub enum State<Id> {
         made: u64,
         /// What it is based on; nothing for a full backup.
         base: Option<Id>,
-        /// Whether somebody may be following the database from it.
+        /// Whether someone may be following the database from it.
         is_followed: bool,
         /// Whether pages are missing in it, that were not authentic when it was made.
         lacks_pages: bool,
@@ -51,7 +51,7 @@ pub enum State<Id> {
     },
     /// It has no manifest.
     Unfinished {
-        /// Whether nobody can be writing it any more.
+        /// Whether no one can be writing it any more.
         is_stale: bool,
     },
     /// What it says can't be read.
@@ -100,9 +100,9 @@ pub enum Reason {
     Within,
     /// Its time is in the future.
     Future,
-    /// What it is based on is not there: it takes no other's place, and whoever knows why may remove it.
+    /// What it is based on is not there: it takes no other's place, and anyone who knows why may remove it.
     Broken,
-    /// Not all of its objects are there: it takes no other's place, and whoever knows why may remove it.
+    /// Not all of its objects are there: it takes no other's place, and anyone who knows why may remove it.
     Incomplete,
     /// It has no manifest, and may be being written.
     Unfinished,
@@ -110,7 +110,7 @@ pub enum Reason {
     Unreadable,
     /// What can't be read may be based on it.
     PerhapsBase,
-    /// Somebody follows the database from it: what is written to its log goes there.
+    /// Someone follows the database from it: what is written to its log goes there.
     Followed,
     /// The next incremental backup rests on it, and may be being made.
     NextBase,
@@ -148,7 +148,7 @@ impl Rules {
             match state {
                 State::Unreadable => kept.add(id, Reason::Unreadable),
                 State::Complete { .. } if !chains.is_whole(id) => {
-                    // Of what rests on one that can't be read nobody knows whether it can be restored.
+                    // Of what rests on one that can't be read it is unknown whether it can be restored.
                     if !chains.is_closed(id) {
                         kept.add(id, Reason::Broken);
                     }
@@ -260,7 +260,7 @@ enum Link<'a, Id> {
     On(&'a Id),
     /// Not all of a backup: what is based on it can't be restored, and what it is based on may be of use.
     Cut(Option<&'a Id>),
-    /// Nobody knows what it is.
+    /// It is unknown what it is.
     Closed,
     /// No backup: what is based on it can't be restored.
     Nothing,
@@ -368,12 +368,12 @@ impl fmt::Display for Reason {
             Self::Within => "within",
             Self::Future => "from the future",
             Self::Broken => "its base is missing",
-            Self::Incomplete => "not all of it is there",
+            Self::Incomplete => "incomplete",
             Self::Unfinished => "unfinished, and perhaps being written",
             Self::Unreadable => "can't be read",
             Self::PerhapsBase => "what can't be read may be based on it",
             Self::Followed => "followed",
-            Self::NextBase => "the next incremental rests on it",
+            Self::NextBase => "the next incremental depends on it",
             Self::Base => "base",
         })
     }

@@ -79,7 +79,7 @@ impl Spec {
             "file" => file(text),
             _ => Err(StoreError::usage(
                 &format!("{scheme}:..."),
-                "a destination is a folder, or s3://BUCKET/PREFIX; other kinds of places are not known",
+                "a destination is a folder or s3://BUCKET/PREFIX",
             )),
         }
     }
@@ -102,12 +102,12 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
     let Some(rest) = rest.strip_prefix("//") else {
         return Err(StoreError::usage(
             "s3:...",
-            "an object store is called s3://BUCKET/PREFIX; a folder of that name ./s3:...",
+            "an object store is written s3://BUCKET/PREFIX; a folder of that name ./s3:...",
         ));
     };
     let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
     if bucket.contains('@') {
-        let why = "there are no user names and passwords in it: keys are taken from the environment and from ~/.aws";
+        let why = "a destination has no user name or password; keys are taken from the environment and from ~/.aws";
         return Err(StoreError::usage("s3://...@...", why));
     }
     let is_bucket = (3..=63).contains(&bucket.len())
@@ -128,7 +128,7 @@ fn bucket(rest: &str) -> Result<Spec, StoreError> {
     };
     if prefix.len() > PREFIX_SIZE_MAX || !(prefix.is_empty() || prefix.split('/').all(is_part)) {
         let why =
-            "a prefix is parts between single slashes, of letters, digits and -._=+, only, and of 512 bytes at most";
+            "a prefix has parts between single slashes, of letters, digits and -._=+, only, and at most 512 bytes";
         return Err(StoreError::usage(&format!("s3://{bucket}/..."), why));
     }
     Ok(Spec::Bucket {
@@ -141,13 +141,13 @@ fn file(text: &str) -> Result<Spec, StoreError> {
     let refused = |why| Err(StoreError::usage("file:...", why));
     // An URL's parser would take `file:backups` for `/backups`.
     if !text["file:".len()..].starts_with('/') {
-        return refused("a file URL has an absolute path; a path may be given as it is");
+        return refused("a file URL has an absolute path; a plain path also works");
     }
     let Ok(url) = Url::parse(text) else {
-        return refused("it is no URL");
+        return refused("not a URL");
     };
     if url.query().is_some() || url.fragment().is_some() {
-        return refused("a file URL has a path and nothing behind it: write %3F for ?, %23 for #");
+        return refused("a file URL has only a path: write %3F for ?, %23 for #");
     }
     match url.to_file_path() {
         Ok(path) => Ok(Spec::Folder(path)),

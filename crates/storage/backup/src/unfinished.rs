@@ -1,7 +1,7 @@
 //! Which unfinished archive a backup goes on with.
 //!
 //! - same-access: it is of the database as it is now in who may read it: the same master key, the
-//!   same key slots, the same recipients. Somebody who was shut out since would read pages that
+//!   same key slots, the same recipients. Someone who was shut out since would read pages that
 //!   were written later.
 //! - newer-than-finished: it is newer than every finished one: its name is from when it was begun,
 //!   and what is newest goes by names.
@@ -23,12 +23,12 @@ use crate::names::{AHEAD_SECONDS, ArchiveName};
 use crate::opened::OpenArchive;
 use crate::writer::{ArchiveWriter, recipients_tag};
 
-/// How long nobody must have written to an unfinished archive.
+/// How long no one must have written to an unfinished archive.
 pub const QUIET_SECONDS: u64 = 120;
 
 /// Whether an archive is opened by the recipients that are named, and no others. Where its key has
 /// the origin key, a recipient can't have put another beginning there; one of before there were
-/// origin MACs is for nobody then.
+/// origin MACs is for no one then.
 #[must_use]
 pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
     let expected = recipients_tag(&archive.key, &archive.begun, recipients);
@@ -36,7 +36,7 @@ pub fn is_for(archive: &OpenArchive, recipients: &[AgeRecipient]) -> bool {
 }
 
 /// Goes on with the newest unfinished archive that will do, or begins one, of which no page is
-/// there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says that nobody else writes
+/// there yet. `now` is in seconds since 1970-01-01 UTC; `is_alone` says that no other process writes
 /// backups of this database there.
 ///
 /// # Errors

@@ -165,7 +165,7 @@ impl ArchiveWriter {
     }
 
     /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the
-    /// archive knows by it that they belong together; and it is the same whoever writes it, so that
+    /// archive knows by it that they belong together; and it is the same anyone who writes it, so that
     /// nothing else is sealed under its key (salt-per-part).
     ///
     /// # Errors
@@ -186,7 +186,7 @@ impl ArchiveWriter {
     }
 
     /// Whether what opens it is still there, and the manifest of what it rests on, by its hash:
-    /// somebody may have removed them meanwhile.
+    /// someone may have removed them meanwhile.
     ///
     /// # Errors
     /// [`BackupError::Removed`]; what the destination says.
@@ -283,7 +283,7 @@ fn push(content: &mut PartWriter, packed: &[u8]) -> Result<(), BackupError> {
     content
         .push(packed)
         .then_some(())
-        .ok_or_else(|| machine("more than an archive has room for"))
+        .ok_or_else(|| machine("too large for an archive"))
 }
 
 fn drawn<const N: usize>() -> [u8; N] {

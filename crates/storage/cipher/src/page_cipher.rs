@@ -69,8 +69,9 @@ impl PageCipher {
             .inspect_err(|_| out.fill(0))
     }
 
-    /// Opens a sealed page where it lies: it is then a page as SQLite has it, its last 48 bytes zero, or all zero if this
-    /// fails. `scratch` has the size of a page, too; what it holds afterwards is of no use to anybody.
+    /// Opens a sealed page where it lies: it is then a page as SQLite has it, its last 48 bytes
+    /// zero, or all zero if this fails. `scratch` has the size of a page, too; what it holds
+    /// afterwards is of no use to anyone.
     ///
     /// # Errors
     /// As [`PageCipher::open`].

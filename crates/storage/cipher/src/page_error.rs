@@ -39,9 +39,7 @@ impl fmt::Display for PageError {
                 epoch,
                 above_highest: false,
             } => write!(formatter, "key epoch {epoch} is no longer in use"),
-            PageError::DeprecatedSuite => {
-                formatter.write_str("deprecated suite, refused unless it is asked for by name")
-            }
+            PageError::DeprecatedSuite => formatter.write_str("deprecated suite, refused unless allowed explicitly"),
             PageError::SettingsMismatch => {
                 formatter.write_str("page size or reserved bytes are not those of this encrypted database")
             }

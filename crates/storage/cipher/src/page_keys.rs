@@ -144,7 +144,7 @@ impl PageKeys {
         match self.parts.scan {
             Scan::Steady | Scan::Changing => is_plain_database && self.parts.allow_plain,
             Scan::SwitchingOn { cursor } => page_no > cursor,
-            // Finishing: a log that somebody still reads may hold any page as it was.
+            // Finishing: a log that someone still reads may hold any page as it was.
             Scan::SwitchingOff | Scan::Finishing => true,
         }
     }

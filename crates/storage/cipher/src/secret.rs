@@ -26,7 +26,7 @@ impl<const N: usize> Secret<N> {
         secret
     }
 
-    /// The bytes. Whoever copies them has to wipe the copy.
+    /// The bytes. Anyone who copies them has to wipe the copy.
     pub fn expose(&self) -> &[u8; N] {
         &self.0
     }

@@ -1,7 +1,7 @@
 //! `selenite_backup(dest [, schema [, recipients]])`: a full backup to a folder, for applications without the command.
 //!
 //! - one-read-transaction: it is of one read transaction of the connection that asks: the one that
-//!   it is in, or one begun for it. Whoever writes is refused: what is not committed is in no
+//!   it is in, or one begun for it. Anyone who writes is refused: what is not committed is in no
 //!   backup.
 //! - connection-descriptors-only: the database's files are read by the connection's own descriptors
 //!   alone (`selenite_vfs::snapshot`, no-other-descriptor). Below the destination files are made under new names,
@@ -55,7 +55,7 @@ fn make(call: &FunctionCall<'_>) -> Result<Value, String> {
     let began = match call.transaction_state(&schema) {
         TransactionState::None => Some(call.read_transaction(&schema)?),
         TransactionState::Read => None,
-        TransactionState::Write => return Err("a transaction that writes has no backup: commit it first".to_owned()),
+        TransactionState::Write => return Err("cannot back up inside a write transaction: commit it first".to_owned()),
     };
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&folder));
     let asked = Asked(call.interrupts());

@@ -203,7 +203,7 @@ fn open(uri: &str) -> Result<Connection> {
 #[expect(unsafe_code, reason = "an extension may do anything to its process")]
 fn load(connection: &Connection) -> Result<()> {
     let library = library();
-    // SAFETY: no SQL of anybody else's runs on this connection while extensions may be loaded.
+    // SAFETY: no SQL of anyone else's runs on this connection while extensions may be loaded.
     unsafe { connection.load_extension_enable()? };
     // SAFETY: the library was built with this test, and keeps SQLite's rules for extensions.
     let loaded = unsafe { connection.load_extension(&library, None::<&str>) };

@@ -6,9 +6,9 @@ use crate::{PREFIX_SIZE, Superblock, Whole, inspect};
 /// What the first 64 KiB of a file are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Chosen<'a> {
-    /// Superblock A counts; these are its bytes, and no more. If it is then refused, B must not be used in its stead.
+    /// Superblock A counts; these are its bytes, and no more. If it is then refused, B must not be used instead.
     A(&'a [u8]),
-    /// Superblock B counts; these are its bytes, and no more. If it is then refused, A must not be used in its stead.
+    /// Superblock B counts; these are its bytes, and no more. If it is then refused, A must not be used instead.
     B(&'a [u8]),
     /// No superblock and no page: an empty file, or a creation that was cut off (FORMAT 2.6).
     Empty,
@@ -46,8 +46,9 @@ pub fn choose<'a>(a: &'a [u8], b: &'a [u8], file_size: u64) -> Chosen<'a> {
     }
 }
 
-/// Whether the one that does not count still lists a key that the other no longer does: a change that takes a right away
-/// was cut off between its two writes (FORMAT 3.7). Takes what [`choose`] does; nothing is authenticated.
+/// Whether the one that does not count still lists a key that the other no longer does: a change
+/// that takes a right away was cut off between its two writes (FORMAT 3.7). Takes what [`choose`]
+/// does; nothing is authenticated.
 pub fn keeps_dropped(a: &[u8], b: &[u8]) -> bool {
     let parsed = |place| match inspect(place) {
         Whole::Yes { size, .. } => Superblock::parse(&place[..size]).ok(),
@@ -76,7 +77,8 @@ fn choose_none<'a>(a: &[u8], b: &[u8], file_size: u64) -> Chosen<'a> {
 
 /// Whether every one of the first 16 bytes of `place` is the magic's, or zero, or missing.
 ///
-/// Not a leading part of the magic alone: a sector may be written from its end (sqlite.org/atomiccommit.html#_hardware_assumptions).
+/// Not a leading part of the magic alone: a sector may be written from its end
+/// (sqlite.org/atomiccommit.html#_hardware_assumptions).
 fn is_cut_off(place: &[u8]) -> bool {
     let mut head = place.iter().zip(&MAGIC);
     head.all(|(&byte, &magic)| byte == magic || byte == 0)

@@ -13,7 +13,7 @@ pub enum FormatError {
         /// The version that the superblock names.
         version: u16,
     },
-    /// The file: a whole superblock breaks a rule of FORMAT 3. Nobody who writes this format made it.
+    /// The file: a whole superblock breaks a rule of FORMAT 3. No one who writes this format made it.
     Tampered {
         /// The field or rule that is broken.
         what: &'static str,
@@ -35,7 +35,7 @@ pub enum FormatError {
     },
     /// The file or the caller: these 32 bytes are not the header of a WAL.
     WalMagic,
-    /// The file: the WAL's header is of another version. 3007000 on disk is a WAL that nobody sealed.
+    /// The file: the WAL's header is of another version. 3007000 on disk is a WAL that no one sealed.
     WalVersion {
         /// The version that the header names.
         version: u32,
@@ -82,8 +82,8 @@ impl fmt::Display for FormatError {
             Self::AnchorVersion => f.write_str("an anchor of a later version"),
             Self::AnchorCut => f.write_str("the anchor was cut off: its last line, the MAC, is missing"),
             Self::ArchiveMagic => f.write_str("not a backup archive of this version"),
-            Self::Archive { what } => write!(f, "the archive is not as archives are: {what}"),
-            Self::AnchorLine { line } => write!(f, "line {line} of the anchor is not as anchors have it"),
+            Self::Archive { what } => write!(f, "invalid archive: {what}"),
+            Self::AnchorLine { line } => write!(f, "invalid anchor: line {line}"),
         }
     }
 }

@@ -1,6 +1,6 @@
-//! What somebody who is at all pages of a database says of it in `DB-selenite` (FORMAT 11): a text for people.
+//! What someone who is at all pages of a database says of it in `DB-selenite` (FORMAT 11): a text for people.
 //!
-//! - informative-only: nothing depends on it but what people are shown: whoever may write to the
+//! - informative-only: nothing depends on it but what people are shown: anyone who may write to the
 //!   folder may write any.
 
 /// The most that is written or read: far more than all lines have.
@@ -13,7 +13,7 @@ pub struct Report {
     pub pid: u32,
     /// Since when: seconds since 1970-01-01 UTC.
     pub since: u64,
-    /// Whether it copies the database, which nobody else can use meanwhile.
+    /// Whether it copies the database, which no other process can use meanwhile.
     pub is_offline: bool,
     /// From which suite to which.
     pub what: String,
@@ -101,7 +101,7 @@ mod tests {
             since: 8,
             is_offline: true,
             what: "AES_256 to AEGIS_256X4".to_owned(),
-            waiting: "waiting for who reads: process 9 reads".to_owned(),
+            waiting: "waiting for readers: process 9 reads".to_owned(),
             waiting_since: 10,
             done: 1,
             total: 2,

@@ -1,7 +1,7 @@
 //! The key of a backup archive for who may open archives without the database's identities: a binary age file of its 32
 //! bytes for each of them (FORMAT 12.3).
 //!
-//! - mac-decides: an age file proves nothing: whoever knows a recipient can make one. What came out
+//! - mac-decides: an age file proves nothing: anyone who knows a recipient can make one. What came out
 //!   of it is the archive's key if, and only if, the archive's MAC is right under it; and then it
 //!   says who could read the archive, not who wrote it.
 
@@ -87,7 +87,7 @@ mod tests {
         assert!(matches!(with(vec![], &files), Err(KeyError::NoKey)));
     }
 
-    /// mac-decides: somebody's own file in front of the right one does not hide that.
+    /// mac-decides: someone's own file in front of the right one does not hide that.
     #[test]
     fn a_key_that_is_not_the_archives_is_passed_over() {
         use crate::Recipient;

@@ -44,7 +44,7 @@ pub struct Report {
     pub rewrapped: Vec<SlotSummary>,
     /// Slots that got an origin mark.
     pub accepted: Vec<SlotSummary>,
-    /// Slots that went because nobody could wrap the new master key for them.
+    /// Slots that went because no one could wrap the new master key for them.
     pub dropped: Vec<SlotSummary>,
     /// The commitment of a new master key: a keyring file that pins this database has to learn it.
     pub commitment: Option<[u8; 32]>,
@@ -155,7 +155,7 @@ pub fn shut_out(
 }
 
 /// Writes the origin mark of each of `identities` into the slots that it opens: from then on the
-/// database is their holder's own, whoever made it. A slot that has the mark stays as it is; where
+/// database is their holder's own, anyone who made it. A slot that has the mark stays as it is; where
 /// there is nothing to write, the report is empty.
 ///
 /// `WrongKey` never: an identity that opens no slot gets no mark.
@@ -235,7 +235,7 @@ fn renew_without(
     finish(to, true, report)
 }
 
-/// The slot with the master key of `to` in it, if anybody can be asked.
+/// The slot with the master key of `to` in it, if anyone can be asked.
 fn rewrap(to: &Unlocked, old: &Slot, recipients: &[&dyn Recipient]) -> Result<Option<Slot>, KeyError> {
     let database_id = to.superblock.database_id;
     let wrap = |recipient: &dyn Recipient| slot::fill(old.clone(), recipient, &to.master).map(Some);

@@ -15,7 +15,7 @@
 //! - commands-from-here-only: commands come from here and nowhere else: a database only ever names
 //!   one (FORMAT 3.4).
 //! - environment-in-load-only: the environment is read in [`Config::load`] alone.
-//! - unknown-key-is-an-error: a key that nobody knows is an error: a typo in `keyring` must not
+//! - unknown-key-is-an-error: a key that no one knows is an error: a typo in `keyring` must not
 //!   switch pinning off.
 //! - nothing-when-elevated: in a process with elevated rights ([`Config::elevated`]) there is
 //!   neither file nor environment: who started it chose both.
@@ -220,7 +220,7 @@ fn cost_max(value: &Value<'_>) -> Result<u32, Fault> {
         .as_integer()
         .and_then(|number| number.as_str().parse::<u32>().ok());
     number.filter(|number| *number > 0).ok_or_else(|| {
-        let problem = "passphrase_cost_max has to be a number from 1 on: times what a slot of selenite's own costs";
+        let problem = "passphrase_cost_max must be a number of at least 1: a multiple of the cost of the slots that selenite writes";
         Fault::new(value.span(), problem)
     })
 }
@@ -249,7 +249,7 @@ fn words(name: &str, value: &Value<'_>) -> Result<Vec<String>, Fault> {
     let array = value.get_ref().as_array().ok_or_else(|| {
         Fault::new(
             value.span(),
-            format!("command {name} has to be a string or an array of strings"),
+            format!("command {name} must be a string or an array of strings"),
         )
     })?;
     array
@@ -266,7 +266,7 @@ const KEYS: [&str; 6] = [
     "passphrase_cost_max",
     "commands",
 ];
-/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anybody may have written.
+/// 256 MiB of memory and 12 passes over 64 MiB: less than a second, for a slot that anyone may have written.
 const PASSPHRASE_COST_MAX: u32 = 4;
 
 #[cfg(test)]

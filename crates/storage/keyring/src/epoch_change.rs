@@ -1,7 +1,7 @@
 //! Changes of the key under which pages are sealed (FORMAT 3.1, 3.2): a new epoch is listed beside the old one, every
 //! page is re-encrypted, and then the old epoch goes.
 //!
-//! - two-epochs-meanwhile: two epochs are listed in between. Whoever takes the write lock after
+//! - two-epochs-meanwhile: two epochs are listed in between. Anyone who takes the write lock after
 //!   [`begin`] seals under the new one; a checkpoint that took its lock before still writes pages
 //!   of the old one, and the caller's looks find them.
 //! - old-key-ends-here: the old data key is gone with [`end`], and with it whatever is still sealed
@@ -181,7 +181,7 @@ mod tests {
             assert!(!is_since_master(&steady.superblock), "{times:?}");
             let younger = begin(&steady, Suite::Aes256, third, &mut os_random).unwrap().unlocked;
             assert!(is_since_master(&younger.superblock), "{times:?}");
-            // Of the steady state nobody asks: its time is the clock's.
+            // Of the steady state no one asks: its time is the clock's.
             assert_eq!(renewed(&steady, third).superblock.master_created, third);
         }
     }

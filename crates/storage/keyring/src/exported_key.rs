@@ -1,8 +1,8 @@
-//! A database's master key, sealed to somebody who keeps it for the day on which every identity is lost (FORMAT 13).
+//! A database's master key, sealed to someone who keeps it for the day on which every identity is lost (FORMAT 13).
 //!
 //! - leaves-only-encrypted: the key leaves this process sealed to an age recipient, or not at all.
 //! - mac-decides: a record is believed as far as its commitment and the superblock's MAC bear it
-//!   out: whoever knows the recipient can make one.
+//!   out: anyone who knows the recipient can make one.
 
 use std::io;
 use std::path::Path;
@@ -73,7 +73,7 @@ impl ExportedKey {
             problem: problem.into(),
         };
         if !sealed.starts_with(AGE_MAGIC) {
-            return Err(no_key("not an exported key: those are binary age files"));
+            return Err(no_key("not an exported key: not a binary age file"));
         }
         if identities.is_empty() {
             return Err(KeyError::NoKey);
@@ -82,7 +82,7 @@ impl ExportedKey {
         for identity in identities {
             match identity.open_exported_key(&sealed) {
                 Ok(record) => {
-                    return Self::parse(&record).ok_or_else(|| no_key("sealed, but not an exported key"));
+                    return Self::parse(&record).ok_or_else(|| no_key("encrypted, but not an exported key"));
                 }
                 Err(KeyError::WrongKey) => {}
                 Err(error) => {

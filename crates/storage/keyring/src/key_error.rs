@@ -2,7 +2,7 @@
 //!
 //! - no-secret-in-errors: no variant holds a secret, what a key service printed, or the text of a
 //!   key file. Paths, names, key ids and sizes may appear.
-//! - advice-is-total: [`KeyError::advice`] is total: whoever shows an error can show the way on.
+//! - advice-is-total: [`KeyError::advice`] is total: anyone who shows an error can show the way on.
 
 mod advice;
 mod message;
@@ -195,9 +195,9 @@ pub enum KeyError {
         /// How many there are.
         count: usize,
     },
-    /// The caller: without this slot nobody could open the database again.
+    /// The caller: without this slot no one could open the database again.
     LastSlot,
-    /// The caller: a database has to be created for somebody.
+    /// The caller: a database has to be created for someone.
     NoRecipient,
     /// The caller: a database has at most 32 slots.
     TooManySlots,

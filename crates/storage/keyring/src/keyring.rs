@@ -1,6 +1,6 @@
 //! The keyring file: which master key a database had when it was last trusted.
 //!
-//! A superblock's MAC proves that the file agrees with its master key, not who chose that key: whoever knows a
+//! A superblock's MAC proves that the file agrees with its master key, not who chose that key: anyone who knows a
 //! public age recipient can seal a database of their own to it. The keyring file pins a database id to the
 //! commitment of its master key (FORMAT 4.2), which such a forgery does not have.
 //!
@@ -19,7 +19,7 @@
 //! - replaced-whole: a file is replaced whole or not at all, and two processes that change it at
 //!   once both take effect.
 //! - both-pins-meanwhile: while a master key is renewed both commitments are listed, `["old",
-//!   "new"]`: nobody is refused in between, and a kill leaves no pin that is wrong.
+//!   "new"]`: no one is refused in between, and a kill leaves no pin that is wrong.
 //! - unlisted-by-origin: without `only_listed`, a database that is not listed opens, if its origin
 //!   is admitted (`origin.rs`). A path does not list a database in this sense.
 
@@ -275,7 +275,7 @@ impl Keyring {
                 "only_listed" => {
                     let flag = value.get_ref().as_bool();
                     keyring.only_listed =
-                        flag.ok_or_else(|| Fault::new(value.span(), "only_listed has to be true or false"))?;
+                        flag.ok_or_else(|| Fault::new(value.span(), "only_listed must be true or false"))?;
                 }
                 "databases" => {
                     for (key, value) in toml_text::table("databases", value)? {

@@ -26,7 +26,7 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
         }
         return Ok(Box::new(recipient));
     }
-    let several = "holds several identities: name the recipient (age1...) that is meant";
+    let several = "contains several identities: give the recipient (age1...)";
     let mut identities = load_identity(spec, config)?;
     match (identities.pop(), identities.is_empty()) {
         (Some(identity), true) => Ok(identity),
@@ -97,18 +97,18 @@ fn sniffed(path: &Path, config: &Config) -> Result<Vec<Box<dyn Identity>>, KeyEr
     }
     if contents.len() != RAW_KEY_SIZE {
         return Err(unclear(
-            "neither age identities nor a raw key of 32 bytes: say passphrase:PATH if it holds a passphrase",
+            "neither an age identity nor a raw key of 32 bytes: use passphrase:PATH for a passphrase",
         ));
     }
     if is_text(&contents) {
         return Err(unclear(
-            "32 bytes of text: say raw:PATH if they are the key, passphrase:PATH if they are a passphrase",
+            "32 bytes of text: use raw:PATH for a key, passphrase:PATH for a passphrase",
         ));
     }
     one(RawIdentity::from_file(path, &contents)?)
 }
 
-/// Whether somebody typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
+/// Whether someone typed it. Of the keys that are drawn at random, one in 10^13 is taken for text.
 fn is_text(contents: &[u8]) -> bool {
     contents
         .iter()
@@ -163,10 +163,10 @@ mod tests {
         assert_eq!(kinds(&raw), [SlotKind::Raw]);
         for contents in [&b""[..], b"a passphrase\n", &[0xee; 31], &[0xee; 33]] {
             let path = file(&folder, "other", contents);
-            assert!(complaint(&path).contains("say passphrase:PATH"), "{contents:?}");
+            assert!(complaint(&path).contains("use passphrase:PATH"), "{contents:?}");
         }
         let text = file(&folder, "text", b"thirty-one letters and a newline");
-        assert!(complaint(&text).contains("say raw:PATH if"));
+        assert!(complaint(&text).contains("use raw:PATH for"));
     }
 
     #[test]

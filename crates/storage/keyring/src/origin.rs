@@ -1,8 +1,9 @@
 //! Origin: whether the holder of an identity made, or accepted, the database that it opens (FORMAT 4.7).
 //!
-//! A superblock's MAC proves that a file agrees with its master key, not who chose that key: whoever knows a public age
-//! recipient can seal a database of their own to it. An *origin mark* in a key slot proves that the holder of the identity,
-//! or somebody with the database's master key, wrote the slot.
+//! A superblock's MAC proves that a file agrees with its master key, not who chose that key: anyone
+//! who knows a public age recipient can seal a database of their own to it. An *origin mark* in a
+//! key slot proves that the holder of the identity, or someone with the database's master key,
+//! wrote the slot.
 //!
 //! - *no silent mark*: a mark is made with a new slot for an identity, or by [`crate::change::accept`]; a change of the
 //!   master key carries the marks that are there.
@@ -91,7 +92,8 @@ pub(crate) fn judge(
     if superblock.slots.iter().any(is_marked) {
         return Origin::Own;
     }
-    // Where one of the identities proves origins, what only another one opens is not pinned: it might be there for that.
+    // Where one of the identities proves origins, what only another one opens is not pinned: it
+    // might be there for that.
     if identities
         .iter()
         .all(|identity| identity.origin_proof() == OriginProof::None)

@@ -1,12 +1,12 @@
 //! Who can change a file that decides about keys, and who can read it.
 //!
-//! - only-owner-writes: a key file, configuration or keyring file is refused where somebody else
+//! - only-owner-writes: a key file, configuration or keyring file is refused where someone else
 //!   than its user and root can write it, or put another file in its place: every folder on the way
 //!   to it is looked at, also behind links (as OpenSSH does with `authorized_keys`). A folder with
-//!   the sticky bit, such as /tmp, is taken: nobody there replaces the files of others.
+//!   the sticky bit, such as /tmp, is taken: no one there replaces the files of others.
 //! - private-group-is-owner: the group's right to write is taken for the owner's own where the
 //!   group has the owner's number (the private groups of Debian, Fedora and others, with their
-//!   umask of 002) and no access list gives the right to somebody else.
+//!   umask of 002) and no access list gives the right to someone else.
 //! - unnamed-by-opener: what has no name on a disk (a pipe, a terminal) is as its opener made it.
 
 use std::collections::VecDeque;
@@ -59,7 +59,7 @@ fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, &
     // A link has no mode: its folder's counts.
     let is_shared = facts.is_dir() && facts.mode() & STICKY != 0;
     if !facts.is_symlink() && !is_shared && others_may(WRITE, path, facts) {
-        return Err((path.to_owned(), "others than its owner can write there"));
+        return Err((path.to_owned(), "users other than its owner can write there"));
     }
     Ok(())
 }
@@ -256,7 +256,7 @@ mod tests {
             assert!(matches!(error, KeyError::Untrusted { .. }), "{error}");
             return;
         }
-        // What is root's is everybody's to trust.
+        // What is root's is everyone's to trust.
         check_for(12, &path, &file).unwrap();
         chown(place.path("in"), Some(12), None).unwrap();
         assert_eq!(place.refused("in/key"), Some("in".to_owned()));

@@ -81,9 +81,9 @@ impl fmt::Display for PasswordFileError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoSuchFile => "not an age file that a password opens, or an altered one",
-            Self::Costly => "its password would take more than 256 MiB to stretch",
-            Self::WrongPassword => "another password opens it",
-            Self::Machine => "age could not seal it",
+            Self::Costly => "its password needs more than 256 MiB to stretch",
+            Self::WrongPassword => "wrong password",
+            Self::Machine => "age could not encrypt it",
         })
     }
 }

@@ -37,7 +37,7 @@ pub enum OriginProof {
     None,
 }
 
-/// Somebody for whom a master key can be wrapped.
+/// Someone for whom a master key can be wrapped.
 pub trait Recipient: Send + Sync {
     /// The kind of slot that is made.
     fn kind(&self) -> SlotKind;
@@ -53,13 +53,13 @@ pub trait Recipient: Send + Sync {
     /// Whether the slot was made for this recipient, so that it may be recreated for them.
     fn owns(&self, database_id: DatabaseId, slot: &Slot) -> Result<bool, KeyError>;
 
-    /// The origin token of a slot (FORMAT 4.7), if the secret of a native age identity is at hand.
+    /// The origin token of a slot (FORMAT 4.7), if the secret of a native age identity is available.
     fn origin_token(&self, _database_id: DatabaseId, _slot_id: SlotId) -> Option<Secret<32>> {
         None
     }
 }
 
-/// Somebody who can unwrap a master key again.
+/// Someone who can unwrap a master key again.
 pub trait Identity: Recipient {
     /// Whether it makes sense to try this slot.
     fn can_open(&self, slot: &Slot) -> bool;

@@ -48,7 +48,7 @@ pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {
     sync_folder(path)
 }
 
-/// The contents of a file of at most `size_max` bytes, which nobody but its user and root can
+/// The contents of a file of at most `size_max` bytes, which no one but its user and root can
 /// change (`ownership.rs`, only-owner-writes).
 pub(crate) fn read_trusted(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyError> {
     read_within(path, size_max, PIPE_TIME_LIMIT)
@@ -66,11 +66,11 @@ fn read_within(path: &Path, size_max: usize, time_limit: Duration) -> Result<Zer
     };
     let (sender, answer) = mpsc::channel();
     let pipe = path.to_owned();
-    // Nobody may be there any more to take it.
+    // No one may be there any more to take it.
     let read = move || drop(sender.send(read_checked(&pipe, size_max)));
     spawn(read).map_err(failed)?;
     answer.recv_timeout(time_limit).unwrap_or_else(|_| {
-        let what = format!("nobody wrote to this pipe, and closed it, within {time_limit:?}");
+        let what = format!("no writer wrote to this pipe and closed it within {time_limit:?}");
         Err(failed(io::Error::new(io::ErrorKind::TimedOut, what)))
     })
 }
@@ -81,7 +81,7 @@ fn read_checked(path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u8>>, KeyE
     read_open(file, path, size_max)
 }
 
-/// The text of a configuration, which nobody but its user and root can change (`ownership.rs`,
+/// The text of a configuration, which no one but its user and root can change (`ownership.rs`,
 /// only-owner-writes), and of at most 1 MiB.
 ///
 /// `Untrusted`; `BadConfig` if it is not UTF-8; `Io`.
@@ -118,7 +118,7 @@ fn read_open(file: File, path: &Path, size_max: usize) -> Result<Zeroizing<Vec<u
     let limit = u64::try_from(size_max).expect("limits are small constants") + 1;
     file.take(limit).read_to_end(&mut contents).map_err(failed)?;
     if contents.len() > size_max {
-        let problem = format!("longer than {size_max} bytes, which no such file is").into();
+        let problem = format!("too large: more than {size_max} bytes").into();
         return Err(KeyError::BadFile {
             path: path.to_owned(),
             line: None,
@@ -181,7 +181,7 @@ fn write_new(path: &Path, contents: &[u8]) -> io::Result<()> {
         .inspect_err(|_| discard(path))
 }
 
-/// Removes what this process wrote and nobody can use. That it can't be removed is not worth hiding the first
+/// Removes what this process wrote and no one can use. That it can't be removed is not worth hiding the first
 /// error for.
 fn discard(path: &Path) {
     let _ = fs::remove_file(path);
@@ -197,7 +197,7 @@ pub(crate) const OWNER_ONLY: u32 = 0o600;
 
 /// 1 MiB: thousands of commands.
 const CONFIG_SIZE_MAX: usize = 1 << 20;
-/// A minute: somebody may type a PIN into the program that writes to it.
+/// A minute: someone may type a PIN into the program that writes to it.
 const PIPE_TIME_LIMIT: Duration = Duration::from_secs(60);
 
 /// `Vec`'s reader probes for the end with a spare 32 bytes; room for that keeps the buffer from moving.
@@ -241,7 +241,7 @@ mod tests {
         let (kind, mode) = (rustix::fs::FileType::Fifo, rustix::fs::Mode::from_raw_mode(0o600));
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();
         let error = read_within(&path, 100, Duration::from_millis(1)).unwrap_err();
-        assert!(error.to_string().contains("nobody wrote to this pipe"), "{error}");
+        assert!(error.to_string().contains("no writer wrote to this pipe"), "{error}");
         // The thread that was left behind may take what is written: each of them gets its own.
         let path = folder.path().join("other");
         rustix::fs::mknodat(CWD, &path, kind, mode, 0).unwrap();

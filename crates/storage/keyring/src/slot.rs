@@ -26,7 +26,7 @@ pub fn find_slot<'a>(superblock: &'a Superblock, prefix: &str) -> Result<&'a Slo
     }
 }
 
-/// What there is to say about a slot to people. It may come from a file that nobody authenticated: what is in it is
+/// What there is to say about a slot to people. It may come from a file that no one authenticated: what is in it is
 /// shown with control characters escaped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SlotSummary {
@@ -76,7 +76,7 @@ impl fmt::Display for SlotSummary {
     }
 }
 
-/// A new slot for `recipient`, of an id that is drawn; with an origin mark if the recipient's secret is at hand.
+/// A new slot for `recipient`, of an id that is drawn; with an origin mark if the recipient's secret is available.
 pub(crate) fn make(
     recipient: &dyn Recipient,
     label: &str,

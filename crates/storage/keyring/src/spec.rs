@@ -51,7 +51,7 @@ impl FromStr for Spec {
             })
         };
         if holds_age_secret(text) {
-            return bad("(a secret key)", "a key stands where the path of its file should");
+            return bad("(a secret key)", "a key was given instead of the path of its file");
         }
         let spec = match text.split_once(':') {
             Some(("age", path)) => Self::Age(path.into()),
@@ -66,10 +66,9 @@ impl FromStr for Spec {
                 bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
             }
             Self::Command(_) | Self::Held(_) => Ok(spec),
-            Self::Sniffed(_) if text.starts_with("age1") => bad(
-                text,
-                "it is a recipient, the public part of an identity: give the identity's file",
-            ),
+            Self::Sniffed(_) if text.starts_with("age1") => {
+                bad(text, "this is a recipient (public key): give the identity's file")
+            }
             Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
                 match path.as_os_str().is_empty() {
                     true => bad(text, "the path is missing"),

@@ -29,7 +29,7 @@ impl Fault {
         }
     }
 
-    /// A key that nobody knows; names the known one that was meant, if one is near.
+    /// A key that no one knows; names the known one that was meant, if one is near.
     pub fn unknown_key(key: &Key<'_>, known: &[&str]) -> Self {
         let name = key.get_ref();
         let hint = match nearest(name, known.iter().copied()) {
@@ -63,7 +63,7 @@ pub fn string<'a>(key: &str, value: &'a Value<'_>) -> Result<&'a str, Fault> {
     value
         .get_ref()
         .as_str()
-        .ok_or_else(|| Fault::new(value.span(), format!("{key} has to be a string in quotes")))
+        .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a quoted string")))
 }
 
 /// The entries of a value that has to be a table.
@@ -71,7 +71,7 @@ pub fn table<'a, 'b>(key: &str, value: &'a Value<'b>) -> Result<&'a DeTable<'b>,
     value
         .get_ref()
         .as_table()
-        .ok_or_else(|| Fault::new(value.span(), format!("{key} has to be a table: [{key}]")))
+        .ok_or_else(|| Fault::new(value.span(), format!("{key} must be a table: [{key}]")))
 }
 
 /// The known word that is spelt most like `word`, if it is near enough to have been meant.

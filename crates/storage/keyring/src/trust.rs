@@ -1,7 +1,8 @@
 //! Which databases are taken for the caller's own.
 //!
 //! - *fail closed*: a first use that can't be noted in the keyring file is refused.
-//! - *no link*: a first use is believed of a path without symbolic links only. Whoever can replace a database could else
+//! - *no link*: a first use is believed of a path without symbolic links only. Anyone who can
+//!   replace a database could else
 //!   replace it by a link to one of their own, whose path the keyring file does not list.
 //! - *last*: a database is pinned on first use only after everything else about its superblock was checked.
 
@@ -17,7 +18,7 @@ pub struct Trust {
     pub keyring: Keyring,
     /// Which origins are admitted.
     pub policy: OriginPolicy,
-    /// The commitment that the caller expects: a database with this master key is admitted, whoever made it.
+    /// The commitment that the caller expects: a database with this master key is admitted, anyone who made it.
     pub commitment: Option<[u8; 32]>,
     pub(crate) first_use: Option<FirstUse>,
 }

@@ -3,7 +3,7 @@
 //! - mac-before-use: nothing but a slot is used before the MAC is checked, and a slot only to try
 //!   it (FORMAT 3.5).
 //! - bad-mac-ends: a slot that opens to a master key under which the MAC is wrong ends it: no other
-//!   slot is tried, for the file is somebody's work (FORMAT 3.6).
+//!   slot is tried, for the file is someone's work (FORMAT 3.6).
 //! - bounded-time: a hostile file costs its reader a bounded time: slots that cost little are tried
 //!   first, passphrases have a limit together, and a service that was too slow once is not asked
 //!   again.

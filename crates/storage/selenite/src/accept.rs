@@ -57,8 +57,8 @@ pub fn accept(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Acc
         }
         (Origin::Foreign | Origin::Unknown, None) => {
             return Err(EngineError::usage(
-                "there is no folder for a keyring file",
-                "set SELENITE_KEYRING to the path of one",
+                "no folder for a keyring file",
+                "set SELENITE_KEYRING",
             ));
         }
         (Origin::Own, _) => None,

@@ -17,10 +17,10 @@ use crate::{EngineError, Watch};
 pub struct Access {
     /// Where the identity is; if none is named here, the environment and the configuration say it.
     pub identity: Option<Spec>,
-    /// Identities that backups are opened by besides the one in force, and whose slots get origin marks. No database is opened by
-    /// them.
+    /// Identities that backups are opened by besides the one in force, and whose slots get origin
+    /// marks. No database is opened by them.
     pub more: Vec<Spec>,
-    /// What the file has to be, for whoever knows.
+    /// What the file has to be, for anyone who knows.
     pub expected: Expected,
     /// Which origins are admitted (FORMAT 4.7); if it is not said here, the environment and the configuration say it.
     pub origin: Option<OriginPolicy>,
@@ -45,8 +45,8 @@ pub struct Access {
 pub struct Expected {
     /// The database's id. An unencrypted file that has none is admitted as [`Access::allow_plain`] says.
     pub database_id: Option<DatabaseId>,
-    /// The commitment of the database's master key (FORMAT 4.2), which nobody without that key can choose: a database that has
-    /// it is admitted whatever its origin.
+    /// The commitment of the database's master key (FORMAT 4.2), which no one without that key can
+    /// choose: a database that has it is admitted whatever its origin.
     pub commitment: Option<[u8; 32]>,
     /// Whether all of its pages have to be encrypted, whatever [`Access::allow_plain`] says.
     pub is_encrypted: bool,
@@ -121,7 +121,7 @@ impl Access {
         Ok(trust)
     }
 
-    /// The recipient that a text names. One whose secret is at hand, since it is an identity in force or one of
+    /// The recipient that a text names. One whose secret is available, since it is an identity in force or one of
     /// [`Access::more`], is that identity: its slot gets an origin mark.
     pub(crate) fn recipient(&self, text: &str, config: &Config) -> Result<Box<dyn Recipient>, EngineError> {
         Ok(parse_recipient_of(text, config, self.backup_identities(config)?)?)
@@ -190,7 +190,8 @@ impl Access {
         FileUri::new(path, self.plain_vfs).with("reserve", "0")
     }
 
-    /// How an unencrypted database is opened through our VFS, which lets it pass: its temporary files are encrypted then.
+    /// How an unencrypted database is opened through our VFS, which lets it pass: its temporary
+    /// files are encrypted then.
     pub(crate) fn passing(&self) -> Self {
         Self {
             allow_plain: true,

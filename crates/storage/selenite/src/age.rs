@@ -41,7 +41,7 @@ impl Age {
 
 /// A day.
 pub const DAY_SECONDS: u64 = 86_400;
-/// Two machines' clocks may differ by a minute, and nobody is to hear of it.
+/// Two machines' clocks may differ by a minute, and no one is to hear of it.
 const SKEW_SECONDS: u64 = 60;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it
 //! were put back (FORMAT 10).
 //!
-//! An anchor is written of a database that stands still ([`still`]): a moment at which nobody
+//! An anchor is written of a database that stands still ([`still`]): a moment at which no one
 //! writes, no checkpoint is under way and all of the log is copied. Counters of a session only
 //! grow, and an image is sealed and stored by who holds a lock that was free at that moment. So:
 //!
 //! - later-images-count-higher: every image that is stored after that moment in the ordinary course
 //!   was sealed after it, with a counter above all that its session had before, or in a session
 //!   that is new. An image that differs from the anchor's, of a session that the anchor knows, with
-//!   a counter at or below the one it kept, was sealed before: somebody put it back.
+//!   a counter at or below the one it kept, was sealed before: someone put it back.
 //! - higher-is-not-newer: it does not follow that an image with a higher counter, or of another
 //!   session, is new: a session's last images may have been written over before the anchor was
 //!   made. Such a page is changed, and no more is said of it.
@@ -57,10 +57,10 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
     if seal.database_id != superblock.database_id {
         return Err(refused(
             format!(
-                "the anchor is of database {}, and this is database {}",
+                "the anchor is of database {}, not of {}",
                 seal.database_id, superblock.database_id
             ),
-            "look for the anchor of this database; if this is it, another file was put in the place of the database",
+            "find the anchor of this database; if this is it, the database was replaced by another file",
         ));
     }
     let key = unlocked.master.anchor_key();
@@ -68,17 +68,17 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
         if seal.generation > superblock.generation {
             return Err(refused(
                 format!(
-                    "the anchor was written under another master key, at generation {}, and the database is at generation \
-                     {}: it is an older copy, or the anchor was altered",
+                    "the anchor was written under another master key at generation {}, but the database is at \
+                        generation {}: it is an older copy, or the anchor was altered",
                     seal.generation, superblock.generation
                 ),
                 "find out who could put back a copy of the file, and restore the newest backup",
             ));
         }
         return Err(refused(
-            "the anchor was written under another master key: that was renewed since, or the anchor was altered"
+            "the anchor was written under another master key: the key was renewed since, or the anchor was altered"
                 .to_owned(),
-            "write a new anchor whenever keys renew was run, after a look by the old one before it",
+            "before each keys renew, verify with the old anchor; afterwards, write a new one",
         ));
     }
     if !key.mac_is_valid(seal.maced, &seal.mac) {
@@ -91,4 +91,4 @@ pub(crate) fn open(bytes: &[u8], path: &Path, unlocked: &Unlocked) -> Result<Anc
     Ok(anchor)
 }
 
-const FETCH: &str = "fetch it again from where it is kept, and find out who could write to it";
+const FETCH: &str = "fetch it again from its storage, and find out who could write to it";

@@ -36,7 +36,7 @@ pub struct Backup {
     pub recipients: Vec<AgeRecipient>,
     /// Whether it rests on the newest backup that is there, and has what changed since.
     pub incremental: bool,
-    /// Whether to go on with an unfinished backup at once: nobody else backs this database up there.
+    /// Whether to go on with an unfinished backup at once: no other process backs this database up there.
     pub resume: bool,
     /// Whether a page that is not authentic is left out, and named; or ends it.
     pub skip_bad: bool,
@@ -99,10 +99,10 @@ pub fn backup(
         Some(base.ok_or_else(|| {
             EngineError::usage(
                 format!(
-                    "{} holds no backup of this database, under its present master key and for the same recipients, to rest on",
+                    "{} has no backup of this database under its current master key and for the same recipients, to serve as base",
                     destination.place()
                 ),
-                "make a full one first: without --incremental",
+                "make a full backup first, without --incremental",
             )
         })?)
     } else {
@@ -146,7 +146,7 @@ pub(crate) struct Plan {
 /// With what an archive begins.
 #[derive(Clone, Copy)]
 pub(crate) enum Beginning<'a> {
-    /// With one that nobody goes on with, if there is one.
+    /// With one that no process goes on with, if there is one.
     Unfinished,
     /// With this one, which was cut off, if it will do.
     Own(&'a ArchiveName),
@@ -200,7 +200,7 @@ impl Plan {
         let unlocked = snapshot
             .unlocked()
             .map_err(|error| EngineError::of_vfs(&error, Path::new("")))?;
-        // Somebody may have been shut out since the archive was begun.
+        // Someone may have been shut out since the archive was begun.
         if unlocked.superblock.slots != self.slots || unlocked.master.commitment() != self.commitment {
             return Err(EngineError::Backup(BackupError::KeysChanged));
         }

@@ -23,7 +23,7 @@ pub use verification::{Checked, Outcome, Verification, Verify, verify};
 
 use crate::{Access, EngineError};
 
-/// Who could open the database that a backup is of, as its first object says, which nobody has
+/// Who could open the database that a backup is of, as its first object says, which no one has
 /// authenticated: for people whose key opens neither. Nothing where it can't be read.
 #[must_use]
 pub fn claimed_slots(destination: &dyn Destination, entry: &Entry) -> Vec<SlotSummary> {
@@ -46,7 +46,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Whoever's identity is in force. `unpinned`: the keyring file is not asked, so that backups
+    /// The holder of the identity in force. `unpinned`: the keyring file is not asked, so that backups
     /// from before the master key was renewed are read, too.
     fn new(access: &Access, unpinned: bool) -> Result<Self, EngineError> {
         let trust = access.check()?;

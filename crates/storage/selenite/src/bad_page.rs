@@ -79,7 +79,7 @@ impl fmt::Display for Owner {
             Self::Index { name, table } => write!(f, "of index {name} on table {table}"),
             Self::FreeList => f.write_str("of the list of free pages"),
             Self::PointerMap => f.write_str("of the pointer map"),
-            Self::Unknown => f.write_str("whose it is can't be said: no page that opens leads to it"),
+            Self::Unknown => f.write_str("of an unknown owner: no authentic page refers to it"),
         }
     }
 }
@@ -89,7 +89,7 @@ impl fmt::Display for Owner {
 pub struct BadPage {
     /// The file in which it is.
     pub origin: Origin,
-    /// Which page it should be; 0 where it is a header, or where nobody can say.
+    /// Which page it should be; 0 where it is a header, or if unknown.
     pub page_no: u32,
     /// Its place in a log: the frame or record, from 0.
     pub index: Option<u64>,
@@ -165,5 +165,5 @@ impl Findings {
     }
 }
 
-/// 10,000: nobody restores more of them one by one.
+/// 10,000: no one restores more of them one by one.
 pub const BAD_LISTED_MAX: usize = 10_000;

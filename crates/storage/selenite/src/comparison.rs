@@ -1,7 +1,7 @@
 //! A copy that VACUUM made is compared with its source: by all that their pages hold, or else value by value.
 //!
 //! - digest-while-copying: the source is digested by a second thread while the first makes the
-//!   copy: nobody writes to it meanwhile.
+//!   copy: no process writes to it meanwhile.
 //! - equal-trees-suffice: a copy is found good at once if its definitions and trees are those of
 //!   its source (`tree_digest`, vacuum-keeps-records). Whatever else comes out says nothing: the
 //!   caller then compares all values ([`crate::transfer::compare`]).
@@ -133,7 +133,7 @@ impl Original {
     }
 }
 
-/// Says nothing, and is interrupted when the other one is, or when nobody waits any more.
+/// Says nothing, and is interrupted when the other one is, or when no process waits any more.
 struct Until {
     watch: Watch,
     stop: AtomicBool,

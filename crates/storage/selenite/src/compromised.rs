@@ -1,4 +1,4 @@
-//! What to do when somebody has a key who should not: three steps, each of which takes away what the one before leaves.
+//! What to do when someone has a key who should not: three steps, each of which takes away what the one before leaves.
 //!
 //! - remove-the-slot: the slot goes: the identity opens this database no longer, but who used it
 //!   knows the master key.
@@ -35,7 +35,7 @@ pub enum Step {
     MasterRenewed(Report),
     /// Both were done by a run that was stopped; these slots open the database.
     DoneBefore(Vec<SlotSummary>),
-    /// What somebody had begun before is at its end; its data key is not the last.
+    /// What someone had begun before is at its end; its data key is not the last.
     EarlierEnded(Box<Reencrypted>),
     /// The data key is another, and nothing is left under the old one.
     DataKeyReplaced(Box<Reencrypted>),
@@ -50,14 +50,14 @@ pub struct Compromised {
     pub recipients: Vec<String>,
     /// Whether a run that was stopped has removed the slot before.
     pub goes_on: bool,
-    /// Whether slots that nobody who was named opens are dropped.
+    /// Whether slots that no one who was named opens are dropped.
     pub drop_others: bool,
     /// How pages are re-encrypted; its goal is a new key.
     pub how: Reencrypt,
 }
 
-/// Shuts somebody out, step by step; `done` hears of each. Stopped after the first, it goes on when
-/// it is called again with `goes_on`. A slot that there is not is an error otherwise: somebody
+/// Shuts someone out, step by step; `done` hears of each. Stopped after the first, it goes on when
+/// it is called again with `goes_on`. A slot that there is not is an error otherwise: someone
 /// mistyped it.
 ///
 /// # Errors
@@ -87,7 +87,7 @@ pub fn compromised(
         Err(error @ KeyError::NoSuchSlot { .. }) => {
             return Err(EngineError::usage(
                 error.to_string(),
-                "list the key slots; if a run that was stopped has removed this one, add --go-on",
+                "list the key slots; if an interrupted run removed this one, add --go-on",
             ));
         }
         Err(error) => return Err(error.into()),
@@ -119,9 +119,7 @@ fn check_stays(unlocked: &Unlocked, gone: SlotId, access: &Access) -> Result<(),
         return Ok(());
     }
     Err(EngineError::usage(
-        format!(
-            "key slot {gone} is the only one that the identity in force opens: the steps after its removal could not be done"
-        ),
+        format!("key slot {gone} is the only one that this identity opens, and the later steps need one"),
         "use another identity, or add a slot for a new one first: selenite keys add",
     ))
 }

@@ -29,7 +29,7 @@ pub struct Conversion<'a> {
     pub watch: &'a Watch,
 }
 
-/// What is copied. Nobody writes to it meanwhile.
+/// What is copied. No process writes to it meanwhile.
 pub struct Source<'a> {
     /// The connection to it.
     pub database: &'a mut Database,
@@ -143,7 +143,7 @@ impl Conversion<'_> {
         if source.number("PRAGMA main.data_version")? != version {
             return Err(EngineError::Busy {
                 path: self.path.to_owned(),
-                what: "it was written to while it was copied",
+                what: "it was modified while it was copied",
             });
         }
         if let Some(writers) = writers {
@@ -179,7 +179,7 @@ impl Conversion<'_> {
 }
 
 /// What to do when there is room: no copy is kept that was cut off by an error.
-pub const SAME_AGAIN: &str = "run the same command again: the database is as it was";
+pub const SAME_AGAIN: &str = "run the same command again; the database is unchanged";
 /// 128 KiB: the superblocks, and a superblock's journal.
 const PREFIX: u64 = 128 << 10;
 
@@ -219,11 +219,8 @@ pub fn real_path(storage: &dyn Storage, path: &Path) -> Result<PathBuf, EngineEr
 pub fn check_sole_name(path: &Path, attributes: &Attributes) -> Result<(), EngineError> {
     if attributes.link_count > 1 {
         return Err(EngineError::usage(
-            format!(
-                "{}: has a second name (a hard link), which would keep the old contents",
-                path.display()
-            ),
-            "remove the other name, or use --to",
+            format!("{}: has a hard link, which would keep the old contents", path.display()),
+            "remove the other link, or use --to",
         ));
     }
     Ok(())

@@ -69,7 +69,7 @@ impl Database {
         Self::connect(path, &access.uri(path), access)
     }
 
-    /// Makes a new database, for whoever's identity is in force.
+    /// Makes a new database, for the holder of the identity in force.
     ///
     /// # Errors
     /// [`EngineError::Exists`] where there is a file already; [`EngineError::Key`] without an identity; what SQLite and
@@ -123,8 +123,9 @@ impl Database {
         waits.map_err(|error| self.error(error))
     }
 
-    /// Takes SQLite's write lock. SQLite itself waits in steps of up to 100 ms, and where others write all the time seldom
-    /// comes at a moment between two of their commits; this one looks every millisecond.
+    /// Takes SQLite's write lock. SQLite itself waits in steps of up to 100 ms, and where others
+    /// write all the time seldom comes at a moment between two of their commits; this one looks
+    /// every millisecond.
     ///
     /// # Errors
     /// [`EngineError::Busy`]; what SQLite says.
@@ -216,7 +217,7 @@ impl Database {
             (_, Some(Err(error))) => Err(error),
             (Ok(()), Some(Ok((_, result)))) | (Err(_), Some(Ok((false, result)))) => Ok(result),
             (Err(error), _) => Err(self.error(error)),
-            (Ok(()), None) => Err(EngineError::usage("the change was not carried out", "report this")),
+            (Ok(()), None) => Err(EngineError::usage("the change was not made", "report this")),
         }
     }
 
@@ -231,7 +232,7 @@ impl Database {
         applied.and(ended)
     }
 
-    /// The keys of this database, as the VFS has them: nobody is asked for them a second time.
+    /// The keys of this database, as the VFS has them: no one is asked for them a second time.
     pub(crate) fn unlocked(&self) -> Result<Unlocked, EngineError> {
         self.change(|unlocked| Ok(Next::Leave(unlocked.duplicate())))
     }

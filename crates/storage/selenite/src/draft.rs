@@ -1,7 +1,7 @@
 //! A new database file on its way: beside the name that it will have, and gone if it does not get there.
 //!
-//! `.NAME.selenite-tmp-XXXXXXXX`, or with `offline` at the end where a later run can go on with it: nothing takes it for the
-//! database, and a later run finds what a kill left behind.
+//! `.NAME.selenite-tmp-XXXXXXXX`, or with `offline` at the end where a later run can go on with it:
+//! nothing takes it for the database, and a later run finds what a kill left behind.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -19,7 +19,7 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Makes an empty draft beside `target`, for nobody but its owner.
+    /// Makes an empty draft beside `target`, for no one but its owner.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -27,7 +27,7 @@ impl<'a> Draft<'a> {
         Self::create_at(storage, beside_as_draft(target)?)
     }
 
-    /// Makes an empty draft of this name, for nobody but its owner.
+    /// Makes an empty draft of this name, for no one but its owner.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -91,7 +91,7 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Gives it the name `target`, which nobody has.
+    /// Gives it the name `target`, which no one has.
     ///
     /// # Errors
     /// [`EngineError::Exists`]; [`EngineError::Io`].

@@ -149,7 +149,8 @@ fn run(
     })
 }
 
-/// Restores it, for who can open the database; for whoever's identity is in force, where that opens the backup alone.
+/// Restores it, for who can open the database; for the holder of the identity in force, where that
+/// opens the backup alone.
 fn bring(
     destination: &dyn Destination,
     access: &Access,

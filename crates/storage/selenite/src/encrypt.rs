@@ -43,7 +43,7 @@ impl Default for Encrypt {
 
 /// Encrypts a database.
 ///
-/// In its place: nobody else can use it meanwhile. To a new file: others read on, and writers wait.
+/// In its place: no other process can use it meanwhile. To a new file: others read on, and writers wait.
 ///
 /// # Errors
 /// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by what it
@@ -155,13 +155,13 @@ pub(crate) fn check_verified(report: PhysicalReport) -> Result<(), EngineError> 
     }
     Err(EngineError::CopyDiffers {
         what: format!(
-            "{} of its pages are not authentic: the disk did not keep them",
+            "{} of its pages are not authentic: the disk did not store them correctly",
             report.bad_count
         ),
     })
 }
 
-/// Adds a slot, with a label, for everybody who has none yet.
+/// Adds a slot, with a label, for everyone who has none yet.
 pub(crate) fn add_recipients(
     database: &Database,
     recipients: Vec<(Box<dyn Recipient>, String)>,
@@ -199,7 +199,7 @@ pub(crate) fn check_suite(suite: Suite, access: &Access) -> Result<(), EngineErr
     if suite.is_deprecated() && !access.allow_deprecated {
         return Err(EngineError::usage(
             format!("{suite} is deprecated"),
-            "choose another suite, or add --allow-deprecated to compare it",
+            "choose another suite, or add --allow-deprecated",
         ));
     }
     Ok(())

@@ -229,7 +229,7 @@ pub fn open_destination(spec: &str) -> Result<Arc<dyn Destination>, EngineError>
         Ok(destination) => Ok(Arc::from(destination)),
         Err(error) if error.trouble == Trouble::Usage => Err(EngineError::Usage {
             what: error.to_string(),
-            next: "name a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
+            next: "use a folder, or s3://BUCKET/PREFIX with the AWS_* variables or a profile in ~/.aws: docs/CONFIGURATION.md".to_owned(),
         }),
         Err(error) => Err(EngineError::Backup(BackupError::Store(error))),
     }

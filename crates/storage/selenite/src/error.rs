@@ -42,7 +42,7 @@ pub enum EngineError {
     },
     /// The caller or the key's keeper.
     Key(KeyError),
-    /// The caller: slots would be dropped, because nobody who was named opens them.
+    /// The caller: slots would be dropped, because no one who was named opens them.
     WouldDrop {
         /// The slots, one to a line.
         slots: String,
@@ -81,12 +81,12 @@ pub enum EngineError {
     NoRoom {
         /// The file.
         path: PathBuf,
-        /// About how many bytes are needed; 0 where nobody can say.
+        /// About how many bytes are needed; 0 if unknown.
         needed: u64,
         /// How to go on when there is room.
         next: String,
     },
-    /// Somebody else has the file in use.
+    /// Someone else has the file in use.
     Busy {
         /// The file.
         path: PathBuf,
@@ -127,7 +127,7 @@ pub enum EngineError {
         /// The database.
         path: PathBuf,
     },
-    /// The caller asked to stop. Somebody was shut out of the slot, but may still know the data key.
+    /// The caller asked to stop. Someone was shut out of the slot, but may still know the data key.
     StillCompromised {
         /// The database.
         path: PathBuf,
@@ -246,7 +246,7 @@ impl EngineError {
             }
             Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
             Self::Exists { can_force: true, .. } => "choose another name, or replace it: --force".to_owned(),
-            Self::Exists { .. } => "choose another name: nothing is overwritten".to_owned(),
+            Self::Exists { .. } => "choose another name: existing files are not overwritten".to_owned(),
             Self::Key(error) => error.advice().to_owned(),
             Self::Backup(error) => error.advice().to_owned(),
             Self::BadBase { path, place, .. } => format!(
@@ -254,7 +254,7 @@ impl EngineError {
                 path.display()
             ),
             Self::WouldDrop { .. } => {
-                "name them with --recipient, or give their identities; to drop them, add --drop".to_owned()
+                "keep them with --recipient or their identities, or drop them with --drop".to_owned()
             }
             Self::PinNotKept(error) => {
                 format!("{}, then run selenite keys pin", error.advice())
@@ -262,27 +262,24 @@ impl EngineError {
             Self::Refused { .. } => {
                 "restore these pages from a backup, and find out who could write to the file".to_owned()
             }
-            Self::CopyDiffers { .. } => "the database was left as it is; run PRAGMA integrity_check on it".to_owned(),
+            Self::CopyDiffers { .. } => "the database is unchanged; run PRAGMA integrity_check on it".to_owned(),
             Self::Io { source, .. } => advice_of_io(source).to_owned(),
-            Self::NoRoom { next, .. } if next.is_empty() => "make room there, then try again".to_owned(),
+            Self::NoRoom { next, .. } if next.is_empty() => "free space there, then try again".to_owned(),
             Self::NoRoom { needed, next, .. } => {
                 let mebibytes = needed.div_ceil(1 << 20);
-                format!("make room there for about {mebibytes} MiB, then {next}")
+                format!("free about {mebibytes} MiB there, then {next}")
             }
             Self::Busy { .. } => "close the programs that use it, then try again".to_owned(),
-            Self::Followed { .. } => "it is being sent already; to follow it from here, end that one first".to_owned(),
-            Self::UnderWay { path, .. } => format!("see how far it is: selenite reencrypt {} --status", path.display()),
-            Self::Begun { path, .. } => format!(
-                "let that come to its end, then ask for a new key again: selenite reencrypt {} --resume",
-                path.display()
-            ),
-            Self::Interrupted => "the database was left as it is: run the same command again".to_owned(),
+            Self::Followed { .. } => "stop that process first".to_owned(),
+            Self::UnderWay { path, .. } => format!("see its progress: selenite reencrypt {} --status", path.display()),
+            Self::Begun { path, .. } => format!("finish it first: selenite reencrypt {} --resume", path.display()),
+            Self::Interrupted => "the database is unchanged: run the same command again".to_owned(),
             Self::Unfinished { path } => format!(
-                "it is whole, and in use as before; go on with: selenite reencrypt {} --resume",
+                "the database is sound and usable; to continue: selenite reencrypt {} --resume",
                 path.display()
             ),
             Self::StillCompromised { path, slot } => format!(
-                "it is whole, and in use as before; go on with: selenite compromised {} {slot} --go-on",
+                "the database is sound and usable; to continue: selenite compromised {} {slot} --go-on",
                 path.display()
             ),
         }
@@ -399,9 +396,9 @@ fn advice_of_io(source: &io::Error) -> &'static str {
     if source.kind() == io::ErrorKind::NotFound {
         "check the path"
     } else if source.kind() == io::ErrorKind::PermissionDenied {
-        "check who may read and write there"
+        "check the permissions there"
     } else if source.kind() == io::ErrorKind::StorageFull {
-        "make room there, then try again"
+        "free space there, then try again"
     } else {
         "check the disk, then try again"
     }
@@ -415,45 +412,47 @@ impl fmt::Display for EngineError {
             | Self::Refused { what, .. }
             | Self::Anchor { what, .. } => f.write_str(what),
             Self::NotEncrypted { path, what } => write!(f, "{}: not encrypted: {what}", path.display()),
-            Self::AlreadyEncrypted { path } => write!(f, "{}: encrypted already", path.display()),
-            Self::Exists { path, .. } => write!(f, "{}: exists already", path.display()),
+            Self::AlreadyEncrypted { path } => write!(f, "{}: already encrypted", path.display()),
+            Self::Exists { path, .. } => write!(f, "{}: already exists", path.display()),
             Self::Key(error) => write!(f, "{error}"),
             Self::Backup(error) => write!(f, "{error}"),
             Self::BadBase { source, .. } => {
-                write!(f, "the backup on which this one would rest is no good: {source}")
+                write!(f, "the base backup is bad: {source}")
             }
-            Self::WouldDrop { slots } => write!(f, "nobody who was named opens these key slots:\n{slots}"),
+            Self::WouldDrop { slots } => write!(f, "none of the given identities opens these key slots:\n{slots}"),
             Self::PinNotKept(error) => {
                 write!(
                     f,
-                    "the master key was renewed, but the keyring file still names the old one, too: {error}"
+                    "the master key was renewed, but the keyring file still lists the old one, too: {error}"
                 )
             }
             Self::CopyDiffers { what } => write!(f, "the copy differs from the database: {what}"),
             Self::Io { verb, path, source } => write!(f, "can't {verb} {}: {source}", path.display()),
-            Self::NoRoom { path, .. } => write!(f, "{}: its disk is full, or it may not grow", path.display()),
+            Self::NoRoom { path, .. } => write!(f, "{}: disk full, or file size limit reached", path.display()),
             Self::Busy { path, what } => write!(f, "{}: in use: {what}", path.display()),
-            Self::Followed { path, by, place } => write!(f, "{}: {by} follows it to {place}", path.display()),
+            Self::Followed { path, by, place } => write!(f, "{}: already followed to {place} by {by}", path.display()),
             Self::UnderWay { path, pid: 0, .. } => {
-                write!(f, "{}: another process is re-encrypting its pages", path.display())
+                write!(f, "{}: another process is re-encrypting it", path.display())
             }
             Self::UnderWay { path, pid, since } => write!(
                 f,
-                "{}: process {pid} has been re-encrypting its pages since {}",
+                "{}: process {pid} has been re-encrypting it since {}",
                 path.display(),
                 crate::utc(*since)
             ),
             Self::Begun { path, epoch, since } => write!(
                 f,
-                "{}: its pages are being re-encrypted already, under the key of epoch {epoch}, made {}",
+                "{}: a re-encryption under the key of epoch {epoch}, made {}, is in progress",
                 path.display(),
                 crate::utc(*since)
             ),
             Self::Interrupted => f.write_str("interrupted"),
-            Self::Unfinished { path } => write!(f, "{}: stopped before all pages were re-encrypted", path.display()),
+            Self::Unfinished { path } => {
+                write!(f, "{}: interrupted before all pages were re-encrypted", path.display())
+            }
             Self::StillCompromised { path, slot } => write!(
                 f,
-                "{}: key slot {slot} is gone, but it was stopped before the data key was replaced",
+                "{}: interrupted after key slot {slot} was removed and before the data key was replaced",
                 path.display()
             ),
         }

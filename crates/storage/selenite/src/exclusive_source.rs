@@ -1,11 +1,11 @@
-//! A database that nobody else can use, until another file has taken its place.
+//! A database that no other process can use, until another file has taken its place.
 //!
 //! - exclusive-throughout: from [`ExclusiveSource::lock`] on this connection holds SQLite's
 //!   EXCLUSIVE lock: in WAL mode, too, where it keeps the WAL's index in its own memory
 //!   (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
 //! - no-log-at-rename: when the new file gets its name, the old connection has neither WAL nor
 //!   journal: SQLite deletes those by name, and the name would be the new database's.
-//! - old-file-retired: whoever still has the old file open is told at its next read: it is retired
+//! - old-file-retired: anyone who still has the old file open is told at its next read: it is retired
 //!   before the lock is released.
 //! - locked-file-has-the-name: the file that is locked is the one that has the name. Who waited for
 //!   the lock of a file may get it when another has taken its place: a copy of it would go over the
@@ -32,7 +32,7 @@ impl ExclusiveSource {
     /// Takes the lock. `path` is the file's own name, without links.
     ///
     /// # Errors
-    /// [`EngineError::Busy`] if anybody uses it, or another file took its place meanwhile; what SQLite and the VFS say.
+    /// [`EngineError::Busy`] if anyone uses it, or another file took its place meanwhile; what SQLite and the VFS say.
     pub fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Self, EngineError> {
         Self::open(storage, path, access)?.locked(storage)
     }
@@ -67,7 +67,7 @@ impl ExclusiveSource {
         }
         Err(EngineError::Busy {
             path: self.path.clone(),
-            what: "another file has taken its place",
+            what: "it was replaced by another file",
         })
     }
 
@@ -89,7 +89,7 @@ impl ExclusiveSource {
         if self.is_wal && self.database.text("PRAGMA main.wal_checkpoint(TRUNCATE)")? != "0" {
             return Err(EngineError::Busy {
                 path: self.path.clone(),
-                what: "its log can't be emptied",
+                what: "its log cannot be checkpointed",
             });
         }
         Ok(())
@@ -126,20 +126,20 @@ impl ExclusiveSource {
         if mode != "persist" {
             return Err(EngineError::Busy {
                 path: self.path.clone(),
-                what: "its WAL can't be put away",
+                what: "its WAL cannot be removed",
             });
         }
         self.database.text("PRAGMA main.locking_mode = NORMAL")?;
         self.database.batch("BEGIN EXCLUSIVE")?;
         self.database.text("PRAGMA main.journal_mode = DELETE")?;
-        // Of a process that ended without closing; nobody uses it now.
+        // Of a process that ended without closing; no process uses it now.
         let _ = storage.remove(&beside(&self.path, "-shm"));
         for companion in COMPANIONS {
             let path = beside(&self.path, companion);
             if storage.attributes(&path).is_ok() {
                 return Err(EngineError::Busy {
                     path,
-                    what: "it belongs to this database, and is still there",
+                    what: "it belongs to this database and still exists",
                 });
             }
         }

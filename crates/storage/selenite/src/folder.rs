@@ -112,7 +112,7 @@ impl Look {
     /// [`EngineError::Io`] for the folder itself; what is below can't fail (errors-are-listed).
     pub fn folder(&self, folder: &Path) -> Result<Listing, EngineError> {
         let mut listing = self.nothing();
-        // Told here, since nobody wants a list of nothing.
+        // Told here, since no one wants a list of nothing.
         std::fs::read_dir(folder).map_err(io_error("list", folder))?;
         let mut walk = Walk::of(folder);
         while let Some(names) = walk.next(&mut listing.unreadable) {

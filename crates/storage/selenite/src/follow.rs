@@ -1,29 +1,31 @@
 //! Follows a database while others use it: a backup, and then what is committed, a moment later.
 //!
-//! - nothing-is-left-out: *Nothing is left out.* The log's frames are read under a read mark of
-//!   SQLite's; before one is given back, the next is held, and everything up to the one before was
-//!   sent. So no frame is overwritten before it was read: - On a mark other than 0, nobody restarts
-//!   the log: `walRestartLog` and a checkpoint that cuts the log want all of
-//!       these marks exclusively.
-//!     - On mark 0, which a reader gets where all of the log is in the file, `walCheckpoint` can't have it exclusively, and copies
-//!       nothing. The log may restart, once: the new one could only follow another after it was copied.
-//!     - One who holds either for what was sent, and then takes another for more, gets none that is 0: of what came since nothing
-//!       was copied (`walCheckpoint` stops at the mark that is held). So more is read while the log stands.
-//! - nothing-is-sent-twice: *Nothing is sent twice, or in the place of another.* Where no mark was
+//! - nothing-is-left-out: the log's frames are read under a read mark of SQLite's; before one is
+//!   given back, the next is held, and everything up to the one before was sent. So no frame is
+//!   overwritten before it was read:
+//!   - On a mark other than 0, no process restarts the log: `walRestartLog` and a checkpoint that
+//!     truncates the log want all of these marks exclusively.
+//!   - On mark 0, which a reader gets if all of the log is in the file, `walCheckpoint` cannot have
+//!     it exclusively, and copies nothing. The log may restart, once: the new one could only follow
+//!     another after it was copied.
+//!   - A connection that holds either for what was sent, and then takes another for more, gets none
+//!     that is 0: of what came since nothing was copied (`walCheckpoint` stops at the mark that is
+//!     held). So more is read while the log stands.
+//! - nothing-is-sent-twice: where no mark was
 //!   held, after a kill say, the log has the same salts, and the frame before the place has the
 //!   checksum that was noted: see [`selenite_vfs::snapshot::Snapshot::place_behind`]. Or else a new
 //!   backup is made.
-//! - writers-never-wait: *Writers never wait.* No lock is taken that they want, but in a checkpoint
-//!   of kind PASSIVE, which waits for nobody. While a mark other than 0 is held the log grows;
+//! - writers-never-wait: no lock is taken that they want, but in a checkpoint
+//!   of kind PASSIVE, which waits for no one. While a mark other than 0 is held the log grows;
 //!   where it has grown long, and checkpoints don't come to its end, marks are let go between
 //!   turns, so that writers begin it again: which pages were committed in the old log is then told
 //!   by its file ([`selenite_vfs::snapshot::Snapshot::rest_behind`]), or else a new backup is made.
-//! - removed-keys-open-nothing-new: *A key that was taken away opens nothing new.* When slots or
+//! - removed-keys-open-nothing-new: when slots or
 //!   master key are others than those of the archive, a new one is begun.
-//! - no-holes: *A log has no hole.* Where the archive is gone, or another has added to it, it is
+//! - no-holes: where the archive is gone, or another has added to it, it is
 //!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
 //!   the destination is away it is waited for.
-//! - idle-is-free: *Nothing costs nothing.* Where nobody commits, a turn looks at the WAL index, in
+//! - idle-is-free: *Nothing costs nothing.* Where no process commits, a turn looks at the WAL index, in
 //!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
 //!   minute whether the archive is there.
 

@@ -1,4 +1,4 @@
-//! The master key, to somebody who keeps it elsewhere, and back: for the day on which every identity is lost.
+//! The master key, to someone who keeps it elsewhere, and back: for the day on which every identity is lost.
 //!
 //! - export-is-a-read: exporting changes nothing, and takes no lock: it reads the superblock as any
 //!   reader does.
@@ -33,7 +33,7 @@ pub struct Exported {
     pub elapsed: Duration,
 }
 
-/// What was imported. An exported key proves nothing about who made it: whoever imports it accepts the database.
+/// What was imported. An exported key proves nothing about who made it: anyone who imports it accepts the database.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The database.
@@ -103,7 +103,7 @@ fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<()
         return Ok(());
     }
     if !named.is_file() {
-        return refused("it is no file");
+        return refused("not a file");
     }
     match inspect(storage, to) {
         Ok(Present::Empty | Present::Foreign) => Ok(()),
@@ -137,10 +137,7 @@ pub fn import(
     let config = Access::config()?;
     let recipients = access.recipients(recipients, &config)?;
     if recipients.is_empty() {
-        return Err(EngineError::usage(
-            "nobody was named who is to open the database",
-            "name them: --for age1...",
-        ));
+        return Err(EngineError::usage("no recipient given", "add --for age1..."));
     }
     let exported = ExportedKey::load(from, &access.identities(&config)?)?;
     let (bytes, superblock) = inspect(storage, path)?.sealed(path)?;
@@ -161,8 +158,8 @@ pub fn import(
         for recipient in &recipients {
             if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
                 return Err(EngineError::usage(
-                    format!("{} has a key slot already: {id}", recipient.describe()),
-                    "leave it out, or remove the slot first",
+                    format!("{} already has a key slot: {id}", recipient.describe()),
+                    "omit it, or remove the slot first",
                 ));
             }
             wanted.push(recipient.as_ref());

@@ -19,7 +19,7 @@ use crate::storage::Storage;
 use crate::superblock_file::{inspect, twin};
 use crate::{Access, Database, EngineError};
 
-/// The slots of a database, which nobody has authenticated.
+/// The slots of a database, unauthenticated.
 #[derive(Clone, Debug)]
 pub struct SlotList {
     /// The database.
@@ -91,7 +91,7 @@ pub fn add(
     apply(storage, path, access, move |unlocked| {
         if let Some(id) = slot_of(unlocked, recipient.as_ref())? {
             return Err(EngineError::usage(
-                format!("{} has a key slot already: {id}", recipient.describe()),
+                format!("{} already has a key slot: {id}", recipient.describe()),
                 "nothing needs to be done",
             ));
         }
@@ -105,8 +105,9 @@ pub fn add(
     })
 }
 
-/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count, where a removal was cut
-/// off between the two. `force`: even the only slot of the identities in force.
+/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count,
+/// where a removal was cut off between the two. `force`: even the only slot of the identities in
+/// force.
 ///
 /// # Errors
 /// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the identities
@@ -129,7 +130,7 @@ pub fn remove(
         let shuts_out_caller = !keeps_slot(unlocked, id, &identities)?;
         if shuts_out_caller && !force {
             return Err(EngineError::usage(
-                format!("key slot {id} is the only one that the identity in force opens"),
+                format!("key slot {id} is the only one that this identity opens"),
                 "use another identity, add a slot for a new one first (selenite keys add), or add --force",
             ));
         }
@@ -180,7 +181,7 @@ pub fn replace(
     })
 }
 
-/// Makes a new master key, and wraps it for whoever's slot can be recreated: age recipients without a plugin, the
+/// Makes a new master key, and wraps it for every slot that can be recreated: age recipients without a plugin, the
 /// identity in force, and `recipients`.
 ///
 /// # Errors
@@ -315,7 +316,7 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
         let generation = unlocked.superblock.generation.checked_add(1);
         Ok(change::Change {
             unlocked: unlocked.with_generation(generation.ok_or(KeyError::GenerationExhausted)?),
-            // Nobody loses a right; but what does is what is written to both places.
+            // No one loses a right; but what does is what is written to both places.
             takes_rights_away: true,
             report: Report::default(),
         })
@@ -333,12 +334,9 @@ pub fn repair(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Cha
 pub fn pin(storage: &dyn Storage, path: &Path, access: &Access, replace: bool) -> Result<PathBuf, EngineError> {
     let config = Access::config()?;
     let identities = access.identities(&config)?;
-    let keyring_path = config.keyring_path().ok_or_else(|| {
-        EngineError::usage(
-            "there is no folder for a keyring file",
-            "set SELENITE_KEYRING to the path of one",
-        )
-    })?;
+    let keyring_path = config
+        .keyring_path()
+        .ok_or_else(|| EngineError::usage("no folder for a keyring file", "set SELENITE_KEYRING"))?;
     let (bytes, _) = inspect(storage, path)?.sealed(path)?;
     // Who is not listed yet is not refused for it here: to pin a database is to say that it is trusted.
     let unlocked = selenite_keyring::unlock(&bytes, &identities, &Trust::any(), &Cache::new())?;

@@ -1,6 +1,6 @@
 //! When a database was last verified and found good.
 //!
-//! - note-proves-nothing: a note for people, beside the database it proves nothing: whoever may
+//! - note-proves-nothing: a note for people, beside the database it proves nothing: anyone who may
 //!   write to the state folder may write any note. What a database holds is known to who verifies
 //!   it.
 //! - not-in-the-database: never in the database: a verify only reads. The note is in the state

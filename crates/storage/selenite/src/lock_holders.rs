@@ -1,7 +1,7 @@
 //! Who holds SQLite's locks on a database: process ids, as the kernel lists them.
 //!
-//! Nothing is opened: closing a descriptor of a database or of its WAL index would give up this process's own locks. What
-//! lives in another PID namespace is not listed.
+//! Nothing is opened: closing a descriptor of a database or of its WAL index would give up this
+//! process's own locks. What lives in another PID namespace is not listed.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -55,7 +55,7 @@ pub fn holders(path: &Path) -> Vec<Holder> {
     found
 }
 
-/// Those who write, if anybody does: who writes also reads.
+/// Those who write, if anyone does: who writes also reads.
 pub fn who_writes(path: &Path) -> Vec<Holder> {
     let all = holders(path);
     let is_writing = |holder: &&Holder| holder.role != Role::Reading;
@@ -73,7 +73,7 @@ pub fn name(error: EngineError, path: &Path) -> EngineError {
     EngineError::Sqlite {
         class: Class::Busy,
         what: format!("{}: in use: {}", path.display(), named.join(", ")),
-        next: "nothing was changed: try again when that has ended".to_owned(),
+        next: "nothing was changed: try again later".to_owned(),
     }
 }
 
@@ -115,14 +115,14 @@ impl Lock {
         })
     }
 
-    /// In WAL mode everybody has SHARED on the database, and locks of the index say more: sqlite.org/walformat.html, 2.3;
-    /// os.h for those of the database.
+    /// In WAL mode everyone has SHARED on the database, and locks of the index say more:
+    /// sqlite.org/walformat.html, 2.3; os.h for those of the database.
     fn role(&self, file: File, has_index: bool) -> Option<Role> {
         let covers = |byte: u64| (self.first..=self.last).contains(&byte);
         match file {
             File::Index if covers(INDEX_LOCKS) && self.is_write => Some(Role::Writing),
             File::Index if covers(INDEX_LOCKS + 1) && self.is_write => Some(Role::Checkpointing),
-            // Read mark 0 too: it reads the database alone, which nobody can write to then.
+            // Read mark 0 too: it reads the database alone, which no one can write to then.
             File::Index if (3..8).any(|mark| covers(INDEX_LOCKS + mark)) => Some(Role::Reading),
             File::Database if covers(PENDING + 1) && self.is_write => Some(Role::Writing),
             File::Database if !has_index && self.first >= PENDING + 2 && self.last < PENDING + 512 => {

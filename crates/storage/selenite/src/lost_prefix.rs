@@ -1,7 +1,8 @@
 //! A database of ours whose first 64 KiB were written over: known by its pages.
 //!
-//! Nothing is authenticated, and nothing rests on it but words: such a file is damaged, not "no database". Trailers have an epoch, which is
-//! a small number, and session and tag, which look random (FORMAT 5.1); in a file of anybody else's these bytes are anything.
+//! Nothing is authenticated, and nothing rests on it but words: such a file is damaged, not "no
+//! database". Trailers have an epoch, which is a small number, and session and tag, which look
+//! random (FORMAT 5.1); in a file of anyone else's these bytes are anything.
 
 use selenite_format::{PREFIX_SIZE, PageSize};
 

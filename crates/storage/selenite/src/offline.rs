@@ -1,4 +1,4 @@
-//! Every page re-encrypted, under a new data key or in another suite, while nobody else uses the
+//! Every page re-encrypted, under a new data key or in another suite, while no other process uses the
 //! database: a parallel copy that takes its place.
 //!
 //! - locked-and-log-empty: the database is locked as for [`crate::encrypt`] in place, and its log
@@ -6,7 +6,7 @@
 //!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
 //!   (fcntl(2)).
 //! - same-database-new-epoch: the copy has the same database id, master key and slots, one new
-//!   epoch, a new log key, and a higher generation: keyring pins and whoever could open it go on
+//!   epoch, a new log key, and a higher generation: keyring pins and anyone who could open it go on
 //!   ([`selenite_keyring::sole_epoch`]).
 //! - opened-before-rename: every page of the copy is opened again from the file, under the new key
 //!   alone, before it gets the name; the old file is then retired.
@@ -83,7 +83,7 @@ pub struct Resealed {
     pub not_kept: Vec<String>,
 }
 
-/// Re-encrypts every page, in the database's place. Nobody else can use it meanwhile.
+/// Re-encrypts every page, in the database's place. No other process can use it meanwhile.
 ///
 /// # Errors
 /// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it is in use otherwise;
@@ -151,7 +151,7 @@ pub fn offline(
             return Err(tell_room(error));
         }
     };
-    // Nothing is left to be taken over, and nobody would remove it later.
+    // Nothing is left to be taken over, and no one would remove it later.
     new.forget_done(storage);
     let epoch = new.unlocked.superblock.sealing_epoch.0;
     let not_retired = source.hand_over(storage, new.draft)?;
@@ -227,14 +227,14 @@ fn suite_of(unlocked: &Unlocked, wanted: Option<Suite>, access: &Access) -> Resu
     let suite = wanted.unwrap_or(present);
     if suite == Suite::None && present == Suite::None && superblock.state == State::Steady {
         return Err(EngineError::usage(
-            "its pages are in clear already",
-            "name the suite that they are to be sealed in",
+            "its pages are already unencrypted",
+            "choose a suite",
         ));
     }
     if suite.is_deprecated() && !access.allow_deprecated {
         return Err(EngineError::usage(
             format!("{suite} is deprecated"),
-            "choose another suite, or add --allow-deprecated to compare it",
+            "choose another suite, or add --allow-deprecated",
         ));
     }
     Ok(suite)

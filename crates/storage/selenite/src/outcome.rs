@@ -28,7 +28,7 @@ pub struct Outcome {
     pub size: u64,
     /// How long it took.
     pub elapsed: Duration,
-    /// Who can open it; nobody needs a key for a decrypted one.
+    /// Who can open it; no one needs a key for a decrypted one.
     pub slots: Vec<SlotSummary>,
     /// What an earlier run left behind, and is now removed.
     pub removed: Vec<PathBuf>,
@@ -36,8 +36,8 @@ pub struct Outcome {
     pub leftovers: Vec<PathBuf>,
     /// Why who had the old file open will not be told that it was replaced; mostly they will.
     pub not_retired: Option<String>,
-    /// What the old file had besides owner and mode, and the new one could not be given: its access list, and attributes by
-    /// name.
+    /// What the old file had besides owner and mode, and the new one could not be given: its access
+    /// list, and attributes by name.
     pub not_kept: Vec<String>,
     /// Of an encryption: the new database, every page of which was authenticated.
     pub authenticated: Option<Authenticated>,

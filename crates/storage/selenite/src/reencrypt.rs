@@ -1,6 +1,6 @@
 //! Every page re-encrypted, under a new data key or in another suite, while others read and write.
 //!
-//! - new-epoch-first: one change of the superblock lists the new epoch: from then on whoever writes
+//! - new-epoch-first: one change of the superblock lists the new epoch: from then on anyone who writes
 //!   seals under it. Then small write transactions dirty the pages that are still of the old one,
 //!   as any client of SQLite could ([`pages`]).
 //! - cursor-is-durable: the cursor names pages that are in the database file, and synced; and while
@@ -235,20 +235,20 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
         if goal == Goal::Suite(Suite::None) {
             return Err(EngineError::usage(
                 "the suite NONE encrypts nothing",
-                "choose another suite, or mean it: selenite reencrypt DB --off",
+                "choose another suite, or use selenite reencrypt DB --off",
             ));
         }
         if suite.is_deprecated() && !allow_deprecated {
             return Err(EngineError::usage(
                 format!("{suite} is deprecated"),
-                "choose another suite, or add --allow-deprecated to compare it",
+                "choose another suite, or add --allow-deprecated",
             ));
         }
         match (unlocked.superblock.state, goal) {
             (State::Steady, Goal::GoOn) => Err(KeyError::NotUnderWay.into()),
             (State::Steady, Goal::NewKey) if suite == Suite::None => Err(EngineError::usage(
-                "its pages are in clear",
-                "name a suite: selenite reencrypt DB --on",
+                "its pages are unencrypted",
+                "use selenite reencrypt DB --on",
             )),
             (State::Steady, _) => {
                 let changed = epoch_change::begin(unlocked, suite, keys::now(), &mut os_random)?;
@@ -260,10 +260,10 @@ fn begin(database: &Database, goal: Goal, access: &Access) -> Result<Begun, Engi
                 ))
             }
             (_, Goal::Suite(_) | Goal::Off) if suite != sealing_suite(unlocked) => Err(EngineError::usage(
-                format!("its pages are being sealed in {} already", sealing_suite(unlocked)),
-                "let that come to its end: selenite reencrypt DB --resume",
+                format!("a re-encryption to {} is in progress", sealing_suite(unlocked)),
+                "finish that first: selenite reencrypt DB --resume",
             )),
-            // Somebody else's key would not be the new one that is meant: who knows it, nobody here can say.
+            // Someone else's key would not be the new one that is meant: who knows it, no one here can say.
             (_, Goal::NewKey) => Err(EngineError::Begun {
                 path,
                 epoch: unlocked.superblock.sealing_epoch.0,
@@ -336,7 +336,7 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
     // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that.
     error.with_room(2 * work.save_every, || {
         let path = work.path.display();
-        format!("go on with: selenite reencrypt {path} --resume; the database is whole, and in use as before")
+        format!("continue with: selenite reencrypt {path} --resume; the database is sound and usable")
     })
 }
 

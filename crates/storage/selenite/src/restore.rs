@@ -91,12 +91,12 @@ impl Restore {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Which {
     /// The one that was begun last, of those that were finished, with all that was committed since,
-    /// where somebody followed. One whose name says a time to come only where there is no other.
+    /// where someone followed. One whose name says a time to come only where there is no other.
     Newest,
     /// The one of this name, as it was made.
     Named(ArchiveName),
     /// The newest of those of moments not after this, in seconds since 1970-01-01 UTC, with what
-    /// was committed up to then, where somebody followed.
+    /// was committed up to then, where someone followed.
     At(u64),
 }
 
@@ -200,7 +200,7 @@ pub fn restore(
     done
 }
 
-/// That nobody else restores to that name.
+/// That no other process restores to that name.
 type Held = Box<dyn crate::storage::Claim>;
 
 /// Takes that; nothing where another has it.
@@ -259,7 +259,7 @@ fn run(
     };
     let room = Geometry::new(facts.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || "run the same command again".to_owned());
-    // From here on nobody else fills a draft for this name.
+    // From here on no other process fills a draft for this name.
     let (held, removed) = work.begin(&place.path).map_err(tell_room)?;
     *claim = Some(held);
     let draft = Draft::create_at(storage, Draft::path_of(&place.path, RESTORE)?).map_err(tell_room)?;
@@ -305,7 +305,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
     }
     Err(BackupError::Lacking {
         archive: tip.name().clone(),
-        what: format!("pages that were not authentic are missing in it: {}", listed(missing)),
+        what: format!("it lacks pages that were not authentic: {}", listed(missing)),
     })
 }
 
@@ -324,7 +324,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Sees to it that nobody else is at it, and removes what an earlier run left behind.
+    /// Sees to it that no one else is at it, and removes what an earlier run left behind.
     fn begin(&self, path: &Path) -> Result<(Held, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;
         let claim = claim_of(self.storage, path)?.ok_or_else(|| EngineError::Busy {
@@ -383,7 +383,7 @@ impl Work<'_> {
         let found = self.storage.attributes(path).map_err(io_error("read", path))?.size;
         if view.geometry.page_count(found) != view.geometry.page_count(size) {
             return Err(EngineError::CopyDiffers {
-                what: "it has another number of pages than were written: the disk did not keep them".to_owned(),
+                what: "its number of pages is wrong: the disk did not store them correctly".to_owned(),
             });
         }
         let is_missing = |page_no: &u32| facts.missing.binary_search(page_no).is_ok();

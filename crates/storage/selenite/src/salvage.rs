@@ -139,7 +139,7 @@ pub fn salvage(
     if Snapshot::load(storage, &path, &view, watch)?.into_mark() != mark {
         return Err(EngineError::Busy {
             path,
-            what: "it was written to while it was read",
+            what: "it was modified while it was read",
         });
     }
     draft.finish(&Attributes { mode, ..own })?;

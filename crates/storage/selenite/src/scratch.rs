@@ -1,7 +1,7 @@
 //! A folder that is used for a while, and then is gone with all that is in it.
 //!
 //! - owned-by-flock: it is new, for its owner only, and held by flock(2) while it is in use.
-//!   Whoever made it and was killed holds it no more: the next one who makes one in that place
+//!   Anyone who made it and was killed holds it no more: the next one who makes one in that place
 //!   removes it.
 
 use std::fs::{self, DirBuilder, File};
@@ -61,7 +61,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Whoever else has it is no error of this kind.
+/// Anyone else who has it is no error of this kind.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);
@@ -69,7 +69,7 @@ fn hold(path: &Path) -> io::Result<File> {
     Ok(folder)
 }
 
-/// `owned-by-flock`: what belongs to somebody else, or can't be removed, is left.
+/// `owned-by-flock`: what belongs to someone else, or can't be removed, is left.
 fn remove_left(place: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(place) else {
         return Vec::new();

@@ -27,14 +27,14 @@ pub fn check(storage: &dyn Storage, draft: &Path, view: &View, watch: &Watch) ->
     let superblocks = Superblocks::load(&file)?;
     if !superblocks.are_whole() {
         return Err(EngineError::CopyDiffers {
-            what: "its superblocks are damaged: the disk did not keep them".to_owned(),
+            what: "its superblocks are damaged: the disk did not store them correctly".to_owned(),
         });
     }
     let (bad, bad_count) = verify::draft(&file, draft, view, watch)?;
     match bad.first() {
         None => Ok(()),
         Some(first) => Err(EngineError::CopyDiffers {
-            what: format!("{bad_count} of its pages are not authentic: the disk did not keep them; {first}"),
+            what: format!("{bad_count} of its pages are not authentic: the disk did not store them correctly; {first}"),
         }),
     }
 }

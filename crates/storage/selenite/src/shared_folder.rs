@@ -1,10 +1,10 @@
 //! A folder that several users write to, each of whom may have put anything into it.
 //!
 //! - no-links: no link in it is followed, nor is it one itself: who reads or writes here may be
-//!   root, and what a link leads to nobody meant. What stands in front of it in its path is the
+//!   root, and what a link leads to no one meant. What stands in front of it in its path is the
 //!   caller's choice.
 //! - regular-files-only: only a regular file is read, and nothing waits: a pipe would keep us.
-//! - written-then-renamed: a file is written under a name that nobody has, and renamed: what had
+//! - written-then-renamed: a file is written under a name that no one has, and renamed: what had
 //!   its name before is replaced itself.
 
 use std::fs::{DirBuilder, File};

@@ -8,8 +8,8 @@ use selenite_vfs::snapshot::{self, Snapshot};
 use crate::{Database, EngineError};
 
 impl Database {
-    /// Begins a read transaction, unless one is under way, and shows `reader` its pages as they lie in the files. The transaction
-    /// ends with [`Database::end_read`].
+    /// Begins a read transaction, unless one is under way, and shows `reader` its pages as they lie
+    /// in the files. The transaction ends with [`Database::end_read`].
     ///
     /// # Errors
     /// What `reader` answers; what SQLite and the VFS say, of a connection in exclusive mode, say.
@@ -22,7 +22,7 @@ impl Database {
         }
         let (tell, told) = channel();
         let token = snapshot::stage(Box::new(move |snapshot| {
-            // Nobody has stopped listening.
+            // No one has stopped listening.
             let _ = tell.send(reader(snapshot));
         }));
         let read = self
@@ -47,7 +47,8 @@ impl Database {
         self.batch("ROLLBACK")
     }
 
-    /// Ends the read transaction, if one is under way. There is nobody to hear that it could not be ended: the next one says so.
+    /// Ends the read transaction, if one is under way. There is no one to hear that it could not be
+    /// ended: the next one says so.
     pub(crate) fn end_any_read(&self) {
         if !self.connection().is_autocommit() {
             let _ = self.end_read();
@@ -62,8 +63,8 @@ impl Database {
         kept.map(drop).map_err(|error| self.error(error))
     }
 
-    /// Has the log copied into the file as far as nobody is in the way. Answers how many of its frames are, and how many there
-    /// are.
+    /// Has the log copied into the file as far as no one is in the way. Answers how many of its
+    /// frames are, and how many there are.
     pub(crate) fn checkpoint_passively(&self) -> Result<(u32, u32), EngineError> {
         let copied = self
             .connection()

@@ -43,10 +43,7 @@ pub fn translate_either(error: rusqlite::Error, path: &Path, other: Option<&Path
     let (what, next) = match (from_vfs, class) {
         (Some(text), _) => split(&text),
         (None, Class::Data) => (message, "restore the file from a backup".to_owned()),
-        (None, Class::Io) => (
-            message,
-            "check the path, who may use it, and the room on the disk".to_owned(),
-        ),
+        (None, Class::Io) => (message, "check the path, its permissions and the free space".to_owned()),
         (None, Class::NotEncrypted) => (message, "check that this is the file you meant".to_owned()),
         (None, Class::Other | Class::Usage | Class::Key | Class::Busy | Class::Interrupted) => (message, String::new()),
     };

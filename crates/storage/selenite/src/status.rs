@@ -161,7 +161,7 @@ impl Keys {
     }
 }
 
-/// What a superblock says, with the keys that are at hand; `clear` is the same, taken apart by whoever read it.
+/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by anyone who read it.
 pub(crate) fn look(
     (bytes, clear): (&[u8], &Superblock),
     (superblocks, size): (Superblocks, u64),
@@ -180,7 +180,7 @@ pub(crate) fn look(
                 ..summary(&unlocked.superblock, superblocks, size)
             })
         }
-        // Whoever has no key still sees what is in clear.
+        // Anyone who has no key still sees what is in clear.
         Err(
             error @ (KeyError::NoKey
             | KeyError::WrongKey

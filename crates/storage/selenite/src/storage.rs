@@ -40,7 +40,7 @@ pub trait Storage: Send + Sync {
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;
     /// Makes or takes a file that one process holds at a time, and no link; `None` where another does.
     fn claim(&self, path: &Path) -> io::Result<Option<Box<dyn Claim>>>;
-    /// What the one who holds that file has written in it; `None` where nobody holds it. Makes and removes nothing.
+    /// What the one who holds that file has written in it; `None` where no process holds it. Makes and removes nothing.
     fn read_claim(&self, path: &Path) -> io::Result<Option<String>>;
 }
 

@@ -24,7 +24,7 @@ pub enum Present {
     Sealed {
         /// The superblock that counts, as it is.
         bytes: Vec<u8>,
-        /// The same, taken apart. Nobody has authenticated it.
+        /// The same, taken apart. It is not authenticated.
         superblock: Box<Superblock>,
     },
     /// Neither.
@@ -121,7 +121,7 @@ fn places(file: &RawFile) -> Result<(Vec<u8>, Vec<u8>, u64), EngineError> {
     Ok((a, b, size))
 }
 
-/// The superblock that does not count, if it is whole. Nobody has authenticated it.
+/// The superblock that does not count, if it is whole. It is not authenticated.
 ///
 /// # Errors
 /// As [`inspect`].

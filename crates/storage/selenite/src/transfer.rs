@@ -112,8 +112,8 @@ fn advise(mut error: EngineError) -> EngineError {
         && what.contains("no such ")
     {
         next.push_str(
-            "only its application has this: load selenite there, and after SELECT selenite_reserve('main', 48) run \
-             VACUUM INTO 'file:NEW?vfs=selenite'",
+            "only its application has this: load selenite there, run SELECT selenite_reserve('main', 48), \
+                then VACUUM INTO 'file:NEW?vfs=selenite'",
         );
     }
     error

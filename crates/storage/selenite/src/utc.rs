@@ -11,8 +11,8 @@ pub fn utc(unix_seconds: u64) -> String {
     known.unwrap_or_else(|| unix_seconds.to_string())
 }
 
-/// A moment that somebody wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC: seconds since 1970-01-01 UTC. Seconds may be
-/// left out: they are 0 then.
+/// A moment that someone wrote as RFC 3339 has it, or as `2026-03-01 12:00:00`, which is UTC:
+/// seconds since 1970-01-01 UTC. Seconds may be left out: they are 0 then.
 #[must_use]
 pub fn parse_utc(text: &str) -> Option<u64> {
     let (minute, rest) = text.split_at_checked(MINUTE_SIZE)?;

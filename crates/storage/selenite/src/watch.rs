@@ -1,4 +1,4 @@
-//! Somebody who looks on: is told how far an operation is, and may stop it.
+//! Someone who looks on: is told how far an operation is, and may stop it.
 
 use std::fmt;
 use std::sync::Arc;
@@ -39,7 +39,7 @@ pub struct Progress {
     pub total: u64,
 }
 
-/// Somebody who looks on. Calls come from several threads, often: they must be quick.
+/// Someone who looks on. Calls come from several threads, often: they must be quick.
 pub trait Observer: Send + Sync {
     /// Hears how far it is.
     fn progress(&self, progress: Progress);
@@ -68,7 +68,7 @@ impl Watch {
         Self(observer)
     }
 
-    /// Nobody looks on.
+    /// No one looks on.
     #[must_use]
     pub fn nobody() -> Self {
         Self(Arc::new(Nobody))

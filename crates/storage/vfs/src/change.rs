@@ -19,7 +19,7 @@ pub fn stage(change: Change) -> i64 {
     STAGED.stage(change)
 }
 
-/// Drops a change that was staged, if it was not carried out: nobody else is to do it later, to another database.
+/// Drops a change that was staged, if it was not carried out: no one else is to do it later, to another database.
 pub fn withdraw(token: i64) {
     drop(take(token));
 }

@@ -2,8 +2,8 @@
 //!
 //! - kind-checked-under-lock: what the file is, is decided again whenever SHARED is taken, and
 //!   before anything is created: another connection may have made it a database since (FORMAT 2.6).
-//! - generation-before-sealing: whoever takes SQLite's write lock looks at the generation before a
-//!   page is sealed (FORMAT 3.8). So does whoever begins to read. In WAL mode the last writer's
+//! - generation-before-sealing: anyone who takes SQLite's write lock looks at the generation before a
+//!   page is sealed (FORMAT 3.8). So does anyone who begins to read. In WAL mode the last writer's
 //!   mark saves looking (`generation_mark.rs`).
 //! - one-way-to-the-file: the file below is opened, read and closed through the VFS below only:
 //!   closing any other descriptor of it would drop SQLite's locks (fcntl(2)).
@@ -184,7 +184,7 @@ impl Database {
         Ok(database)
     }
 
-    /// The state that its calls share. SQLite makes one call at a time: nobody ever waits here.
+    /// The state that its calls share. SQLite makes one call at a time: no one ever waits here.
     pub fn lock(&self) -> MutexGuard<'_, Inner> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -279,7 +279,7 @@ impl Database {
         Ok(changed)
     }
 
-    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where nobody has
+    /// As [`Database::refresh`], for who has just taken a read mark of the WAL. Where no one has
     /// changed the superblock this costs one read of mapped memory.
     ///
     /// # Errors
@@ -342,7 +342,7 @@ impl Database {
     ) -> Result<(), VfsError> {
         if !self.holds_write_lock(inner) {
             return Err(VfsError::SettingsMismatch(
-                "keys are changed inside BEGIN IMMEDIATE only",
+                "keys can only be changed inside BEGIN IMMEDIATE",
             ));
         }
         self.refresh(inner)?;
@@ -354,7 +354,7 @@ impl Database {
             return Err(VfsError::NotEncrypted("it has no keys to change"));
         };
         let (new, takes_rights_away) = change(&view.unlocked)?;
-        // What it says of pages may rest on what somebody wrote under `synchronous = OFF`.
+        // What it says of pages may rest on what someone wrote under `synchronous = OFF`.
         self.host.sync_clock.time(|| inner.lower.sync(SyncFlags::FULL))?;
         let (new, place) = store(&mut inner.lower, inner.place, new, takes_rights_away)?;
         let is_retired = new.superblock.state == State::Retired;
@@ -393,7 +393,7 @@ impl Database {
         };
         let size = inner.lower.size()?;
         if view.unlocked.superblock.pages_exist && view.geometry.page_count(size) == 0 && !self.settings.allow_plain {
-            return Err(VfsError::NotEncrypted("all its pages were cut off"));
+            return Err(VfsError::NotEncrypted("all its pages were truncated"));
         }
         Ok(())
     }
@@ -413,7 +413,7 @@ impl Database {
             }
             Prefix::Empty => {
                 if matches!(inner.content, Content::Sealed(_)) {
-                    return Err(VfsError::NotEncrypted("its superblocks were cut off"));
+                    return Err(VfsError::NotEncrypted("its superblocks were truncated"));
                 }
                 self.set_content(inner, Content::Empty);
                 Ok(())
@@ -422,7 +422,7 @@ impl Database {
                 Err(VfsError::Replaced("by an unencrypted database"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
-                "it is an unencrypted database, and an identity is in force; plain=allow in the URI would admit it",
+                "it is an unencrypted database, and an identity is set; plain=allow in the URI would admit it",
             )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);

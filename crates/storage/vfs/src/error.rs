@@ -174,7 +174,7 @@ impl fmt::Display for VfsError {
         match self {
             Self::NotEncrypted(what) => write!(f, "not encrypted: {what}"),
             Self::Key(error) => write!(f, "{error}; {}", error.advice()),
-            Self::NoKeyToMake => write!(f, "no key given for a new database; {}", KeyError::NoKey.advice()),
+            Self::NoKeyToMake => write!(f, "no key given for a new encrypted database; {}", KeyError::NoKey.advice()),
             Self::Unauthentic { role, page_no } => write!(f, "page {page_no} of the {role} is not authentic"),
             Self::UnknownEpoch { role, page_no, epoch } => {
                 write!(f, "page {page_no} of the {role} is of key epoch {epoch}, which this database does not list")
@@ -187,17 +187,17 @@ impl fmt::Display for VfsError {
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
-                f.write_str("this process has the file open by other means, perhaps another copy of SQLite: closing that would drop our locks")
+                f.write_str("this process has the file open in another way, perhaps in another copy of SQLite: closing that would drop SQLite's locks")
             }
             Self::KeyPragma => f.write_str(KEY_PRAGMA),
             Self::MainElsewhere => f.write_str(
-                "attached to a main database on another VFS, whose temporary files would be in clear: open main through \
-                 vfs=selenite",
+                "attached to a main database on another VFS, whose temporary files would be unencrypted: open \
+                    main with vfs=selenite",
             ),
             Self::Attached(error) => write!(
                 f,
-                "{error}; for an attached database origin=any counts only where the main database's URI has it, and commitment= \
-                 admits nothing"
+                "{error}; for an attached database, origin=any counts only if the main database's URI has it, \
+                    and commitment= admits nothing"
             ),
             Self::Setting(what) => f.write_str(what),
             Self::Lower(code) => write!(f, "{code} from the VFS below"),
@@ -244,4 +244,4 @@ impl From<KeyError> for VfsError {
 
 /// What is said to `PRAGMA key`.
 pub const KEY_PRAGMA: &str =
-    "keys are not given in SQL: name an identity by selenite_identity= in the URI or in SELENITE_IDENTITY";
+    "keys cannot be given in SQL: set an identity with selenite_identity= in the URI or SELENITE_IDENTITY";

@@ -42,8 +42,9 @@ pub const FUNCTIONS: &[Entry] = &[
     },
 ];
 
-/// Those of operations on databases (`crates/storage/selenite`). The extension does not have them: a statement that was injected into an
-/// application's SQL could make a database unusable (`selenite_retire`) or empty the pool (`selenite_drop_pages`).
+/// Those of operations on databases (`crates/storage/selenite`). The extension does not have them: a
+/// statement that was injected into an application's SQL could make a database unusable
+/// (`selenite_retire`) or empty the pool (`selenite_drop_pages`).
 pub const ENGINE_FUNCTIONS: &[Entry] = &[
     Entry {
         name: c"selenite_apply",
@@ -112,8 +113,9 @@ fn version(_call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Text(env!("CARGO_PKG_VERSION").to_owned()))
 }
 
-/// `selenite_default(1)`: files that are opened without naming a VFS go through ours, from then on. SQL can't undo it: an
-/// injected statement would have the application write its next unencrypted database.
+/// `selenite_default(1)`: files that are opened without naming a VFS go through ours, from then on.
+/// SQL can't undo it: an injected statement would have the application write its next unencrypted
+/// database.
 fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
     if call.integer(0).ok_or("selenite_default takes 1")? == 0 {
         return Err(
@@ -126,8 +128,9 @@ fn default(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_last_error()`: why a file of this connection was last refused, or one that it could not attach; of a connection without
-/// a file of ours, any file in this process. `selenite_last_error(file)`: that of one file, by its path or its schema's name.
+/// `selenite_last_error()`: why a file of this connection was last refused, or one that it could
+/// not attach; of a connection without a file of ours, any file in this process.
+/// `selenite_last_error(file)`: that of one file, by its path or its schema's name.
 fn last_error(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
     let files = call.files();
@@ -170,8 +173,9 @@ fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(i64::from(count)))
 }
 
-/// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that whoever still has it
-/// open errs at the next read instead of going on with stale data. Needs the exclusive lock.
+/// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that
+/// anyone who still has it open errs at the next read instead of going on with stale data. Needs
+/// the exclusive lock.
 fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {
         let database = main.database.clone();
@@ -212,8 +216,9 @@ fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_old_pages(schema, first, look_count, find_count)`: which of the file's pages from `first` on are not sealed
-/// under the epoch in use. Answers where to look next (0 at the end), and runs of pages: `812 3-9 700-700`.
+/// `selenite_old_pages(schema, first, look_count, find_count)`: which of the file's pages from
+/// `first` on are not sealed under the epoch in use. Answers where to look next (0 at the end), and
+/// runs of pages: `812 3-9 700-700`.
 fn old_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     let number = |argument| {
         let given = call.integer(argument).and_then(|number| u32::try_from(number).ok());
@@ -292,9 +297,9 @@ fn drop_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     Ok(Value::Integer(1))
 }
 
-/// `selenite_page_reads()`: five counts with blanks between them. Pages that the connection's own caches had, and that they had
-/// not, both modulo 2^31; and of this thread: pages that the pool had, pages that were read ahead and asked for, and all that
-/// were read ahead and are given up.
+/// `selenite_page_reads()`: five counts with blanks between them. Pages that the connection's own
+/// caches had, and that they had not, both modulo 2^31; and of this thread: pages that the pool
+/// had, pages that were read ahead and asked for, and all that were read ahead and are given up.
 fn page_reads(call: &FunctionCall<'_>) -> Result<Value, String> {
     let (hits, misses) = call.cache_reads().map_err(|code| code.to_string())?;
     let of_thread = thread_io::read();

@@ -1,19 +1,19 @@
 //! The generation of the superblock as the last writer left it in the WAL index, so that the next
-//! writer, and whoever reads, need not read the file.
+//! writer, and anyone who reads, need not read the file.
 //!
 //! - unused-index-bytes: the mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused
 //!   (sqlite.org/walformat.html, section 2.1: "unused space set aside for further expansion"): the
 //!   lower half of the generation. 0 stands there when the index is new, and never again; what
 //!   can't be said is [`UNKNOWN`].
 //! - set-by-writers: it is set by who holds the WAL's write lock and has just read the superblocks.
-//!   It is made unknown, under that lock, before a superblock is written; whoever dies in between
+//!   It is made unknown, under that lock, before a superblock is written; anyone who dies in between
 //!   leaves that.
 //! - generations-never-return: a generation never comes back (superblock-moves-forward in
-//!   `database.rs`), so a mark that is that of the view one has means that nobody has changed it.
+//!   `database.rs`), so a mark that is that of the view one has means that no one has changed it.
 //!   Another value, by whomever, means no more than 0 does.
 //! - readers-do-not-set: who begins to read may not set it: the superblock may be changed between
 //!   looking and setting. It remembers the value that stood there before it looked. A change makes
-//!   the mark unknown first, and 0 never comes back: so as long as the value is the same, nobody
+//!   the mark unknown first, and 0 never comes back: so as long as the value is the same, no one
 //!   has changed the superblock since.
 
 use selenite_format::Superblock;
@@ -41,18 +41,18 @@ impl GenerationMark {
         self.0.set_word(WORD, value_of(superblock));
     }
 
-    /// Whether nobody has taken the write lock since the index was made.
+    /// Whether no one has taken the write lock since the index was made.
     pub fn is_clear(self) -> bool {
         self.0.word(WORD) == Some(0)
     }
 
-    /// What it says, unless that is nothing: two equal answers mean that nobody has changed the
+    /// What it says, unless that is nothing: two equal answers mean that no one has changed the
     /// superblock in between, whichever generation that is (readers-do-not-set).
     pub fn value(self) -> Option<u32> {
         self.0.word(WORD).filter(|value| *value != UNKNOWN)
     }
 
-    /// Says that everybody has to look.
+    /// Says that everyone has to look.
     pub fn clear(self) {
         self.0.set_word(WORD, UNKNOWN);
     }
@@ -65,7 +65,7 @@ fn value_of(superblock: &Superblock) -> u32 {
     }
 }
 
-/// Everybody has to look.
+/// Everyone has to look.
 const UNKNOWN: u32 = u32::MAX;
 
 /// `WalCkptInfo.notUsed0`, behind both copies of the header, nBackfill, the read marks, the locks

@@ -189,7 +189,7 @@ impl Host {
     }
 
     /// Notes that a file is about to be opened under that path. Where this copy has none open
-    /// there, `is_foreign` is asked whether somebody else has; no other thread opens one meanwhile.
+    /// there, `is_foreign` is asked whether someone else has; no other thread opens one meanwhile.
     ///
     /// # Errors
     /// `OtherSqlite` if so.
@@ -306,10 +306,7 @@ impl Host {
     pub fn warn_of_readers(&self, path: &Path) {
         let mut told = self.told_readable.lock().unwrap_or_else(PoisonError::into_inner);
         if told.insert(path.to_owned()) {
-            self.remark(
-                &path.to_string_lossy(),
-                "others than its owner can read this key file; take the right from them: chmod go-r",
-            );
+            self.remark(&path.to_string_lossy(), "others can read this key file: chmod go-r");
         }
     }
 

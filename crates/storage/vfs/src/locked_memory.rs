@@ -21,7 +21,7 @@ pub fn lock() -> Result<(), VfsError> {
     if *is_locked {
         return Ok(());
     }
-    let refused = |why: String| VfsError::Setting(format!("lock_memory=1 can't be honoured: {why}"));
+    let refused = |why: String| VfsError::Setting(format!("cannot lock memory (lock_memory=1): {why}"));
     let limit = ffi::locked_memory_limit().map_err(|error| refused(error.to_string()))?;
     if let Some(limit) = limit.filter(|_| !has_ipc_lock(&status())) {
         return Err(refused(format!(

@@ -1,7 +1,7 @@
 //! Files without a name: temporary databases, sorter runs, statement journals, the copy that VACUUM makes.
 //!
 //! - key-in-memory-only: the key lives as long as the open file, in memory only; so do the trailers
-//!   of its blocks. What is left on disk after a crash nobody can read, its writer included.
+//!   of its blocks. What is left on disk after a crash no one can read, its writer included.
 //! - any-offset-and-size: SQLite uses them with any offset and size (a statement journal comes as
 //!   one write of 60 KB): the file is a stream of blocks of 4 KiB, and one block, the one in use,
 //!   is kept open in memory.

@@ -1,6 +1,6 @@
 //! `DB-selenite`, as a connection of the database reads it: who is at all of its pages (FORMAT 11).
 //!
-//! - folder-is-not-trusted: whoever may write to the folder may put anything there: no link is
+//! - folder-is-not-trusted: anyone who may write to the folder may put anything there: no link is
 //!   followed, nothing but a small file is opened, and what it says is only shown.
 //! - never-a-database: closing a file gives up the process's POSIX locks on it, whatever its name
 //!   (fcntl(2)): what may be SQLite's by a second name is looked at by a descriptor that opens
@@ -14,7 +14,7 @@ use std::path::Path;
 
 use selenite_format::operation_report::{Report, SIZE_MAX};
 
-/// Who is at the pages of the database at `path`, and what they say; nothing if nobody is.
+/// Who is at the pages of the database at `path`, and what they say; nothing if no one is.
 ///
 /// # Errors
 /// As the system has it, and where what has the name is no such file.
@@ -24,8 +24,8 @@ pub fn look(path: &Path) -> io::Result<Option<Report>> {
     Ok(read(Path::new(&name))?.map(|bytes| Report::parse(&bytes)))
 }
 
-/// What the one who holds this file has written in it; nothing if nobody does. For a moment it is
-/// held shared here, which is in nobody's way who asks the same.
+/// What the one who holds this file has written in it; nothing if no one does. For a moment it is
+/// held shared here, which is in no one's way who asks the same.
 ///
 /// # Errors
 /// As [`look`].

@@ -103,7 +103,7 @@ impl Nonces {
 /// C11 7.17.3 number 12), whatever is seen of the other words. These are random; 0 says that they
 /// were not drawn yet. A session is word 1, the lower half of word 2, and the serial number: what
 /// threads see of words 1 and 2, old, new or one of each, can't make two equal pairs of two serial
-/// numbers. Nobody waits for a thread, which a forked child might not have.
+/// numbers. No process waits for a thread, which a forked child might not have.
 struct Sessions {
     first_word: usize,
     /// A session seals 2 to the power of this pages.

@@ -29,12 +29,14 @@ pub struct Settings {
     pub lock_memory: bool,
     /// How many bytes the pool may take from now on, if that was said.
     pub pool_size: Option<usize>,
-    /// The database that the file has to be when it is opened; what has no superblock is admitted as `allow_plain` says.
+    /// The database that the file has to be when it is opened; what has no superblock is admitted
+    /// as `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
-    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that nobody else uses it.
+    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that no other process uses it.
     pub takes_no_locks: bool,
-    /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2); what has no superblock is
-    /// admitted as `allow_plain` says. A file that has it is admitted whatever its origin.
+    /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2);
+    /// what has no superblock is admitted as `allow_plain` says. A file that has it is admitted
+    /// whatever its origin.
     pub expected_commitment: Option<[u8; 32]>,
     /// Which origins are admitted, if that was said; else the environment or the configuration file says it.
     pub origin: Option<OriginPolicy>,
@@ -125,9 +127,7 @@ impl Settings {
             return Err(VfsError::DeprecatedSuite);
         }
         if self.suite == Suite::None && !self.allow_plain {
-            return Err(VfsError::NotEncrypted(
-                "the suite NONE was asked for without plain=allow",
-            ));
+            return Err(VfsError::NotEncrypted("the suite NONE needs plain=allow"));
         }
         Ok(())
     }

@@ -13,8 +13,8 @@ impl<T> Staged<T> {
         Self(Mutex::new(Vec::new()))
     }
 
-    /// Keeps a value, to be taken once. The token is random: whoever was not given it cannot have the value used on another
-    /// database, by guessing or because a number came round again.
+    /// Keeps a value, to be taken once. The token is random: anyone who was not given it cannot
+    /// have the value used on another database, by guessing or because a number came round again.
     pub fn stage(&self, value: T) -> i64 {
         let mut token = [0; 8];
         os_random(&mut token);

@@ -225,7 +225,7 @@ fn read_or_zero(file: &mut LowerFile, out: &mut [u8], offset: u64) -> Result<u64
     }
 }
 
-/// How often torn superblocks are read again: each time somebody must have written in between.
+/// How often torn superblocks are read again: each time someone must have written in between.
 const READ_COUNT_MAX: usize = 8;
 
 /// Magic, length, generation and database id lie in the first 64 bytes (FORMAT 3.1).

@@ -20,7 +20,7 @@ fn check_one(name: &str) -> Result<(), VfsError> {
     }
     if KEYS.contains(&name) {
         return Err(VfsError::Setting(format!(
-            "the URI parameter {name} is refused: no key stands in a URI; name the file of one with selenite_identity"
+            "URI parameter {name} refused: keys cannot be given in a URI; name a key file with selenite_identity"
         )));
     }
     let plain = |name: &str| name.to_ascii_lowercase().replace(['-', '_'], "");
@@ -124,7 +124,7 @@ mod tests {
         }
         assert!(said("selenite_key").contains("known are selenite_identity, page_size"));
         for key in KEYS {
-            assert!(said(key).contains("no key stands in a URI"), "{key}");
+            assert!(said(key).contains("keys cannot be given in a URI"), "{key}");
         }
         assert!(!said("selenite\u{1b}[2J").contains('\u{1b}'));
     }

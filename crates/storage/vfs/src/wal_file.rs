@@ -6,7 +6,7 @@
 //!   page at once. An unauthentic frame ends the log for the first, and is an error for the second,
 //!   which would sign it again: what this connection wrote in the transaction under way is the
 //!   second's (`Own`).
-//! - missing-key-is-an-error: a key that is not at hand never ends the log: committed transactions
+//! - missing-key-is-an-error: a key that is not available never ends the log: committed transactions
 //!   would be thrown away (FORMAT 6.4).
 //! - no-zero-block-in-commits: no frame of a commit keeps a block of zeros, not even where SQLite
 //!   forgets it (`sign_forgotten`).
@@ -135,7 +135,7 @@ impl WalFile {
         let mut disk = [0; HEADER_SIZE];
         self.lower.read(&mut disk, 0)?;
         if wal::header_to_disk(&disk).is_ok() {
-            return Err(VfsError::NotEncrypted("its WAL is in clear"));
+            return Err(VfsError::NotEncrypted("its WAL is unencrypted"));
         }
         // A header that is not whole is given as it is: SQLite then takes the log for empty.
         let header = wal::header_from_disk(&disk).unwrap_or(disk);
@@ -233,7 +233,7 @@ impl WalFile {
         if is_own || !is_torn || (is_unknown && self.is_of_newer_database(index, view)?) {
             return Err(error);
         }
-        let text = format!("{error}: the log ends before it");
+        let text = format!("{error}: the log ends there");
         self.database.host.remark(&self.database.path, &text);
         Ok(Opened::End)
     }

@@ -1,4 +1,4 @@
-"""What source 000's loop sends: DONE tokens and packets, counted by a client that reads every byte, beside the server's own count.
+"""What the context switches loop sends: DONE tokens and packets, counted by a client that reads every byte, beside the server's own count.
 
 usage: packets.py [ITERATIONS]   100,000,000 if nothing is said, as in the source
 
@@ -91,7 +91,7 @@ def figures(folder: Path, iterations: int) -> None:
     identity.write_bytes(bytes(range(32)))
     server = Server(folder, "optional", identity)
     try:
-        print(f"{iterations:,} turns of source 000's loop, packets of {PACKET_SIZE}\n")
+        print(f"{iterations:,} turns of the context switches loop, packets of {PACKET_SIZE}\n")
         print(f"{'':10} {'DONE':>14} {'packets':>10} {'num_writes':>11} {'seconds':>8}")
         for name, encrypted in (("in clear", False), ("TLS", True)):
             session = RawConnection(server.port, server.password, encrypted)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Counts what source 000's loop sends, and measures what a cancelled statement and an idle session cost the server. Nothing
+# Counts what the context switches loop sends, and measures what a cancelled statement and an idle session cost the server. Nothing
 # here can fail for being slow; a count that is not the one that was reckoned does.
 set -euo pipefail
 cd "$(dirname "$0")"

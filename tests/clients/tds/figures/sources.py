@@ -1,6 +1,6 @@
 """Sources 000 and 002, run against `selenite serve` by tsql, and what comes of them beside what the sources found.
 
-usage: sources.py [ITERATIONS]   of source 000's loop; 10,000,000 if nothing is said
+usage: sources.py [ITERATIONS]   of the context switches loop; 10,000,000 if nothing is said
 
 Source 000: "Excessive Context Switching due to TDS Encryption" (2018), SQL Server 2014 and 2017, 100,000,000 iterations.
 Source 002: SQL Shack's comparison of four statements before and after TDE, 10,000 rows.

@@ -74,12 +74,12 @@ fn text(listing: &Listing, place: &str) -> String {
     text.push_str(&format!("{}, {}\n", counted(archives, "archive"), bytes(size)));
     if listing.foreign_count > 0 {
         text.push_str(&format!(
-            "{} that are none of ours\n",
+            "ignored {} of other programs\n",
             counted(listing.foreign_count, "object")
         ));
     }
     if !listing.has_key && archives > 0 {
-        text.push_str("without a key: times are when backups were begun, by their names; all of it is the destination's own word\n");
+        text.push_str("without a key: unauthenticated, and times are those in the names\n");
     }
     text
 }
@@ -93,7 +93,7 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         Some(known) => match &known.base {
             None => "full".to_owned(),
             Some(base) if known.base_is_there => format!("on {base}"),
-            Some(base) => format!("on one that is missing: {}", short(base.as_str())),
+            Some(base) => format!("based on a missing one: {}", short(base.as_str())),
         },
     };
     let pages = known.map_or("?".to_owned(), |known| count(known.page_count.into()));
@@ -103,12 +103,12 @@ fn row(one: &Listed) -> [String; COLUMN_COUNT] {
         Some(fault) => format!("NOT complete: {}: {}", last(&fault.object), clause(&fault.what)),
     };
     if !entry.is_finished && !entry.has_begun {
-        state.push_str(", what opens it is missing");
+        state.push_str(", its first object is missing");
     }
     match known.filter(|known| known.base_is_there).map(|known| known.ground) {
         None | Some(BaseState::Whole) => {}
-        Some(BaseState::Closed) => state.push_str(", on one that the keys given do not open"),
-        Some(BaseState::Broken) => state.push_str(", on one that is NOT complete"),
+        Some(BaseState::Closed) => state.push_str(", based on one that the given keys do not open"),
+        Some(BaseState::Broken) => state.push_str(", based on one that is NOT complete"),
     }
     if known.is_some_and(|known| !known.is_own) {
         state.push_str(", of UNKNOWN origin");

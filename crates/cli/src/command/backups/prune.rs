@@ -40,7 +40,7 @@ pub fn run(arguments: &BackupsPrune, access: &Access) -> Result<(), Complaint> {
         .any(|kept| kept.reasons.contains(&Reason::Unreadable))
     {
         note(
-            "Nothing of a database is removed of which a backup can't be read: see --unpinned, and selenite backups verify.",
+            "No backup of a database is removed while one of its backups cannot be read: see --unpinned, and selenite backups verify.",
         );
     }
     Ok(())

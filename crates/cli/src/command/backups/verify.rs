@@ -47,7 +47,7 @@ fn text(found: &Verification) -> String {
     }
     text.push_str(&format!("{} good, {} bad", found.good_count(), found.bad_count()));
     if found.closed_count() > 0 {
-        text.push_str(&format!(", {} that the keys given do not open", found.closed_count()));
+        text.push_str(&format!(", {} that the given keys do not open", found.closed_count()));
     }
     text.push('\n');
     text
@@ -67,7 +67,10 @@ fn words(outcome: &Outcome) -> String {
             let mut words = format!("good: {}", counted((*page_count).into(), "page"));
             if *below_count > 0 {
                 let below = counted(number(*below_count), "other");
-                words.push_str(&format!(", {} of its own, on {below}", counted(*own_count, "page")));
+                words.push_str(&format!(
+                    ", {} of its own, based on {below}",
+                    counted(*own_count, "page")
+                ));
             }
             if *missing_count > 0 {
                 let pages = counted(number(*missing_count), "page");
@@ -84,7 +87,7 @@ fn words(outcome: &Outcome) -> String {
         Outcome::Bad(faults) => format!("BAD: {}", counted(number(faults.len()), "fault")),
         Outcome::Unfinished => "unfinished: no backup".to_owned(),
         Outcome::Closed(_) => "not opened".to_owned(),
-        Outcome::OnClosed(base) => format!("as it was written, and rests on {base}, which is not opened"),
+        Outcome::OnClosed(base) => format!("authentic, and based on {base}, which the given keys do not open"),
     }
 }
 
@@ -111,12 +114,12 @@ fn complain(found: Verification, was_named: bool, place: &str) -> Result<(), Com
     }
     if good == 0 && was_named {
         return Err(Complaint::Found {
-            what: "the backup was never finished".to_owned(),
+            what: "the backup is unfinished".to_owned(),
             next: "finish it: selenite backup --resume",
         });
     }
     if good == 0 {
-        let what = format!("{place}: it holds no backup that was finished");
+        let what = format!("{place}: no finished backup");
         return Err(Complaint::Engine(BackupError::NotThere { what }.into()));
     }
     Ok(())

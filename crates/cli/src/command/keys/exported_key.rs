@@ -37,7 +37,7 @@ pub fn import(arguments: &KeysImport, access: &Access) -> Result<(), Complaint> 
     )?;
     show(&imported.changed)?;
     note(&format!(
-        "Accepted database {}, commitment {}: whoever knew the recipient could have made the file and the database.",
+        "Accepted database {}, commitment {}: anyone who knows the recipient could have made the file and the database.",
         imported.database_id,
         hexadecimal(&imported.commitment)
     ));

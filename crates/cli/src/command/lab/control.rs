@@ -13,7 +13,7 @@ pub fn run(arguments: &LabControl) -> Result<(), Complaint> {
     let mut store = Store::read(&arguments.store)?;
     if !Store::runs(&arguments.store) {
         return Err(Complaint::Lab {
-            what: format!("no study runs on {}", arguments.store.display()),
+            what: format!("no study is running on {}", arguments.store.display()),
             next: String::new(),
             status: USAGE,
         });
@@ -23,9 +23,9 @@ pub fn run(arguments: &LabControl) -> Result<(), Complaint> {
         mix,
     })?;
     let asked = if arguments.stop {
-        "it ends after the block under way"
+        "it ends after the current block"
     } else {
-        "the block under way goes on with this mix, and does not count"
+        "the current block continues with this mix and does not count"
     };
     Ok(print(asked)?)
 }
@@ -37,8 +37,8 @@ fn parse_mix(text: &str) -> Result<[u8; 3], Complaint> {
             Ok(mix)
         }
         _ => Err(Complaint::Lab {
-            what: format!("`{text}` is no mix"),
-            next: "give three numbers that make ten, such as 4/3/3".to_owned(),
+            what: format!("`{text}` is not a mix"),
+            next: "give three numbers whose sum is ten, such as 4/3/3".to_owned(),
             status: USAGE,
         }),
     }

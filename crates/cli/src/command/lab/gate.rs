@@ -10,7 +10,7 @@ use crate::output::print;
 
 pub fn run(arguments: &LabGate) -> Result<(), Complaint> {
     let limit = arguments.fail_above.as_deref().map_or(Ok(0.0), |text| {
-        let wrong = || usage(format!("`{text}` is no percentage"), "give one such as 3%");
+        let wrong = || usage(format!("`{text}` is not a percentage"), "give one such as 3%");
         percent(text).ok_or_else(wrong)
     })?;
     let found = summary(&arguments.store)?;
@@ -40,7 +40,7 @@ fn percent(text: &str) -> Option<f64> {
 /// A metric as JSON has it.
 fn metric(name: &str) -> Result<Metric, Complaint> {
     serde_json::from_value(serde_json::Value::String(name.to_owned()))
-        .map_err(|_| usage(format!("`{name}` is no metric"), "see selenite lab gate --help"))
+        .map_err(|_| usage(format!("unknown metric `{name}`"), "see selenite lab gate --help"))
 }
 
 #[cfg(test)]

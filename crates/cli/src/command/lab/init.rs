@@ -46,6 +46,6 @@ pub fn run(arguments: &LabInit) -> Result<(), Complaint> {
         })?;
     let path = path.display();
     Ok(print(&format!(
-        "{path} is yours to change; then: selenite lab run {path} --dry-run"
+        "edit {path}, then run: selenite lab run {path} --dry-run"
     ))?)
 }

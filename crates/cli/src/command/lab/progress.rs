@@ -9,7 +9,7 @@ use serde_json::json;
 
 use crate::arguments::lab::ProgressStyle;
 
-/// Somebody who shows it in that style.
+/// Someone who shows it in that style.
 pub fn observer(style: ProgressStyle) -> Box<dyn Observer> {
     let is_terminal = std::io::stderr().is_terminal();
     match style {
@@ -116,7 +116,7 @@ impl Observer for JsonLines {
                 "sessions": sessions, "widest": widest, "target": target, "sessions_needed": needed,
             } }),
         };
-        // Where standard error can't be written nobody watches.
+        // Where standard error can't be written no one watches.
         let _ = writeln!(std::io::stderr(), "{value}");
     }
 }
@@ -124,7 +124,9 @@ impl Observer for JsonLines {
 fn words(progress: &Progress<'_>) -> String {
     match progress {
         Progress::Loading { arm, data } => format!("loading {data} for {arm}"),
-        Progress::Session { session, sessions } => format!("session {session} of {sessions} at most: copying twins"),
+        Progress::Session { session, sessions } => {
+            format!("session {session} of {sessions} at most: copying databases")
+        }
         Progress::Block {
             session,
             done,
@@ -139,7 +141,7 @@ fn words(progress: &Progress<'_>) -> String {
             target,
             needed,
         } if sessions > &1 => format!(
-            "after {sessions} sessions effects are known to {:.1} points; {:.1} were asked for{}",
+            "after {sessions} sessions the widest interval is +-{:.1} points; the goal is {:.1}{}",
             widest * 100.0,
             target * 100.0,
             needed.map_or_else(String::new, |needed| format!(

@@ -70,9 +70,9 @@ fn end(outcome: Outcome, store: &Path) -> Result<(), Complaint> {
                 status: 130,
             });
         }
-        Outcome::Over(StudyState::Precise) => "as precise as asked",
-        Outcome::Over(StudyState::Complete) => "all sessions are done",
-        Outcome::Over(StudyState::OutOfBudget) => "the time is used up",
+        Outcome::Over(StudyState::Precise) => "precision goal reached",
+        Outcome::Over(StudyState::Complete) => "all sessions done",
+        Outcome::Over(StudyState::OutOfBudget) => "time budget used up",
         Outcome::Over(StudyState::Stopped | StudyState::Unfinished) => "stopped",
     };
     Ok(print(&format!("{store}: {why}; next: selenite lab report {store}"))?)
@@ -111,7 +111,7 @@ fn lines(config: &Config, forecast: &StudyForecast) -> Lines {
         format!("about {}, {}", rough(forecast.duration), forecast.duration_from),
     );
     if forecast.over_budget {
-        lines.add("", "more than its budget: it will have fewer sessions");
+        lines.add("", "more than its budget: fewer sessions will run");
     }
     lines.add("disk", format!("about {}", bytes(forecast.disk_bytes)));
     lines.add(

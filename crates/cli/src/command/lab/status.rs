@@ -26,11 +26,11 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
     let runs = Store::runs(&arguments.store);
     let state = match study.state {
         StudyState::Unfinished if runs => "running",
-        StudyState::Unfinished => "cut off; go on by selenite lab resume",
+        StudyState::Unfinished => "interrupted; continue with selenite lab resume",
         StudyState::Precise => "over: as precise as asked",
         StudyState::Complete => "over: all sessions done",
         StudyState::OutOfBudget => "over: the time is used up",
-        StudyState::Stopped => "stopped; go on by selenite lab resume",
+        StudyState::Stopped => "stopped; continue with selenite lab resume",
     };
     if arguments.json {
         let value = json!({

@@ -48,7 +48,7 @@ pub fn store(arguments: &LabRun, config: &Config) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from(format!("{}.lab.db", config.study.name)))
 }
 
-/// The command that was given, for whoever wants a study like it.
+/// The command that was given, for anyone who wants a study like it.
 pub fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quoted(&word));
     std::iter::once("selenite".to_owned())
@@ -74,17 +74,17 @@ fn text(study: &str) -> Result<String, Complaint> {
     }
     if is_sqlite(path) {
         let what = format!(
-            "{} is a store, an SQLite database, and no configuration",
+            "{} is a store (an SQLite database), not a configuration",
             path.display()
         );
         return Err(usage(
             what,
-            "name the preset or the configuration file of a study; its figures are shown by selenite lab report STORE",
+            "give a preset or a configuration file; to show a store's results, use selenite lab report STORE",
         ));
     }
     std::fs::read_to_string(path).map_err(|source| {
         if matches!(source.kind(), ErrorKind::InvalidData | ErrorKind::IsADirectory) {
-            let what = format!("{} is no configuration: {source}", path.display());
+            let what = format!("{} is not a configuration: {source}", path.display());
             return usage(what, "selenite lab init writes one");
         }
         EngineError::Io {

@@ -26,7 +26,7 @@ pub fn text(listing: &Listing) -> String {
         }
     }
     let name = "selenite_database_warning";
-    out.metric(name, "1 for each kind of warning that there is.");
+    out.metric(name, "1 for each kind of warning.");
     for entry in all {
         let mut codes: Vec<&str> = entry.warnings.iter().map(|warning| warning.code()).collect();
         codes.sort_unstable();
@@ -43,7 +43,7 @@ pub fn text(listing: &Listing) -> String {
         ),
         (
             "selenite_database_unreadable",
-            "Folders and files that could not be looked into.",
+            "Folders and files that could not be read.",
             count(listing.unreadable.len()),
         ),
         (
@@ -65,10 +65,7 @@ impl Exposition {
     /// The texts that there are of a database, on a sample of 1.
     fn info(&mut self, listing: &Listing) {
         let name = "selenite_database_info";
-        self.metric(
-            name,
-            "What a database says of itself; authentic is yes where a key proved it.",
-        );
+        self.metric(name, "What a database claims; authentic is yes if a key proved it.");
         for entry in &listing.databases {
             let path = printable::path(&entry.path);
             let sealed = entry.sealed.as_ref();
@@ -139,14 +136,12 @@ const NUMBERS: [Number; 13] = [
     ),
     (
         "selenite_database_authentic",
-        "1 where a key proved what the superblock says, 0 where it is the file's own word.",
+        "1 if a key proved the superblock, 0 if it is the file's own claim.",
         |one| one.sealed.as_ref().and_then(|sealed| flag(sealed.authentic)),
     ),
-    (
-        "selenite_database_damaged",
-        "1 where it can't be opened by anybody.",
-        |one| flag(one.kind == Kind::Damaged),
-    ),
+    ("selenite_database_damaged", "1 if no key can open it.", |one| {
+        flag(one.kind == Kind::Damaged)
+    }),
     ("selenite_database_size_bytes", "Size of the file.", |one| {
         Some(one.size.to_string())
     }),
@@ -169,17 +164,17 @@ const NUMBERS: [Number; 13] = [
     ),
     (
         "selenite_database_data_key_age_seconds",
-        "Age of the data key that new pages are sealed under; none where it is from the future.",
+        "Age of the data key for new pages; absent if it is in the future.",
         |one| seconds(one.data_key_age),
     ),
     (
         "selenite_database_master_key_age_seconds",
-        "Age of the master key; none where it is from the future.",
+        "Age of the master key; absent if it is in the future.",
         |one| seconds(one.master_key_age),
     ),
     (
         "selenite_database_last_verify_age_seconds",
-        "Time since the last verify that found all well; none where none is known.",
+        "Time since the last successful verification; absent if none is recorded.",
         |one| seconds(one.last_verify.map(|(_, age)| age)),
     ),
     (
@@ -189,13 +184,13 @@ const NUMBERS: [Number; 13] = [
     ),
     (
         "selenite_database_reencryption_ratio",
-        "Which part of the pages is done, while that is under way.",
+        "Share of the pages that is done, while it is in progress.",
         |one| {
             let ratio = one.sealed.as_ref().and_then(Sealed::progress);
             ratio.map(|ratio| format!("{ratio:.4}"))
         },
     ),
-    ("selenite_database_warnings", "How many warnings there are.", |one| {
+    ("selenite_database_warnings", "Number of warnings.", |one| {
         Some(count(one.warnings.len()))
     }),
 ];

@@ -26,7 +26,7 @@ pub fn text(listing: &Listing, place: Place) -> String {
     text.push_str(&summary(listing));
     let has = |is_such: fn(&Entry) -> bool| databases.iter().any(is_such);
     if has(|one| encrypted(one) == SAYS_YES) {
-        text.push_str("\nsays yes: no key proved it, all of the line is the file's own word");
+        text.push_str("\nsays yes: not authenticated by a key; the line is the file's own claim");
     }
     if has(|one| one.kind == Kind::Foreign) {
         text.push_str("\nunknown: neither SQLite's nor ours; another product may have encrypted it");
@@ -162,7 +162,7 @@ fn summary(listing: &Listing) -> String {
     }
     let unreadable = u64::try_from(listing.unreadable.len()).unwrap_or(u64::MAX);
     if unreadable > 0 {
-        parts.push(format!("{} not looked into", counted(unreadable, "place")));
+        parts.push(format!("{} not read", counted(unreadable, "place")));
     }
     parts.join(", ")
 }

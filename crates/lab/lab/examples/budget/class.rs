@@ -36,7 +36,7 @@ pub enum Class {
     KernelOther,
     /// AES-GCM, AEGIS, SHA-256.
     Cipher,
-    /// `memcpy` and its like, whoever calls them.
+    /// `memcpy` and its like, anyone who calls them.
     Copy,
     /// Selenite itself.
     Own,
@@ -44,7 +44,7 @@ pub enum Class {
     Sqlite,
     /// The C library, Rust's, the vDSO.
     Library,
-    /// Whoever asks SQLite: rusqlite and the budget.
+    /// Anyone who asks SQLite: rusqlite and the budget.
     Caller,
     /// No rule knows it.
     Unknown,

@@ -175,7 +175,7 @@ fn strangers(arm: &str, cell: &Cell) -> String {
     )
 }
 
-/// The functions of the record with their nanoseconds, for whoever looks for something to cut.
+/// The functions of the record with their nanoseconds, for anyone who looks for something to cut.
 pub fn symbols(record: &Record) -> String {
     let mut out = String::new();
     for cell in &record.cells {

@@ -37,7 +37,7 @@ pub fn unit(work: &Work) -> &'static str {
         Work::Readers { .. } => "reader",
         Work::Open { .. } => "opening",
         Work::Hummer { .. } => "loop",
-        Work::Messages { .. } => "turn of the loop",
+        Work::Messages { .. } => "iteration of the loop",
         Work::Backup | Work::Archive { .. } => "backup",
         Work::Convert { .. } => "copy",
         Work::Rekey => "change of key",
@@ -112,7 +112,7 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     );
     add(
         configured().any(|cell| cell.online.is_some()),
-        "A machine whose processors are all busy, or whose storage is slow: who seals takes what is free of both.",
+        "A machine with busy processors or slow storage: re-encryption uses what is free of both.",
     );
     add(scan, "Access by an index: every cell reads one table from end to end.");
     let instructions = |effect: &Effect| effect.metric == Metric::Instructions;

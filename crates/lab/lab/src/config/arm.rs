@@ -65,39 +65,35 @@ impl ArmTable {
         super::check_name("arm", name)?;
         if name == PLAIN_ARM || name == FLOOR_ARM || name.ends_with(OWN_PLAIN) {
             return Err(refused(
-                "arms in clear are there by themselves; choose another name".to_owned(),
+                "the unencrypted arms are implied; choose another name".to_owned(),
             ));
         }
         if name.contains('/') {
             return Err(refused("the name of an arm has no `/`".to_owned()));
         }
         if self.cipher == PLAIN {
-            return Err(refused(
-                "arms in clear are there by themselves; name a cipher".to_owned(),
-            ));
+            return Err(refused("the unencrypted arms are implied; give a cipher".to_owned()));
         }
         if self.engine == "sqlite" {
             return Err(refused(
-                "stock SQLite encrypts nothing, and its arms are there by themselves".to_owned(),
+                "stock SQLite does not encrypt, and its arms are implied".to_owned(),
             ));
         }
         if self.worker.is_none() && !ENGINES.contains(&self.engine.as_str()) {
             let unknown = ConfigError::unknown("engine", &self.engine, &ENGINES);
             let next = unknown.next.unwrap_or_default();
-            let program = "a program of your own is named by `worker = \"/path\"`";
+            let program = "give the path of a custom worker as `worker = \"/path\"`";
             return Err(refused(unknown.what).next(format!("{next}; {program}")));
         }
         super::check_name("engine", &self.engine)?;
         if self.worker.is_some() && ["selenite", "sqlite", TRANSIT].contains(&self.engine.as_str()) {
-            return Err(refused("a `worker` of your own needs another engine's name".to_owned()));
+            return Err(refused("a custom `worker` needs another engine name".to_owned()));
         }
         if self.pool.is_some() && self.engine != "selenite" {
             return Err(refused("only engine `selenite` has a `pool`".to_owned()));
         }
         if self.settings.contains_key(POOL_SIZE) {
-            return Err(refused(format!(
-                "its `{POOL_SIZE}` is told by `pool`, such as \"64MiB\""
-            )));
+            return Err(refused(format!("set `{POOL_SIZE}` with `pool`, such as \"64MiB\"")));
         }
         let mut settings = self.settings.clone();
         settings.extend(self.pool.map(|Size(bytes)| (POOL_SIZE.to_owned(), bytes.to_string())));

@@ -161,11 +161,11 @@ impl CellTable {
         super::check_name("cell", &self.name)?;
         let processes = self.processes.unwrap_or(1);
         if !(1..=PROCESSES_MAX).contains(&processes) {
-            return Err(refused(format!("`processes` has to be from 1 to {PROCESSES_MAX}")));
+            return Err(refused(format!("`processes` must be from 1 to {PROCESSES_MAX}")));
         }
         if processes > 1 && !matches!(self.work.kind, Kind::Hummer | Kind::Insert | Kind::Online) {
             return Err(refused(
-                "only `hummer`, `insert` and `online` are done by several processes".to_owned(),
+                "only `hummer`, `insert` and `online` can have several processes".to_owned(),
             ));
         }
         let online = self.work.online(self.cache).map_err(refused)?;
@@ -218,21 +218,21 @@ impl WorkTable {
         self.refuse_strangers()?;
         let rehearsals = match (cache, self.rehearsals) {
             (CacheState::Page, None) => 1,
-            (CacheState::Page, Some(0)) => return Err("cache `page` needs a rehearsal at least".to_owned()),
+            (CacheState::Page, Some(0)) => return Err("cache `page` needs at least one rehearsal".to_owned()),
             (_, rehearsals) => rehearsals.unwrap_or(0),
         };
         if cache == CacheState::Cold && rehearsals > 0 {
             return Err("after a rehearsal nothing is `cold`".to_owned());
         }
         if let (Kind::Rekey | Kind::Archive, false) = (self.kind, cache == CacheState::Os) {
-            return Err("this is done to a copy that was just written: its cache is `os`".to_owned());
+            return Err("this works on a copy that was just written: its cache is `os`".to_owned());
         }
         Ok(match self.kind {
             Kind::Like => Work::Like { rehearsals },
             Kind::Equal => Work::Equal { rehearsals },
             Kind::Insert => match self.rows {
                 Some(rows @ 1..=ROWS_MAX) => Work::Insert { rows },
-                _ => return Err(format!("`insert` is told how many `rows`, from 1 to {ROWS_MAX}")),
+                _ => return Err(format!("`insert` needs `rows`, from 1 to {ROWS_MAX}")),
             },
             Kind::UpdateAll => Work::UpdateAll,
             Kind::SelectAll => Work::SelectAll,
@@ -243,9 +243,7 @@ impl WorkTable {
             Kind::Convert => match self.to.as_deref() {
                 Some(to @ (PLAIN | TO_ARM)) => Work::Convert { to: to.to_owned() },
                 _ => {
-                    return Err(
-                        "`convert` is told `to = \"plain\"`, or `to = \"arm\"` for each arm's cipher".to_owned(),
-                    );
+                    return Err("`convert` needs `to = \"plain\"`, or `to = \"arm\"` for each arm's cipher".to_owned());
                 }
             },
             Kind::Rekey => Work::Rekey,
@@ -258,14 +256,12 @@ impl WorkTable {
             Kind::Readers => match self.connections {
                 Some(connections @ 1..=PROCESSES_MAX) => Work::Readers { connections },
                 _ => {
-                    return Err(format!(
-                        "`readers` is told how many `connections`, from 1 to {PROCESSES_MAX}"
-                    ));
+                    return Err(format!("`readers` needs `connections`, from 1 to {PROCESSES_MAX}"));
                 }
             },
             Kind::Open => match self.times {
                 Some(times @ 1..=ROWS_MAX) => Work::Open { times },
-                _ => return Err(format!("`open` is told how many `times`, from 1 to {ROWS_MAX}")),
+                _ => return Err(format!("`open` needs `times`, from 1 to {ROWS_MAX}")),
             },
             Kind::Messages => self.messages(cache)?,
         })
@@ -278,27 +274,25 @@ impl WorkTable {
         let packet_size = self.packet_size.unwrap_or(PACKET_SIZE);
         if !(PACKET_SIZE_MIN..=PACKET_SIZE_MAX).contains(&packet_size) {
             return Err(format!(
-                "`packet_size` has to be from {PACKET_SIZE_MIN} to {PACKET_SIZE_MAX}"
+                "`packet_size` must be from {PACKET_SIZE_MIN} to {PACKET_SIZE_MAX}"
             ));
         }
         match self.turns {
             Some(turns @ 1..=TURNS_MAX) => Ok(Work::Messages { turns, packet_size }),
-            _ => Err(format!(
-                "`messages` is told how many `turns` its loop makes, from 1 to {TURNS_MAX}"
-            )),
+            _ => Err(format!("`messages` needs `turns`, from 1 to {TURNS_MAX}")),
         }
     }
 
     fn hummer(&self, mix: Option<&str>) -> Result<Hummer, String> {
         let pause = self.pause.map_or(Duration::from_secs(1), |pause| pause.0);
-        let mix = mix.ok_or("`hummer` is told its `mix`, such as \"4/3/3\", or the cell its `mixes`")?;
+        let mix = mix.ok_or("`hummer` needs a `mix`, such as \"4/3/3\", or the cell `mixes`")?;
         let ends_by_itself = self.kind == Kind::Hummer;
         let loops = self
             .loops
             .or((!ends_by_itself).then_some(online::LOOPS))
-            .ok_or("`hummer` is told how many `loops` each process makes")?;
+            .ok_or("`hummer` needs `loops`, the number for each process")?;
         if loops == 0 {
-            return Err("`loops` has to be 1 at least".to_owned());
+            return Err("`loops` must be at least 1".to_owned());
         }
         Ok(Hummer {
             mix: parse_mix(mix)?,

@@ -44,22 +44,22 @@ impl DataTable {
             return refused("only `statements` has `indexes`".to_owned());
         }
         if indexes > INDEXES_MAX {
-            return refused(format!("`indexes` has to be from 0 to {INDEXES_MAX}"));
+            return refused(format!("`indexes` must be from 0 to {INDEXES_MAX}"));
         }
         match (self.kind, self.size, self.rows) {
             (Kind::Wire, None, None) => Ok(Dataset::Wire),
-            (Kind::Wire, ..) => refused("`wire` is told nothing else".to_owned()),
+            (Kind::Wire, ..) => refused("`wire` has no other keys".to_owned()),
             (Kind::Scan, Some(Size(bytes)), None) if (SCAN_MIN..=SCAN_MAX).contains(&bytes) => {
                 Ok(Dataset::Scan { bytes })
             }
-            (Kind::Scan, Some(_), None) => refused("`size` has to be from 1MiB to 64GiB".to_owned()),
-            (Kind::Scan, ..) => refused("`scan` is told its `size`, and nothing else".to_owned()),
+            (Kind::Scan, Some(_), None) => refused("`size` must be from 1MiB to 64GiB".to_owned()),
+            (Kind::Scan, ..) => refused("`scan` needs `size`, and nothing else".to_owned()),
             (_, None, Some(rows)) if !(1..=ROWS_MAX).contains(&rows) => {
-                refused(format!("`rows` has to be from 1 to {ROWS_MAX}"))
+                refused(format!("`rows` must be from 1 to {ROWS_MAX}"))
             }
             (Kind::Statements, None, Some(rows)) => Ok(Dataset::Statements { rows, indexes }),
             (Kind::Cards, None, Some(rows)) => Ok(Dataset::Cards { rows }),
-            (Kind::Statements | Kind::Cards, ..) => refused("it is told how many `rows`, and nothing else".to_owned()),
+            (Kind::Statements | Kind::Cards, ..) => refused("it needs `rows`, and nothing else".to_owned()),
         }
     }
 }

@@ -40,8 +40,8 @@ impl ConfigError {
     pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> ConfigError {
         let all = names.join(", ");
         let next = match nearest(name, names) {
-            Some(near) => format!("did you mean `{near}`? There are: {all}"),
-            None => format!("there are: {all}"),
+            Some(near) => format!("did you mean `{near}`? known: {all}"),
+            None => format!("known: {all}"),
         };
         ConfigError::new(format!("unknown {kind} `{name}`")).next(next)
     }

@@ -10,7 +10,7 @@ use super::quantity::Time;
 /// How that goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Online {
-    /// How long work goes on before and after, and between where nobody seals.
+    /// How long work goes on before and after, and between where no process seals.
     pub phase_ms: u64,
     /// The administrator's program; none for the one that runs the study.
     pub administrator: Option<PathBuf>,
@@ -24,9 +24,9 @@ impl Online {
         administrator: Option<PathBuf>,
         options: Option<Vec<String>>,
     ) -> Result<Self, String> {
-        let phase = phase.ok_or("`online` is told how long a `phase` is, such as \"5s\"")?;
+        let phase = phase.ok_or("`online` needs a `phase`, such as \"5s\"")?;
         if !(PHASE_MIN..=PHASE_MAX).contains(&phase.0) {
-            return Err("`phase` has to be from 100ms to 1h".to_owned());
+            return Err("`phase` must be from 100ms to 1h".to_owned());
         }
         Ok(Self {
             phase_ms: u64::try_from(phase.0.as_millis()).map_err(|_| "`phase` is too long")?,
@@ -42,7 +42,7 @@ impl Online {
     }
 }
 
-/// Loops of each process that nobody waits for: the lab ends a phase.
+/// Loops of each process that no process waits for: the lab ends a phase.
 pub const LOOPS: u64 = 1 << 50;
 
 /// Less is nothing but its beginning and its end.

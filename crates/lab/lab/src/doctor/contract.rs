@@ -1,4 +1,4 @@
-//! Whether a worker that somebody wrote keeps to the protocol.
+//! Whether a worker that someone wrote keeps to the protocol.
 
 use std::path::Path;
 use std::process::Command;
@@ -25,4 +25,4 @@ pub fn contract(command: &WorkerCommand, folder: &Path) -> Vec<Check> {
     checks.collect()
 }
 
-const ADVICE: &str = "see the worker's protocol: no study takes a worker that fails";
+const ADVICE: &str = "see the worker's protocol: studies refuse a worker that fails";

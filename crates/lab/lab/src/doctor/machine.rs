@@ -34,7 +34,7 @@ fn aes(source: &Source) -> Check {
     Check::warn(
         name,
         "none seen",
-        "figures will hold for such machines only; a virtual machine may hide them",
+        "results apply to such machines only; a virtual machine may hide them",
     )
 }
 
@@ -71,7 +71,7 @@ fn steal(source: &Source) -> Check {
     };
     let finding = format!("{} of {} ticks since the start", times.steal, times.total());
     if times.steal > times.total() / STEAL_ONE_IN {
-        let advice = "elapsed times will be less sure: use a machine whose processors are its own";
+        let advice = "elapsed times will be less precise: use a machine with dedicated processors";
         return Check::warn(name, finding, advice);
     }
     Check::ok(name, finding)
@@ -80,7 +80,7 @@ fn steal(source: &Source) -> Check {
 fn busy(source: &Source) -> Check {
     let name = "load";
     match load(source) {
-        Some(load) if load > LOAD_MAX => Check::warn(name, format!("{load:.2}"), "stop what else runs here"),
+        Some(load) if load > LOAD_MAX => Check::warn(name, format!("{load:.2}"), "stop other programs"),
         Some(load) => Check::ok(name, format!("{load:.2}")),
         None => Check::ok(name, "unknown"),
     }
@@ -141,13 +141,13 @@ fn disk(folder: &Path, bytes: u64) -> Check {
         Ok(space) => space.f_bavail.saturating_mul(space.f_frsize),
         Err(error) => {
             let finding = format!("{}: {error}", folder.display());
-            return Check::fail(name, finding, "name a folder that is there");
+            return Check::fail(name, finding, "give an existing folder");
         }
     };
     let finding = format!("{} MiB at {}", free >> 20, folder.display());
     if free < bytes {
         let advice = format!(
-            "{} MiB are needed: free some, or use another folder",
+            "{} MiB are needed: free space, or use another folder",
             bytes.div_ceil(1 << 20)
         );
         return Check::fail(name, finding, advice);

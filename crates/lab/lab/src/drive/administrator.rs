@@ -18,7 +18,7 @@ pub struct Administrator {
     program: PathBuf,
     child: Child,
     began: Instant,
-    /// Where it writes to: a pipe that nobody empties would stop it.
+    /// Where it writes to: a pipe that no one empties would stop it.
     output_file: File,
     /// Once it was waited for.
     is_over: bool,

@@ -82,16 +82,14 @@ impl DriveError {
     pub fn advice(&self) -> String {
         match self {
             Self::NotStarted { advice, .. } => advice.clone(),
-            Self::Died { .. } => {
-                "start the worker by hand to see why; if it was killed, look for the kernel's out-of-memory \
-                 message"
-                    .to_owned()
-            }
-            Self::Hung { .. } => "make the block smaller, or block_timeout in [study] longer".to_owned(),
+            Self::Died { .. } => "start the worker by hand to see why; if it was killed, check the kernel's log for \
+                    out-of-memory messages"
+                .to_owned(),
+            Self::Hung { .. } => "make the block smaller, or raise block_timeout in [study]".to_owned(),
             Self::Invalid { .. } | Self::WrongProtocol { .. } => {
                 "build the worker from the same sources as this program".to_owned()
             }
-            Self::Refused { .. } => "change what the configuration asks of this engine".to_owned(),
+            Self::Refused { .. } => "change the configuration of this engine".to_owned(),
         }
     }
 }
@@ -130,7 +128,7 @@ impl fmt::Display for DriveError {
             }
             Self::WrongProtocol { program, theirs, ours } => write!(
                 f,
-                "worker {} speaks version {theirs} of the protocol, this program version {ours}",
+                "worker {} uses protocol version {theirs}, this program {ours}",
                 program.display()
             ),
         }

@@ -163,7 +163,7 @@ pub fn beginning(text: &str) -> String {
 const LINE_BYTES_MAX: u64 = 16 << 20;
 /// A worker answers one line at a time; who floods us waits.
 const LINES_AHEAD: usize = 4;
-/// As much of a line as somebody wants to read.
+/// As much of a line as someone wants to read.
 const SHOWN_CHARS: usize = 120;
 /// A panic's message and what led to it.
 const ERROR_LINES: usize = 20;

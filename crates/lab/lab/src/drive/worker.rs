@@ -201,9 +201,7 @@ impl Worker {
         match self.output.as_ref().map_or(OutputLine::End, OutputReader::pending) {
             OutputLine::Timeout => Ok(()),
             OutputLine::End => Err(self.died()),
-            OutputLine::Line(line) | OutputLine::Invalid(line) => {
-                Err(self.rubbish("it spoke without being asked", &line))
-            }
+            OutputLine::Line(line) | OutputLine::Invalid(line) => Err(self.rubbish("unexpected output", &line)),
         }
     }
 
@@ -266,7 +264,10 @@ pub(super) fn not_started(command: &WorkerCommand, source: io::Error) -> DriveEr
     let advice = if source.kind() == io::ErrorKind::PermissionDenied {
         format!("chmod +x {}", program.display())
     } else {
-        format!("check that {} is there, and all libraries it needs", program.display())
+        format!(
+            "check that {} exists, and all libraries that it needs",
+            program.display()
+        )
     };
     DriveError::NotStarted {
         program,

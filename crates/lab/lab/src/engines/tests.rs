@@ -51,7 +51,7 @@ fn a_missing_engine_is_named_with_how_to_get_it() {
     let engines = Engines::new(WorkerCommand::new("/bin/selenite"), vec![PathBuf::from("/nowhere")]);
     let error = engines.find("sqlite3mc", None).unwrap_err();
     assert!(
-        error.to_string().contains("\"sqlite3mc\"; looked in /nowhere"),
+        error.to_string().contains("\"sqlite3mc\"; searched /nowhere"),
         "{error}"
     );
     assert!(error.advice().contains("make peers"));
@@ -96,7 +96,7 @@ fn a_mask_is_proved_by_time() {
     let same = through_sh(&fake(folder.path(), "same", r#""NS":"300""#));
     let error = without_aes(&same, "aes", LIMIT).unwrap_err().to_string();
     assert!(
-        error.contains("can't be masked") && error.contains("100 ns") && error.contains("300 ns"),
+        error.contains("cannot mask") && error.contains("100 ns") && error.contains("300 ns"),
         "{error}"
     );
 

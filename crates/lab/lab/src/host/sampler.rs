@@ -25,7 +25,7 @@ pub struct HostWindow {
     pub sample: HostSample,
     /// How long the machine slept.
     pub slept: Duration,
-    /// Pages that were swapped in, by anybody; none if the machine does not tell.
+    /// Pages that were swapped in, by anyone; none if the machine does not tell.
     pub swapped_in: Option<u64>,
 }
 

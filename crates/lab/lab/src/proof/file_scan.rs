@@ -1,4 +1,4 @@
-//! What a file shows to somebody without a key.
+//! What a file shows to someone without a key.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -29,7 +29,7 @@ pub struct FileScan {
 }
 
 impl FileScan {
-    /// Looks at a database that nobody is writing.
+    /// Looks at a database that no process is writing.
     ///
     /// # Errors
     /// [`ProofError::ShortMarker`], [`ProofError::Io`].

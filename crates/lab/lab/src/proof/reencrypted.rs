@@ -7,8 +7,9 @@ use std::path::Path;
 use super::ProofError;
 use super::file_scan::CLEAR_BYTES;
 
-/// Compares a database that nobody uses with a copy of it from before: no page may be as it was. A page that is sealed
-/// again has another nonce, and so no byte in common but by chance. Answers how many pages were compared.
+/// Compares a database that no process uses with a copy of it from before: no page may be as it
+/// was. A page that is sealed again has another nonce, and so no byte in common but by chance.
+/// Answers how many pages were compared.
 ///
 /// # Errors
 /// [`ProofError::NotAnew`], [`ProofError::Io`].

@@ -134,7 +134,7 @@ fn sections(summary: &Summary) -> Vec<Section> {
         (
             "mixes",
             "Mixes",
-            "Source 003's loop: reads, updates and inserts in ten.",
+            "The loop of the hummer measurement: reads, updates and inserts in ten.",
             cost::mixes(summary),
         ),
         (

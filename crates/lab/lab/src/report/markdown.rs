@@ -228,7 +228,7 @@ fn beside_source(summary: &Summary) -> String {
     }
     let head = transit::HEAD;
     format!(
-        "### Beside source 000\n\n{}\n{}\n\n",
+        "### Compared with the published figures\n\n{}\n{}\n\n",
         table(&head, &rows),
         transit::SOURCE
     )

@@ -84,7 +84,7 @@ pub fn time(seconds: f64) -> String {
     }
 }
 
-/// Minutes that are still needed, rounded up so that nobody waits twice.
+/// Minutes that are still needed, rounded up so that no process waits twice.
 pub fn minutes(minutes: f64) -> String {
     time(minutes.ceil().max(1.0) * 60.0)
 }

@@ -47,7 +47,7 @@ pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     rows
 }
 
-/// A line for each cell and arm where somebody sealed.
+/// A line for each cell and arm where someone sealed.
 pub fn sealing_rows(summary: &Summary) -> Vec<Vec<String>> {
     let of = |(cell, arm, levels): (&CellSummary, &str, &PhaseLevels)| {
         let sealing = levels.sealing.as_ref()?;

@@ -75,7 +75,7 @@ impl Published {
         let percent = |(encrypted, clear): (f64, f64)| signed((encrypted / clear - 1.0) * 100.0);
         vec![
             self.server.to_owned(),
-            "source 000".to_owned(),
+            "context switches".to_owned(),
             percent(self.elapsed_ms),
             percent(self.cpu_ms),
             percent(self.switches),

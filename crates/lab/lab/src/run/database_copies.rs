@@ -157,5 +157,5 @@ const CARDS_ROW: u64 = 512;
 const WIRE: u64 = 2 << 20;
 /// A database of next to nothing.
 const SMALLEST: u64 = 64 << 10;
-/// The store itself, and what nobody thought of.
+/// The store itself, and what no one thought of.
 const SPARE: u64 = 64 << 20;

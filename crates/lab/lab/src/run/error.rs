@@ -137,17 +137,17 @@ impl RunError {
             RunError::Cache(error) => error.advice().to_owned(),
             RunError::Proof { source, .. } => source.advice().to_owned(),
             RunError::NotEncrypted { .. } => {
-                "check the arm's engine: figures of it would be of no encryption".to_owned()
+                "check the arm's engine: its results would not be of encryption".to_owned()
             }
             RunError::LayoutDiffers { .. } => "set [layout] to what every engine can do".to_owned(),
             RunError::RowsDiffer { .. } => {
-                "no figure of this study can be trusted; check the engine of the arm that differs".to_owned()
+                "no result of this study can be trusted; check the engine of the arm that differs".to_owned()
             }
             RunError::RowsLost { .. } => {
-                "no figure of this arm can be trusted: its engine lost a commit, or made one up".to_owned()
+                "no result of this arm can be trusted: its engine lost or invented a commit".to_owned()
             }
             RunError::Histogram { .. } => "build the worker from the same sources as this program".to_owned(),
-            RunError::NoSpace { .. } => "make room, make [data] smaller, or put the store on another disk".to_owned(),
+            RunError::NoSpace { .. } => "free space, make [data] smaller, or put the store on another disk".to_owned(),
             RunError::TooManyVoid { .. } => "remove the cause, then `selenite lab resume`".to_owned(),
             RunError::ConfigDiffers => "resume without a configuration, or run a new study".to_owned(),
             RunError::Over(_) => "a finished study cannot be extended: read it with `selenite lab report`, or run a longer one with `selenite lab run .. --set study.sessions=N --set study.budget=TIME --store NEW`".to_owned(),
@@ -166,10 +166,7 @@ impl fmt::Display for RunError {
             RunError::Cache(error) => error.fmt(out),
             RunError::Proof { arm, source } => write!(out, "arm `{arm}`: {source}"),
             RunError::NotEncrypted { arm, at } => {
-                write!(
-                    out,
-                    "arm `{arm}`, {at}: the engine says that its database is not encrypted"
-                )
+                write!(out, "arm `{arm}`, {at}: the engine reports an unencrypted database")
             }
             RunError::LayoutDiffers {
                 arm,
@@ -180,14 +177,14 @@ impl fmt::Display for RunError {
                 write!(out, "arm `{arm}`: {key} is {found}, not {wanted} as configured")
             }
             RunError::RowsDiffer { arm, other, at } => {
-                write!(out, "{at}: the rows of `{arm}` are not those of `{other}`")
+                write!(out, "{at}: the rows of `{arm}` differ from those of `{other}`")
             }
             RunError::RowsLost {
                 arm,
                 at,
                 expected,
                 found,
-            } => write!(out, "arm `{arm}`, {at}: {found} rows, and {expected} were committed"),
+            } => write!(out, "arm `{arm}`, {at}: {found} rows, but {expected} were committed"),
             RunError::Histogram { arm, what } => write!(out, "arm `{arm}`: its latencies: {what}"),
             RunError::NoSpace { path, needed, free } => {
                 let (needed, free) = (needed.div_ceil(MIB), free / MIB);
@@ -200,10 +197,10 @@ impl fmt::Display for RunError {
             RunError::TooManyVoid { count, last } => {
                 write!(
                     out,
-                    "{count} blocks one after the other did not count, the last because: {last}"
+                    "{count} consecutive blocks did not count, the last because: {last}"
                 )
             }
-            RunError::ConfigDiffers => out.write_str("the configuration is not the one that the study began with"),
+            RunError::ConfigDiffers => out.write_str("the configuration is not the study's"),
             RunError::Over(state) => write!(out, "the study is finished: {}", crate::report::ending(*state)),
             RunError::Io { verb, path, source } => write!(out, "can't {verb} {}: {source}", path.display()),
         }

@@ -44,7 +44,8 @@ impl<'a> Listener<'a> {
         let interrupted = self.interrupt.load(Ordering::Relaxed) && !self.told;
         self.told |= interrupted;
         let mix = asks.iter().rev().find_map(|ask| ask.control.mix);
-        // Also where the worker was past its work already: nobody is told that a block does not count, and then it does.
+        // Also where the worker was past its work already: no one is told that a block does not
+        // count, and then it does.
         self.altered |= mix.is_some();
         (stop || interrupted || mix.is_some()).then_some(Control {
             stop: stop || interrupted,
@@ -73,5 +74,5 @@ impl<'a> Listener<'a> {
     }
 }
 
-/// Nobody who asks minds to wait for so long.
+/// No one who asks minds to wait for so long.
 const EVERY: Duration = Duration::from_millis(150);

@@ -23,7 +23,7 @@ use crate::schedule;
 use crate::store::{InstanceRow, NewBlock, PlanRow};
 use crate::summary::HostSample;
 
-/// What a session has at hand.
+/// What a session has available.
 pub(super) struct SessionResources<C> {
     pub(super) id: u32,
     /// By arm and number of processes.
@@ -322,8 +322,8 @@ impl<B: Testbed> Runner<'_, B> {
         })
     }
 
-    /// SQLite's page cache of an arm in a cell: in one where all arms have the same memory, with what one connection gets
-    /// for the page pool that its arm has not.
+    /// SQLite's page cache of an arm in a cell: in one where all arms have the same memory, with
+    /// what one connection gets for the page pool that its arm has not.
     pub(super) fn cache_with_pool_kib(&self, arm: &Arm, cell: &Cell) -> u32 {
         let configured = self.cache_kib(cell);
         if !cell.same_memory {

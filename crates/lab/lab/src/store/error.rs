@@ -78,12 +78,12 @@ impl StoreError {
     #[must_use]
     pub fn next(&self) -> &'static str {
         match self {
-            StoreError::Exists(_) => "choose another name, or go on with it by `selenite lab resume`",
-            StoreError::Missing(_) => "`selenite lab run` makes one",
-            StoreError::NotAStore(_) => "give the .lab.db file that `selenite lab run` made",
-            StoreError::Version { .. } => "read it with the version of selenite that made it",
-            StoreError::Damaged { .. } => "take a copy of it from before; its figures can't be trusted",
-            StoreError::Running(_) => "wait until it ends, or stop it by `selenite lab control --stop`",
+            StoreError::Exists(_) => "choose another name, or continue it with `selenite lab resume`",
+            StoreError::Missing(_) => "create one with `selenite lab run`",
+            StoreError::NotAStore(_) => "give the .lab.db file of a `selenite lab run`",
+            StoreError::Version { .. } => "use the version of selenite that made it",
+            StoreError::Damaged { .. } => "restore an earlier copy; its results cannot be trusted",
+            StoreError::Running(_) => "wait until it ends, or stop it with `selenite lab control --stop`",
             StoreError::Sqlite { .. } | StoreError::Io { .. } => "",
         }
     }
@@ -92,14 +92,14 @@ impl StoreError {
 impl fmt::Display for StoreError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            StoreError::Exists(path) => write!(out, "{} exists already", path.display()),
-            StoreError::Missing(path) => write!(out, "there is no {}", path.display()),
+            StoreError::Exists(path) => write!(out, "{} already exists", path.display()),
+            StoreError::Missing(path) => write!(out, "{} does not exist", path.display()),
             StoreError::NotAStore(path) => write!(out, "{} is not the store of a study", path.display()),
             StoreError::Version { path, found } => {
                 write!(out, "{} is a store of version {found}, not {VERSION}", path.display())
             }
             StoreError::Damaged { path, what } => write!(out, "{} is damaged: {what}", path.display()),
-            StoreError::Running(path) => write!(out, "a study runs on {} already", path.display()),
+            StoreError::Running(path) => write!(out, "a study is already running on {}", path.display()),
             StoreError::Sqlite { path, source } => write!(out, "{}: {source}", path.display()),
             StoreError::Io { path, source } => write!(out, "{}: {source}", path.display()),
         }

@@ -45,7 +45,7 @@ impl Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Removed while it is held; whoever waits for it sees that it is gone.
+        // Removed while it is held; anyone who waits for it sees that it is gone.
         let _ = fs::remove_file(&self.path);
         let _ = flock(&self.file, FlockOperation::Unlock);
     }

@@ -23,7 +23,7 @@ pub struct Peer {
     /// In clear, and not taken yet: the first `filled` bytes.
     clear: Vec<u8>,
     filled: usize,
-    /// All that crossed the wire, while somebody reads along.
+    /// All that crossed the wire, while someone reads along.
     seen: Option<Vec<u8>>,
     /// Bytes that were sent and received.
     traffic: (u64, u64),
@@ -165,7 +165,7 @@ impl Peer {
         self.traffic
     }
 
-    /// All that crossed the wire since the beginning; nothing if nobody reads along.
+    /// All that crossed the wire since the beginning; nothing if no process reads along.
     pub fn seen(&mut self) -> Vec<u8> {
         self.seen.take().unwrap_or_default()
     }

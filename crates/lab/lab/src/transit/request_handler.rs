@@ -25,7 +25,7 @@ pub struct Transit {
     program: PathBuf,
     /// The password of `sa` of each server's folder that this process made.
     passwords: BTreeMap<PathBuf, String>,
-    /// Folders that were looked at: what was there before is somebody else's, and gone.
+    /// Folders that were looked at: what was there before is someone else's, and gone.
     own: BTreeSet<PathBuf>,
     open: Option<Open>,
 }
@@ -98,7 +98,7 @@ impl RequestHandler for Transit {
     }
 }
 
-/// What somebody sees who reads along, and what the client read.
+/// What someone sees who reads along, and what the client read.
 struct Recorded {
     seen: Vec<u8>,
     digest: String,
@@ -116,7 +116,7 @@ impl Transit {
         }
     }
 
-    /// Writes down what somebody sees who reads along (database-is-the-traffic).
+    /// Writes down what someone sees who reads along (database-is-the-traffic).
     fn load(&mut self, at: &DatabaseSpec, dataset: &Dataset) -> Result<Loaded, WorkerError> {
         match dataset {
             Dataset::Wire => {}
@@ -181,7 +181,7 @@ impl Transit {
             Mode::of(&at.cipher).ok_or_else(|| WorkerError::Refused(format!("there is no mode {}", at.cipher)))?;
         let folder = at.path.with_extension("server");
         if self.own.insert(folder.clone()) && folder.exists() {
-            // Its password is nobody's any more.
+            // Its password is no one's any more.
             fs::remove_dir_all(&folder).map_err(WorkerError::io("remove", &folder))?;
         }
         let server =
@@ -247,7 +247,7 @@ fn hello() -> Hello {
     }
 }
 
-/// Source 000's loop, as often as it is told.
+/// The loop of the context switches article, as often as it is told.
 fn text(turns: u64) -> String {
     format!("DECLARE @cnt int = 0; BEGIN WHILE @cnt < {turns} BEGIN SET @cnt = @cnt + 1; END; END")
 }

@@ -1,4 +1,4 @@
-//! Source 003's tables: Vendor, Card, Purchase, and their six indexes.
+//! The tables of the hummer measurement: Vendor, Card, Purchase, and their six indexes.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::RngCore;

@@ -1,4 +1,4 @@
-//! Source 001's table: a number and a text, no index, so that every question reads all of it.
+//! The table of the scans article: a number and a text, no index, so that every question reads all of it.
 
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;

@@ -1,4 +1,4 @@
-//! Source 002's table.
+//! The table of the statements article.
 
 use rand_chacha::ChaCha8Rng;
 use rusqlite::Connection;

@@ -151,7 +151,7 @@ mod tests {
         std::io::Write::write_all(child.stdin.as_mut().unwrap(), b"go\n").unwrap();
         let mut said = [0; 5];
         std::io::Read::read_exact(child.stdout.as_mut().unwrap(), &mut said).unwrap();
-        // Nobody answers its last read: it gives its processor up for that, sooner or later.
+        // No one answers its last read: it gives its processor up for that, sooner or later.
         while Counts::read(child.id()).unwrap().switches_voluntary <= meter.before.switches_voluntary {
             std::thread::yield_now();
         }

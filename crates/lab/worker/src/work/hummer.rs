@@ -1,4 +1,4 @@
-//! Source 003's loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
+//! The hummer loop: of every ten loops so many reads of a Card, updates of a Vendor, inserts of a Purchase.
 //!
 //! The source names the mix in this order where it describes a run, and reads, inserts, updates in its table; here it
 //! is reads, updates, inserts everywhere. What a loop does depends on its number alone, and which rows it touches on
@@ -156,7 +156,7 @@ impl<'a> Loops<'a> {
         Ok(())
     }
 
-    /// Takes the controls that have arrived. At the end of the input nobody waits for this work any more.
+    /// Takes the controls that have arrived. At the end of the input no process waits for this work any more.
     fn is_stopped(&mut self, controls: &Controls) -> bool {
         loop {
             match controls.try_recv() {
@@ -268,7 +268,7 @@ fn write(
     Ok(())
 }
 
-/// SQLite has waited for 10 s each time: after that somebody hangs.
+/// SQLite has waited for 10 s each time: after that someone hangs.
 const TRY_COUNT_MAX: u32 = 10;
 
 /// One hour: longer than any block.

@@ -184,7 +184,7 @@ pub(super) fn duplicate(from: &Path, to: &Path) -> Result<(), WorkerError> {
     }
 }
 
-/// A key that nobody had before.
+/// A key that no one had before.
 fn draw_key(path: &Path) -> Result<(), WorkerError> {
     let mut key = [0; KEY_SIZE];
     let read = File::open(RANDOM).and_then(|mut random| random.read_exact(&mut key));

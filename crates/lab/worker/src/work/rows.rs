@@ -11,13 +11,13 @@ use crate::answer::Answer;
 use crate::dataset::{date, statements};
 use crate::protocol::Sample;
 
-/// Source 001's first question.
+/// The first query of the scans article.
 pub const LIKE: &str = "SELECT * FROM SomeData WHERE SomeText LIKE '%Wibble%'";
 
-/// Source 001's second question.
+/// The second query of the scans article.
 pub const EQUAL: &str = "SELECT * FROM SomeData WHERE Id = 100000000";
 
-/// Source 002's question.
+/// The query of the statements article.
 pub const SELECT_ALL: &str = "SELECT code, name, date FROM testtable";
 
 /// Reads all rows that a query finds, some times before the clock starts and once on it.

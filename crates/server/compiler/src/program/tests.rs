@@ -181,7 +181,7 @@ fn parameters_of_a_procedure_are_its_variables() {
     assert_eq!(program.parameters()[0].data_type, DataType::Int);
 }
 
-/// The loop of source 000 takes the fast steps.
+/// The loop of the context switches article takes the fast steps.
 #[test]
 fn a_loop_over_an_int_is_three_fast_steps() {
     let program = compile("DECLARE @i int = 0 WHILE @i < 10 BEGIN SET @i = @i + 1 END").unwrap();

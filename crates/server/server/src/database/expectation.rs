@@ -61,7 +61,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
         return Ok(());
     };
     let why = format!(
-        "it is encrypted by {}, which no statement of this server chose",
+        "it is encrypted with {}, which no statement of this server chose",
         suite.name()
     );
     Err(inaccessible(instance, record, &why))

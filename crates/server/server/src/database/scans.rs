@@ -165,10 +165,10 @@ impl Scans {
             return Ok(Err("the server has not started yet".to_owned()));
         };
         if self.is_running(record.id) {
-            return Ok(Err("a scan is at it already".to_owned()));
+            return Ok(Err("a scan is already running".to_owned()));
         }
         let Some(course) = self.start(instance, record, path, goal) else {
-            return Ok(Err("no thread could be started for it".to_owned()));
+            return Ok(Err("could not start a thread for it".to_owned()));
         };
         loop {
             match course.wait() {

@@ -223,7 +223,7 @@ impl Settlement<'_> {
         {
             let kept = kept.display();
             self.log
-                .line(&format!("{kept}: kept, though no database is called '{}'.", file.name));
+                .line(&format!("{kept}: kept, although no database is named '{}'.", file.name));
         }
     }
 
@@ -240,7 +240,8 @@ impl Settlement<'_> {
             let is_known = name == "master" || files.iter().any(|file| file.name == name);
             if !is_known && !name.starts_with('.') {
                 let path = entry.path();
-                self.log.line(&format!("{}: no database is called so.", path.display()));
+                self.log
+                    .line(&format!("{}: no database has this name.", path.display()));
             }
         }
     }

@@ -44,7 +44,7 @@ impl Afterwards {
             Some(Outcome::Unknown) => instance.master().count_unknown_login(),
         };
         if let Err(error) = written {
-            instance.log().line(&format!("failed logins are not kept: {error}"));
+            instance.log().line(&format!("cannot record failed logins: {error}"));
         }
     }
 }

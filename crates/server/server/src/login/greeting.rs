@@ -52,7 +52,9 @@ pub fn greet(
         ..Prelogin::default()
     };
     answer_prelogin(line, &answer)?;
-    let channel = agreed.channel.ok_or(LineError::Framing("no agreement on encryption"))?;
+    let channel = agreed
+        .channel
+        .ok_or(LineError::Framing("no encryption mode in common"))?;
     match channel {
         Channel::AsItIs => {}
         Channel::LoginOnly | Channel::Whole => line.shake_hands_in_prelogin(tls.in_prelogin.clone())?,
@@ -80,7 +82,7 @@ fn message(line: &mut Line, reader: &mut MessageReader, kind: MessageKind) -> Re
             Some(Incoming::Message(_) | Incoming::Attention | Incoming::Ignored(_)) => {
                 return Err(LineError::Tds(TdsError::Malformed {
                     part: Part::Packet,
-                    what: "a message out of order",
+                    what: "an unexpected message",
                 }));
             }
         }

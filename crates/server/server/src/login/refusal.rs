@@ -161,25 +161,25 @@ fn full(max: usize) -> String {
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unknown => f.write_str("there is no such login"),
+            Self::Unknown => f.write_str("no such login"),
             Self::WrongPassword => f.write_str("wrong password"),
             Self::Locked => f.write_str("locked after wrong passwords"),
             Self::TooManyFailures => f.write_str("too many wrong passwords from this address"),
             Self::Disabled => f.write_str("the login is disabled"),
-            Self::MustChange => f.write_str("the password has to be changed first"),
-            Self::Expired => f.write_str("the password is too old"),
+            Self::MustChange => f.write_str("the password must be changed first"),
+            Self::Expired => f.write_str("the password has expired"),
             Self::NewPassword(broken) => write!(f, "the new password is {}", new_password(*broken).1),
-            Self::SamePassword => f.write_str("the new password is the old one"),
-            Self::Database(name) => write!(f, "database {name}: there is none, or the login may not use it"),
+            Self::SamePassword => f.write_str("the new password equals the old one"),
+            Self::Database(name) => write!(f, "database {name} does not exist, or the login may not use it"),
             Self::DefaultDatabase(name) => {
                 write!(
                     f,
-                    "its default database {name}: there is none, or the login may not use it"
+                    "its default database {name} does not exist, or the login may not use it"
                 )
             }
-            Self::Language(name) => write!(f, "language {name} is not known"),
-            Self::Full(max) => write!(f, "there are {max} sessions, and may be no more"),
-            Self::FullOfLogin(max) => write!(f, "the login has {max} sessions, and may have no more"),
+            Self::Language(name) => write!(f, "unknown language {name}"),
+            Self::Full(max) => write!(f, "the limit of {max} sessions is reached"),
+            Self::FullOfLogin(max) => write!(f, "the login's limit of {max} sessions is reached"),
             Self::NoDescriptors(_) => f.write_str("the process has too few file descriptors left (ulimit -n)"),
             Self::Integrated => f.write_str("Windows authentication is not supported"),
             Self::UserInstance => f.write_str("user instances are not supported"),

@@ -54,14 +54,14 @@ impl From<PasswordFault> for MasterError {
 impl fmt::Display for MasterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Taken(name) => write!(f, "{name} exists already"),
-            Self::Unknown(name) => write!(f, "there is no {name}"),
-            Self::Name(name) => write!(f, "{name:?} can't be a name"),
-            Self::Reserved(name) => write!(f, "{name} is the server's own"),
+            Self::Taken(name) => write!(f, "{name} already exists"),
+            Self::Unknown(name) => write!(f, "no {name}"),
+            Self::Name(name) => write!(f, "{name:?} is not a valid name"),
+            Self::Reserved(name) => write!(f, "{name} belongs to the server"),
             Self::Password(fault) => write!(f, "{fault}"),
             Self::Version(version) => write!(f, "master.db is of a newer server (version {version})"),
             Self::NotMaster(table) => write!(f, "master.db is another database, with the table {table:?}"),
-            Self::NotTold(error) => write!(f, "the first password could not be told: {error}"),
+            Self::NotTold(error) => write!(f, "cannot print the first password: {error}"),
             Self::Engine(error) => write!(f, "{error}"),
             Self::Sqlite(error) => write!(f, "master.db: {error}"),
         }

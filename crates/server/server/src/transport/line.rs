@@ -197,7 +197,7 @@ impl Line {
     /// [`LineError::Framing`] if the peer sent more than its login through it.
     pub fn end_tls(&mut self) -> Result<(), LineError> {
         if !self.clear.is_empty() {
-            return Err(LineError::Framing("more than the login was encrypted"));
+            return Err(LineError::Framing("data after the encrypted login"));
         }
         self.clear.wipe_taken();
         self.clear = Inbound::new(0);
@@ -303,7 +303,7 @@ fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
     };
     let size = RECORD_HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]));
     if size > RECORD_SIZE_MAX {
-        return Err(LineError::Framing("a record longer than TLS has"));
+        return Err(LineError::Framing("a TLS record that is too long"));
     }
     Ok((bytes.len() >= size).then_some(size))
 }

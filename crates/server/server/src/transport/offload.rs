@@ -165,7 +165,7 @@ impl Drop for EndAtDrop<'_> {
 }
 
 fn gone() -> io::Error {
-    io::Error::other("the thread that encrypts is gone")
+    io::Error::other("the encryption thread has ended")
 }
 
 /// 128 KiB: it calls the cipher, and nothing deeper.

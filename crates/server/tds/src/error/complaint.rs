@@ -14,7 +14,7 @@ pub struct Complaint {
 }
 
 impl TdsError {
-    /// What a client is told; none where the fault is ours or nobody can be told any more.
+    /// What a client is told; none where the fault is ours or no one can be told any more.
     #[must_use]
     pub fn complaint(&self) -> Option<Complaint> {
         let (number, severity, text) = match self {

@@ -10,7 +10,7 @@ use crate::{Part, TdsError};
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// The text. Whoever copies it has to wipe the copy.
+    /// The text. Anyone who copies it has to wipe the copy.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0

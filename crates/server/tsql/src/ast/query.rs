@@ -381,7 +381,7 @@ pub enum OdbcLiteral {
 /// A function with its arguments, perhaps over a window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCall {
-    /// The function: built in with one part, somebody's with two or more.
+    /// The function: built in with one part, user-defined with two or more.
     pub name: ObjectName,
     /// What stands in the parentheses.
     pub arguments: Arguments,

@@ -13,7 +13,8 @@ use super::{
 pub struct Tree {
     /// Its statements in order; empty if it has blanks and comments alone.
     pub statements: Vec<Statement>,
-    /// The functions and globals that it names, each once, in capitals or not, where it first stands: those of one part.
+    /// The functions and globals that it names, each once, in capitals or not, where it first
+    /// stands: those of one part.
     pub functions: Vec<Name>,
 }
 
@@ -198,7 +199,7 @@ pub enum Transaction {
     Begin(Option<NameOrVariable>),
     /// `COMMIT [TRANSACTION [name]] [WITH (DELAYED_DURABILITY = ON | OFF)]`
     Commit {
-        /// The transaction's name, which nobody looks at.
+        /// The transaction's name, which no one looks at.
         name: Option<NameOrVariable>,
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,

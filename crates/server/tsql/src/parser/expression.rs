@@ -1,6 +1,6 @@
 //! Expressions and conditions by precedence.
 //!
-//! One parser makes both: after `(` nobody knows yet which of the two it is.
+//! One parser makes both: after `(` no one knows yet which of the two it is.
 
 use super::{Parse, Parser, WEIGHT_EXPRESSION};
 use crate::{

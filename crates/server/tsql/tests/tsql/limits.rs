@@ -192,7 +192,7 @@ fn the_speed_of_the_parser_is_told() {
     let inserts =
         "INSERT INTO dbo.orders (id, name, price) VALUES (1, N'one', 12.50), (2, N'two', 3.99);\n".repeat(10_000);
     let list = format!("SELECT a FROM t WHERE a IN ({})", vec!["12345"; 150_000].join(", "));
-    for (name, text) in [("source 000", script), ("inserts", inserts), ("IN list", list)] {
+    for (name, text) in [("context switches", script), ("inserts", inserts), ("IN list", list)] {
         let megabytes = f64::from(u32::try_from(text.len()).unwrap()) / 1e6;
         let speed = megabytes / time(&text).as_secs_f64();
         println!("{name}: {megabytes:.2} MB, {speed:.0} MB/s");

@@ -1,9 +1,9 @@
 //! real and float as text.
 
-/// A float as CONVERT shows it, in a style; none for 128 and 129, which nobody describes.
+/// A float as CONVERT shows it, in a style; none for 128 and 129, which no one describes.
 ///
-/// 1, 2 and 3 are always scientific, of 8, 16 and 17 digits; 126 of 8 for real and 16 for float; any other has at most 6
-/// digits, scientific below 0.0001 and from a million.
+/// 1, 2 and 3 are always scientific, of 8, 16 and 17 digits; 126 of 8 for real and 16 for float;
+/// any other has at most 6 digits, scientific below 0.0001 and from a million.
 pub(crate) fn float_text(value: f64, is_real: bool, style: i32) -> Option<String> {
     if !value.is_finite() {
         return Some(value.to_string());

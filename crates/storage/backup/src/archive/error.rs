@@ -12,9 +12,10 @@ pub enum ArchiveError {
     OtherPart,
     /// It does not open: altered, cut off, or put together of several.
     Unauthentic,
-    /// It opened, and was not sealed by who had the database's master key: a recipient of the archive could have made it.
+    /// It opened, and was not sealed by who had the database's master key: a recipient of the
+    /// archive could have made it.
     NotOfDatabase,
-    /// It opened, and breaks a rule of FORMAT 12. Nobody who writes this format made it.
+    /// It opened, and breaks a rule of FORMAT 12. No one who writes this format made it.
     Malformed {
         /// The rule.
         what: &'static str,
@@ -26,9 +27,9 @@ impl fmt::Display for ArchiveError {
         match self {
             Self::NotAPart => f.write_str("not a part of an archive of this version"),
             Self::OtherPart => f.write_str("a part of another archive, or another part of this one"),
-            Self::Unauthentic => f.write_str("not authentic: altered, cut off, or put together of several"),
+            Self::Unauthentic => f.write_str("not authentic: altered, truncated, or assembled from several"),
             Self::NotOfDatabase => f.write_str(
-                "not written by a holder of the database's master key: whoever has the archive's key made it",
+                "not written by a holder of the database's master key, but by someone with the archive's key",
             ),
             Self::Malformed { what } => write!(f, "sealed by this format's key, and not as it has it: {what}"),
         }

@@ -150,8 +150,8 @@ impl PartWriter {
         self.part.len().saturating_sub(PART_HEADER_SIZE)
     }
 
-    /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many blocks as there may be, hardly
-    /// longer than it is. It is empty then.
+    /// Seals what was taken in, as long as all parts are, or, if it is the last or has as many
+    /// blocks as there may be, hardly longer than it is. It is empty then.
     ///
     /// `salt` is random; that of an index is its part's. With the origin key the salt in the header is the origin MAC
     /// (FORMAT 12.4), of which an index's covers `salt`, too: [`PartHeader::parse`] tells it.
@@ -210,7 +210,7 @@ pub fn is_part_size(size: u64) -> bool {
 
 impl Drop for PartWriter {
     fn drop(&mut self) {
-        // What was never written to needs no wiping, and takes no memory until somebody does.
+        // What was never written to needs no wiping, and takes no memory until someone does.
         self.part.as_mut_slice().zeroize();
     }
 }
@@ -369,8 +369,9 @@ const MAGIC: &[u8; 16] = b"selenite part 1\n";
 const SIZE_SIZE: usize = 4;
 /// Where the salt stands in a header: all before it is covered by the origin MAC.
 const SALT_OFFSET: usize = 40;
-/// What a part takes of the address space: more than any has, since glibc keeps memory of up to 32 MiB that is given back (M_MMAP_THRESHOLD,
-/// mallopt(3)), and hands larger pieces to the system at once. What is never written to takes no memory.
+/// What a part takes of the address space: more than any has, since glibc keeps memory of up to 32
+/// MiB that is given back (M_MMAP_THRESHOLD, mallopt(3)), and hands larger pieces to the system at
+/// once. What is never written to takes no memory.
 const RESERVED_SIZE: usize = 33 << 20;
 
 #[cfg(test)]

@@ -171,7 +171,7 @@ fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
         let plan = plan(&memory, 1, cut, 9).unwrap();
         assert_eq!((numbers(&plan), plan.end), (vec![0], Some((1, 1))), "{cut} objects");
     }
-    // Whoever goes on behind the cut makes the turn once more, and what was cut off counts for nothing.
+    // Anyone who goes on behind the cut makes the turn once more, and what was cut off counts for nothing.
     memory.remove(&object(1, count - 1)).unwrap();
     let key = archive_key(1);
     let last = LogObject::fetch(memory.as_ref(), (&key, ID, &name(1)), count - 2).unwrap();

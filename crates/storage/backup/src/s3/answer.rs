@@ -29,9 +29,9 @@ pub struct Seen {
 /// How an answer was lost.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Lost {
-    /// Nobody was reached, so that nothing was done. In the system's words.
+    /// No one was reached, so that nothing was done. In the system's words.
     Unreached(String),
-    /// Whoever answered is not to be trusted: no certificate that holds.
+    /// Anyone who answered is not to be trusted: no certificate that holds.
     Untrusted(String),
     /// It took too long.
     Late,
@@ -78,7 +78,7 @@ pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, Seen) {
 
 /// Notes what is seen in the attempt that runs.
 pub fn note(change: impl FnOnce(&mut Seen)) {
-    // Outside an attempt nobody asks for it.
+    // Outside an attempt no one asks for it.
     let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
 }
 
@@ -153,22 +153,18 @@ impl Seen {
         }
         if let Some(lost) = &self.lost {
             return match lost {
-                Lost::Unreached(why) => (Trouble::Away, format!("it can't be reached: {why}"), true),
+                Lost::Unreached(why) => (Trouble::Away, format!("cannot connect: {why}"), true),
                 Lost::Untrusted(why) => (
                     Trouble::Away,
-                    format!("it is not known who answers: {why} (AWS_CA_BUNDLE names certificates to be believed)"),
+                    format!("cannot verify the server: {why} (AWS_CA_BUNDLE names trusted certificates)"),
                     false,
                 ),
-                Lost::Late => (Trouble::Away, "it does not answer in time".to_owned(), true),
+                Lost::Late => (Trouble::Away, "timed out".to_owned(), true),
                 Lost::Cut => match self.status {
-                    Some(_) => (
-                        Trouble::Lying,
-                        "its answer ended before what it promised".to_owned(),
-                        true,
-                    ),
+                    Some(_) => (Trouble::Lying, "the answer was cut off".to_owned(), true),
                     None => (
                         Trouble::Away,
-                        "the connection ended before it answered".to_owned(),
+                        "the connection was closed before an answer".to_owned(),
                         true,
                     ),
                 },
@@ -176,7 +172,7 @@ impl Seen {
         }
         match self.status {
             Some(status) => self.meaning_of(status, writes),
-            None => (Trouble::Other, "it could not be asked".to_owned(), false),
+            None => (Trouble::Other, "the request could not be sent".to_owned(), false),
         }
     }
 
@@ -188,7 +184,7 @@ impl Seen {
                 let trouble = if again { Trouble::Away } else { Trouble::Denied };
                 let code = if self.code.is_empty() { "" } else { " " };
                 let what = format!(
-                    "the service that gives keys says {}{code}{}",
+                    "the credentials service answered {}{code}{}",
                     status.as_u16(),
                     self.code
                 );
@@ -196,11 +192,11 @@ impl Seen {
             }
             (NoKeys::Service, _) if self.lost.is_some() => (
                 Trouble::Away,
-                "the service that gives keys does not answer".to_owned(),
+                "the credentials service does not answer".to_owned(),
                 true,
             ),
             (NoKeys::Service, _) => {
-                let what = "the service that gives keys could not be asked, or gave none".to_owned();
+                let what = "the credentials service is unavailable or gave no keys".to_owned();
                 (Trouble::Denied, what, false)
             }
         }
@@ -216,10 +212,14 @@ impl Seen {
         match (status.as_u16(), code) {
             (200..=299, _) => (
                 Trouble::Lying,
-                "its answer is none that an object store gives".to_owned(),
+                "the answer is not that of an object store".to_owned(),
                 false,
             ),
-            (304 | 412, _) if writes => (Trouble::Exists, "there is one of that name already".to_owned(), false),
+            (304 | 412, _) if writes => (
+                Trouble::Exists,
+                "an object of that name already exists".to_owned(),
+                false,
+            ),
             (300..=399, _) | (400, "AuthorizationHeaderMalformed" | "IllegalLocationConstraintException") => {
                 let advice = match &self.region {
                     Some(region) => format!("{said}: the bucket is in the region {region} (AWS_REGION)"),
@@ -247,7 +247,7 @@ impl Seen {
     }
 
     fn said(&self, status: StatusCode) -> String {
-        let mut said = format!("the store says {}", status.as_u16());
+        let mut said = format!("the store answered {}", status.as_u16());
         if !self.code.is_empty() {
             said = format!("{said} {}", self.code);
         }
@@ -321,8 +321,8 @@ fn shown(text: &str) -> String {
 /// 300 characters: the longest messages of S3 have some 200.
 const SHOWN_MAX: usize = 300;
 
-const NO_KEYS: &str = "there are no keys: none in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, none in ~/.aws/credentials, and this machine has \
-    no service that gives them";
+const NO_KEYS: &str = "no keys: not in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, not in ~/.aws/credentials, and \
+    no credentials service on this machine";
 
 #[cfg(test)]
 mod tests {
@@ -405,7 +405,7 @@ mod tests {
         let mut seen = seen(403, "");
         seen.explained(body.as_bytes(), true);
         let what = seen.failure(true).what;
-        assert_eq!(what, "the store says 403 SignatureDoesNotMatch (A & B?[2J)");
+        assert_eq!(what, "the store answered 403 SignatureDoesNotMatch (A & B?[2J)");
         let mut seen = Seen::default();
         seen.explained(format!("<Message>{}</Message>", "x".repeat(9000)).as_bytes(), true);
         assert_eq!(seen.message.len(), SHOWN_MAX);

@@ -90,9 +90,9 @@ impl Bucket {
                 Arc::new(Service::new(settings, &found.region, wire).map_err(|what| wrong(&what))?)
             }
         });
-        let store = builder.build().map_err(|_| {
-            wrong("the settings make no sense together: see AWS_CA_BUNDLE and the other AWS_* variables")
-        })?;
+        let store = builder
+            .build()
+            .map_err(|_| wrong("inconsistent settings: see AWS_CA_BUNDLE and the other AWS_* variables"))?;
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("selenite-store")
@@ -132,7 +132,7 @@ impl Bucket {
             tries += 1;
             let (result, seen) = runtime.block_on(watch(attempt()));
             let failure = match result {
-                Ok(_) if seen.is_altered() => Failure::ours(Trouble::Lying, "it has other bytes than were sent"),
+                Ok(_) if seen.is_altered() => Failure::ours(Trouble::Lying, "its contents differ from what was sent"),
                 Ok(done) => return Ok(done),
                 Err(Fault::Said(trouble, what)) => Failure::ours(trouble, what),
                 Err(Fault::Store) => seen.failure(writes),
@@ -168,13 +168,13 @@ impl Bucket {
         if failure.trouble == Trouble::Exists && in_doubt {
             match self.get(name, bytes.len()) {
                 Ok(there) if there == **bytes => return Ok(()),
-                // Another's, of another length or content, or of nobody any more.
+                // Another's, of another length or content, or of no one any more.
                 Ok(_) => {}
                 Err(error) if matches!(error.trouble, Trouble::Lying | Trouble::Missing) => {}
                 Err(mut error) => {
                     error.verb = "write";
                     error.what = format!(
-                        "the answer was lost, and it can't be read back whether it is there: {}",
+                        "the answer was lost, and the object could not be read back: {}",
                         error.what
                     );
                     return Err(error);
@@ -212,7 +212,7 @@ impl Bucket {
                 Err((failure, _)) => return Err(self.error("write", PROBE, failure)),
             }
         }
-        let what = "it writes over objects that are there (it does not know If-None-Match), so that backups are not safe from each other in it";
+        let what = "it overwrites existing objects (no support for If-None-Match), so concurrent backups could destroy each other";
         Err(self.error("write", PROBE, Failure::ours(Trouble::Lying, what)))
     }
 
@@ -237,7 +237,7 @@ impl Bucket {
         Path::parse(&whole)
             .ok()
             .filter(|path| path.as_ref() == whole && !name.is_empty())
-            .ok_or_else(|| self.error(verb, name, Failure::ours(Trouble::Usage, "it is no object's name")))
+            .ok_or_else(|| self.error(verb, name, Failure::ours(Trouble::Usage, "not an object name")))
     }
 
     fn error(&self, verb: &'static str, name: &str, failure: Failure) -> StoreError {
@@ -263,19 +263,19 @@ impl Destination for Bucket {
             let got = got.map_err(|_| Fault::Store)?;
             let size = usize::try_from(got.meta.size).unwrap_or(usize::MAX);
             if size > size_max {
-                return Err(Fault::Said(Trouble::Lying, "it is longer than any object of its kind"));
+                return Err(Fault::Said(Trouble::Lying, "too large for an object of its kind"));
             }
             let mut bytes = Vec::with_capacity(size);
             let mut stream = got.into_stream();
             while let Some(piece) = stream.next().await {
                 let piece = piece.map_err(|_| Fault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(Trouble::Lying, "it is longer than was promised"));
+                    return Err(Fault::Said(Trouble::Lying, "longer than announced"));
                 }
                 bytes.extend_from_slice(&piece);
             }
             if bytes.len() < size {
-                return Err(Fault::Said(Trouble::Lying, "it is shorter than was promised"));
+                return Err(Fault::Said(Trouble::Lying, "shorter than announced"));
             }
             Ok(bytes)
         };
@@ -297,7 +297,7 @@ impl Destination for Bucket {
             while let Some(piece) = stream.next().await {
                 let piece = piece.map_err(|_| Fault::Store)?;
                 if piece.len() > size - bytes.len() {
-                    return Err(Fault::Said(Trouble::Lying, "it is longer than was asked for"));
+                    return Err(Fault::Said(Trouble::Lying, "longer than requested"));
                 }
                 bytes.extend_from_slice(&piece);
             }
@@ -330,7 +330,7 @@ impl Destination for Bucket {
                     continue;
                 }
                 if !key.starts_with(&whole) {
-                    return Err(lying("it lists what was not asked for"));
+                    return Err(lying("it lists objects that were not requested"));
                 }
                 let name = &key[self.prefix.len()..];
                 // write-once-is-tested: names of ours begin with no dot.
@@ -344,7 +344,7 @@ impl Destination for Bucket {
                 });
             }
             if found.len() > LISTED_MAX {
-                return Err(lying("it lists more objects than any destination has"));
+                return Err(lying("it lists too many objects"));
             }
             match next {
                 None => {

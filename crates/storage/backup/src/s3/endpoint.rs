@@ -19,14 +19,14 @@ impl Endpoint {
     /// # Errors
     /// A sentence that repeats nothing of it.
     pub fn parse(setting: &str, text: &str, may_be_in_clear: bool) -> Result<Self, String> {
-        let url = Url::parse(text).map_err(|_| format!("{setting} is no URL"))?;
+        let url = Url::parse(text).map_err(|_| format!("{setting} is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {
             return Err(format!(
-                "{setting} has a user name or password in it, which belongs elsewhere: keys are taken from the environment and from ~/.aws"
+                "{setting} contains a user name or password; keys are taken from the environment and from ~/.aws"
             ));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(format!("{setting} has something behind its path"));
+            return Err(format!("{setting} has more than a path"));
         }
         let is_loopback = match url.host() {
             Some(Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
@@ -41,7 +41,7 @@ impl Endpoint {
         };
         if in_clear && !is_loopback && !may_be_in_clear {
             return Err(format!(
-                "{setting} is http:// on another machine: whoever is in between could alter what is asked and answered. Use https://, or set AWS_ALLOW_HTTP=true"
+                "{setting} is http:// on another machine: anyone in between could alter requests and answers; use https://, or set AWS_ALLOW_HTTP=true"
             ));
         }
         let url = url.as_str().trim_end_matches('/').to_owned();

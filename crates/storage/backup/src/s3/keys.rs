@@ -27,9 +27,7 @@ impl Service {
     pub fn new(settings: &Settings, region: &str, wire: Wire) -> Result<Self, String> {
         let asks_the_machine = settings.asks_the_machine();
         if asks_the_machine && settings.is_true("AWS_EC2_METADATA_DISABLED") {
-            return Err(
-                "there are no keys, and AWS_EC2_METADATA_DISABLED forbids to ask the machine for them".to_owned(),
-            );
+            return Err("no keys, and AWS_EC2_METADATA_DISABLED forbids asking the machine for them".to_owned());
         }
         let mut builder = AmazonS3Builder::new()
             // No bucket is asked for by this one.
@@ -44,7 +42,7 @@ impl Service {
         }
         let built = builder
             .build()
-            .map_err(|_| "what the environment says of keys makes no sense".to_owned())?;
+            .map_err(|_| "inconsistent credentials in the environment".to_owned())?;
         Ok(Self {
             service: Arc::clone(built.credentials()),
             asks_the_machine,

@@ -69,7 +69,7 @@ impl Settings {
         let from_configuration = configuration.configuration(profile);
         if self.variable("AWS_PROFILE").is_some() && from_credentials.is_none() && from_configuration.is_none() {
             return Err(wrong(format!(
-                "AWS_PROFILE names the profile {profile}, which is in no file"
+                "AWS_PROFILE names the profile {profile}, which does not exist"
             )));
         }
         let property = |name: &str| -> Option<&str> {
@@ -85,7 +85,7 @@ impl Settings {
         let is_region = |sign: u8| sign.is_ascii_alphanumeric() || b"-_".contains(&sign);
         if !region.bytes().all(is_region) {
             return Err(wrong(
-                "the region has other signs than letters, digits and hyphens".to_owned(),
+                "the region may only contain letters, digits and hyphens".to_owned(),
             ));
         }
         let certificates = self.variable("AWS_CA_BUNDLE").or(property("ca_bundle"));
@@ -130,8 +130,8 @@ impl Settings {
             Some(name) => Err(StoreError::usage(
                 place,
                 &format!(
-                    "the profile {profile} has its keys by {name}, which is left to AWS's own tools: \
-                     eval \"$(aws configure export-credentials --format env)\" gives them to this process"
+                    "the profile {profile} uses {name}, which is not supported: run eval \"$(aws configure \
+                        export-credentials --format env)\" to pass its keys on"
                 ),
             )),
         }

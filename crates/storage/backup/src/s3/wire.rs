@@ -37,7 +37,7 @@ pub struct Counters {
     pub requests: AtomicU64,
     /// Attempts that were made again.
     pub retries: AtomicU64,
-    /// Bytes of objects in requests that reached somebody.
+    /// Bytes of objects in requests that reached someone.
     pub sent: AtomicU64,
     /// Bytes of objects in answers.
     pub received: AtomicU64,
@@ -56,7 +56,7 @@ pub fn one_attempt() -> RetryConfig {
 pub enum Whom {
     /// The bucket.
     Bucket,
-    /// Whoever gives keys.
+    /// Anyone who gives keys.
     Keys,
 }
 
@@ -177,7 +177,7 @@ impl HttpService for Line {
 
 /// Enforces `list-is-checked`.
 async fn list(body: HttpResponseBody) -> Result<Bytes, HttpError> {
-    let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("it is no list"));
+    let no_list = || HttpError::new(HttpErrorKind::Decode, std::io::Error::other("not a list"));
     let limited = Limited::new(body, LIST_SIZE_MAX).collect().await;
     let bytes = limited.map_err(|_| no_list())?.to_bytes();
     let text = std::str::from_utf8(&bytes).map_err(|_| no_list())?;

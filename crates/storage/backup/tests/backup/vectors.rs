@@ -1,5 +1,5 @@
-//! Opens every vector of archives and of what was followed below `testdata/vectors/`: the failure's class and every page that is
-//! given must be those that the vector names (`testdata/README.md`).
+//! Opens every vector of archives and of what was followed below `testdata/vectors/`: the failure's
+//! class and every page that is given must be those that the vector names (`testdata/README.md`).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -18,7 +18,7 @@ struct Vector {
     place: Place,
 }
 
-/// A place of objects in memory, which nobody writes to.
+/// A place of objects in memory, which no process writes to.
 #[derive(Default)]
 struct Place(BTreeMap<String, Vec<u8>>);
 

@@ -16,7 +16,7 @@ use crate::{PageNonce, Secret, Trailer, Unauthentic};
 pub(super) struct VaesGcm(Box<LessSafeKey>);
 
 impl VaesGcm {
-    /// Whether this processor is one of those, and nobody asked for AWS-LC ([`prefer_aws_lc`]).
+    /// Whether this processor is one of those, and no one asked for AWS-LC ([`prefer_aws_lc`]).
     pub(super) fn is_faster() -> bool {
         static IS_FASTER: OnceLock<bool> = OnceLock::new();
         *IS_FASTER.get_or_init(|| {
@@ -61,8 +61,9 @@ impl VaesGcm {
     }
 }
 
-/// Has AWS-LC compute AES-GCM from now on. It alone obeys `OPENSSL_ia32cap`: where somebody set that, AWS-LC is what they mean. Whether
-/// the environment is to be believed is for the caller to know.
+/// Has AWS-LC compute AES-GCM from now on. It alone obeys `OPENSSL_ia32cap`: where someone set
+/// that, AWS-LC is what they mean. Whether the environment is to be believed is for the caller to
+/// know.
 pub fn prefer_aws_lc() {
     PREFERS_AWS_LC.store(true, Ordering::Relaxed);
 }

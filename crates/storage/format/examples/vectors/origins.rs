@@ -134,7 +134,7 @@ fn wrong() -> Vec<Vector> {
     ]
 }
 
-/// Somebody's own database, with the id, the slot id and the mark of the real one.
+/// Someone's own database, with the id, the slot id and the mark of the real one.
 fn forged() -> Vector {
     let master = || MasterKey::new(secret("forged master key"), database_id());
     let mut superblock = superblock(Suite::Aes256);

@@ -49,7 +49,7 @@ fn encoded(superblock: &Superblock) -> Vec<u8> {
     superblock.encode(|_| MAC).unwrap()
 }
 
-/// `bytes` with the checksum that belongs to them: what somebody can make who has no key.
+/// `bytes` with the checksum that belongs to them: what someone can make who has no key.
 fn whole_again(mut bytes: Vec<u8>) -> Vec<u8> {
     let content = bytes.len() - 32;
     let checksum = sha256(&bytes[..content]);

@@ -58,17 +58,17 @@ fn an_unknown_key_is_an_error_that_names_the_nearest_known_key() {
 #[test]
 fn values_of_the_wrong_kind_are_refused_with_their_line() {
     for (text, problem) in [
-        ("identity = 1", "line 1: identity has to be a string in quotes"),
+        ("identity = 1", "line 1: identity must be a quoted string"),
         ("\nidentity = ''", "line 2: \"\": the path is missing"),
-        ("keyring = ['x']", "line 1: keyring has to be a string in quotes"),
-        ("commands = 'x'", "line 1: commands has to be a table: [commands]"),
+        ("keyring = ['x']", "line 1: keyring must be a quoted string"),
+        ("commands = 'x'", "line 1: commands must be a table: [commands]"),
         (
             "[commands]\nk = 1",
-            "line 2: command k has to be a string or an array of strings",
+            "line 2: command k must be a string or an array of strings",
         ),
         (
             "[commands]\nk = ['a', 1]",
-            "line 2: a command's word has to be a string in quotes",
+            "line 2: a command's word must be a quoted string",
         ),
         ("[commands]\nk = []", "line 2: command k is empty"),
         ("[commands]\nk = ''", "line 2: command k is empty"),
@@ -94,10 +94,10 @@ fn an_unknown_command_is_an_error_that_names_the_nearest_one() {
     let error = config.command("kmss").unwrap_err().to_string();
     assert_eq!(
         error,
-        "the configuration has no command \"kmss\", but one named \"kms\""
+        "no command \"kmss\" in the configuration (did you mean \"kms\"?)"
     );
     let error = config.command("vault").unwrap_err().to_string();
-    assert_eq!(error, "the configuration has no command \"vault\"");
+    assert_eq!(error, "no command \"vault\" in the configuration");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn what_a_passphrase_slot_may_cost_is_a_number_from_1_on() {
     assert_eq!(parsed("passphrase_cost_max = 86").unwrap().passphrase_cost_max(), 86);
     for value in ["0", "-1", "1.5", "'4'", "5000000000"] {
         assert!(
-            complaint(&format!("passphrase_cost_max = {value}")).contains("has to be a number from 1 on"),
+            complaint(&format!("passphrase_cost_max = {value}")).contains("must be a number of at least 1"),
             "{value}"
         );
     }

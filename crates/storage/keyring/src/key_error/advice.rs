@@ -9,18 +9,16 @@ impl KeyError {
     pub fn advice(&self) -> &'static str {
         match self {
             Self::NoKey | Self::NoKeyToMake => {
-                "name an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
+                "set an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
             }
-            Self::WrongKey => {
-                "compare the key slots, which can be listed without a key, with the identities that you have"
-            }
+            Self::WrongKey => "compare the key slots (selenite keys list, which needs no key) with your identities",
             Self::KeyServiceAway { failure, .. } => failure.advice(),
             Self::KeyRefused { refusal, .. } => refusal.advice(),
             Self::Tampered { .. } => "restore the file from a backup, and find out who could write to it",
             Self::Damaged => "restore the file from a backup",
             Self::UnsupportedVersion { .. } => "use a newer selenite",
             Self::NotEncrypted => "encrypt it first, or check that this is the file you meant",
-            Self::Retired => "close the database and open it again by its name",
+            Self::Retired => "close the database and reopen it by name",
             Self::DatabaseReplaced { .. } => {
                 "if its master key was renewed, replace its line in the keyring file; if not, do not trust this file"
             }
@@ -34,7 +32,7 @@ impl KeyError {
             }
             Self::BadPath { .. } => "give the file another name",
             Self::BadOrigin { .. } => "use own or any",
-            Self::ExportedClosed { .. } => "name the identity of the recipient for whom it was exported: --identity",
+            Self::ExportedClosed { .. } => "use the identity of the recipient of the export: --identity",
             Self::ExportedElsewhere { .. } => "look for the key that was exported from this database",
             Self::ExportedOther { .. } => {
                 "look for a key that was exported since, or for a copy of the database from before"
@@ -46,7 +44,7 @@ impl KeyError {
             Self::BadFile { .. } => "correct the file, or name another",
             Self::BadConfig { .. } => "correct the file",
             Self::Untrusted { .. } => {
-                "make it the user's or root's own, and take the right to write from others: chown, chmod go-w"
+                "make the user or root its owner, and remove write permission for others: chown, chmod go-w"
             }
             Self::Elevated { .. } => "name a key file in the URI: selenite_identity=",
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
@@ -60,7 +58,7 @@ impl KeyError {
             Self::NoRecipient => "name at least one recipient",
             Self::TooManySlots => "remove or replace a key slot",
             Self::Unencodable(_) => "use fewer key slots, or shorter labels",
-            Self::UnderWay => "let that come to its end: selenite reencrypt DB --resume",
+            Self::UnderWay => "finish that first: selenite reencrypt DB --resume",
             Self::NotUnderWay => "nothing needs to be done",
             Self::NothingToChange => "choose a suite that encrypts",
             Self::GenerationExhausted => "copy the data into a new database",
@@ -74,7 +72,7 @@ impl Refusal {
             Self::OutOfMemory => "use another identity, or a machine with more memory",
             Self::CostLimit => "if you trust the file, raise passphrase_cost_max in the configuration file",
             Self::Cost | Self::CostOfAll | Self::Size => {
-                "use another identity; if none is left, find out who wrote this slot, for it was not selenite"
+                "use another identity; this slot was not written by selenite: find out who wrote it"
             }
         }
     }
@@ -83,14 +81,14 @@ impl Refusal {
 impl ServiceFailure {
     fn advice(&self) -> &'static str {
         match self {
-            Self::Io(_) => "check its path in the configuration, and that it may be run",
+            Self::Io(_) => "check its path in the configuration, and that it is executable",
             Self::TimedOut(_) => "check that the service can be reached, then try again",
-            Self::Exited(_) => "run it by hand to see what it says, then try again",
+            Self::Exited(_) => "run it by hand to see its output, then try again",
             Self::AnswerTooLong(_) | Self::AnswerSize(_) | Self::NotKept => {
-                "it must answer raw bytes on stdout and nothing else; test `wrap` and `unwrap` by hand"
+                "it must write raw bytes to stdout and nothing else; test `wrap` and `unwrap` by hand"
             }
             Self::NotInstalled => "install the age plugin somewhere in PATH",
-            Self::Refused => "try the plugin with age by hand: it may want a touch, a PIN or a terminal",
+            Self::Refused => "try the plugin with age by hand: it may need a touch, a PIN or a terminal",
         }
     }
 }

@@ -24,10 +24,10 @@ impl fmt::Display for KeyError {
                 write!(f, "format version {version} is not supported")
             }
             Self::NotEncrypted => f.write_str("not an encrypted database"),
-            Self::Retired => f.write_str("database was replaced by another of the same name"),
+            Self::Retired => f.write_str("database was replaced by another file of the same name"),
             Self::DatabaseReplaced { database_id } => write!(
                 f,
-                "database {} has another master key than the keyring file says",
+                "the master key of database {} is not the one in the keyring file",
                 database_id
             ),
             Self::NotListed { database_id } => {
@@ -46,10 +46,10 @@ impl fmt::Display for KeyError {
             Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => self.fmt_exported(f),
             Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
             Self::UnknownCommand { name, nearest } => {
-                write!(f, "the configuration has no command {name:?}")?;
+                write!(f, "no command {name:?} in the configuration")?;
                 nearest
                     .iter()
-                    .try_for_each(|near| write!(f, ", but one named {near:?}"))
+                    .try_for_each(|near| write!(f, " (did you mean {near:?}?)"))
             }
             Self::BadFile { path, line, problem } | Self::BadConfig { path, line, problem } => {
                 write!(f, "{}", path.display())?;
@@ -65,18 +65,18 @@ impl fmt::Display for KeyError {
                 write!(f, "can't {verb} {}: {source}", path.display())
             }
             Self::CannotWrap { recipient, problem } => write!(f, "{recipient}: {problem}"),
-            Self::NoSuchSlot { prefix } => write!(f, "no key slot's id begins with {prefix:?}"),
+            Self::NoSuchSlot { prefix } => write!(f, "no key slot id begins with {prefix:?}"),
             Self::AmbiguousSlot { prefix, count } => {
-                write!(f, "the ids of {count} key slots begin with {prefix:?}")
+                write!(f, "{count} key slot ids begin with {prefix:?}")
             }
-            Self::LastSlot => f.write_str("the last key slot can't be removed"),
+            Self::LastSlot => f.write_str("cannot remove the last key slot"),
             Self::NoRecipient => f.write_str("no recipient given for a new database"),
             Self::TooManySlots => f.write_str("a database has at most 32 key slots"),
             Self::Unencodable(source) => write!(f, "{source}"),
-            Self::UnderWay => f.write_str("its pages are being re-encrypted already"),
-            Self::NotUnderWay => f.write_str("none of its pages are being re-encrypted"),
-            Self::NothingToChange => f.write_str("its pages are in clear, and would be so again"),
-            Self::GenerationExhausted => f.write_str("the superblock's generation is the highest there is"),
+            Self::UnderWay => f.write_str("a re-encryption is already in progress"),
+            Self::NotUnderWay => f.write_str("no re-encryption is in progress"),
+            Self::NothingToChange => f.write_str("its pages are already unencrypted"),
+            Self::GenerationExhausted => f.write_str("the superblock's generation number is exhausted"),
         }
     }
 }
@@ -91,17 +91,17 @@ impl KeyError {
             ),
             Self::OriginUnknown { database_id } => write!(
                 f,
-                "the origin of database {database_id} is unknown: the key that opens it can't prove who made it"
+                "the origin of database {database_id} is unknown: the key that opens it cannot prove who made it"
             ),
             Self::ArchiveUnproved => f.write_str(
-                "nothing shows that a holder of the database's master key made it: it was made before backups had origin MACs, or forged",
+                "no proof that a holder of the database's master key made it: it is from before origin MACs, or forged",
             ),
             Self::PathReplaced { path, database_id } => write!(
                 f,
-                "the keyring file lists another database, or another master key, for {}, where database {database_id} is now",
+                "the keyring file lists another database, or another master key, for {} than database {database_id}",
                 path.display()
             ),
-            Self::NotPinned { source } => write!(f, "the database can't be pinned on first use: {source}"),
+            Self::NotPinned { source } => write!(f, "cannot pin the database on first use: {source}"),
             Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
             Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
             _ => Ok(()),
@@ -112,14 +112,11 @@ impl KeyError {
     fn fmt_exported(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ExportedElsewhere { exported, database } => {
-                write!(
-                    f,
-                    "the exported key is that of database {exported}, and this is {database}"
-                )
+                write!(f, "the exported key is of database {exported}, not of {database}")
             }
             Self::ExportedOther { exported, database } => write!(
                 f,
-                "the exported master key was made {}, and this database has one that was made {}: it was renewed in between",
+                "the exported master key was made {}, this database's {}: it was renewed in between",
                 rfc3339(*exported),
                 rfc3339(*database)
             ),
@@ -135,8 +132,8 @@ impl fmt::Display for ServiceFailure {
             Self::TimedOut(limit) => write!(f, "gave no answer within {limit:?}"),
             Self::Exited(status) => write!(f, "ended with {status}"),
             Self::AnswerTooLong(max) => write!(f, "answered more than {max} bytes"),
-            Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is no wrapped key"),
-            Self::NotKept => f.write_str("did not keep the key it was given"),
+            Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is not a wrapped key"),
+            Self::NotKept => f.write_str("did not return the key that it was given"),
             Self::NotInstalled => f.write_str("is not installed"),
             Self::Refused => f.write_str("refused"),
         }
@@ -148,9 +145,9 @@ impl fmt::Display for Refusal {
         f.write_str(match self {
             Self::Cost => "its passphrase cost is outside the limits",
             Self::CostLimit => "its passphrase costs more than the configuration admits",
-            Self::CostOfAll => "the passphrase slots together cost more than one may",
-            Self::Size => "its parameters or its wrapped key have a wrong size",
-            Self::OutOfMemory => "this machine has not the memory that its passphrase takes",
+            Self::CostOfAll => "the passphrase slots together cost more than the limit",
+            Self::Size => "its parameters or wrapped key have the wrong size",
+            Self::OutOfMemory => "not enough memory for its passphrase",
         })
     }
 }

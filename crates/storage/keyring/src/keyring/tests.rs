@@ -53,7 +53,7 @@ fn both_commitments_are_listed_while_a_master_key_is_renewed() {
         assert_eq!(both.check(ID, commitment), Pin::Pinned);
     }
     assert_eq!(both.check(ID, [0; 32]), Pin::Mismatch);
-    // A kill in between leaves both: whoever pins it again leaves the one that it has.
+    // A kill in between leaves both: anyone who pins it again leaves the one that it has.
     keyring.add(ID, next).unwrap();
     assert_eq!(keyring.check(ID, COMMITMENT), Pin::Mismatch);
     assert_eq!(keyring.check(ID, next), Pin::Pinned);
@@ -82,11 +82,11 @@ fn parse_refuses_what_it_does_not_know_with_its_line() {
         ),
         (
             "only_listed = 1".to_owned(),
-            "line 1: only_listed has to be true or false",
+            "line 1: only_listed must be true or false",
         ),
         (
             "databases = 1".to_owned(),
-            "line 1: databases has to be a table: [databases]",
+            "line 1: databases must be a table: [databases]",
         ),
         (
             format!("[databases]\nab = '{commitment}'"),
@@ -106,7 +106,7 @@ fn parse_refuses_what_it_does_not_know_with_its_line() {
         ),
         (
             format!("[databases]\n{id} = 7"),
-            "line 2: a commitment has to be a string in quotes",
+            "line 2: a commitment must be a quoted string",
         ),
     ] {
         assert_eq!(complaint(&text), format!("k.toml, {problem}"), "{text}");

@@ -29,7 +29,7 @@ fn is_foreign(opened: Result<Unlocked, KeyError>, made: &Unlocked) -> bool {
     matches!(opened, Err(KeyError::ForeignOrigin { database_id }) if database_id == made.superblock.database_id)
 }
 
-/// A database of this id and these slot ids, with other keys: what somebody makes who has seen the file.
+/// A database of this id and these slot ids, with other keys: what someone makes who has seen the file.
 fn forged(of: &Unlocked, recipients: Vec<Box<dyn Recipient>>) -> Unlocked {
     let mut is_first = true;
     let mut same_id = |bytes: &mut [u8]| {
@@ -95,7 +95,7 @@ fn a_mark_holds_for_one_identity_one_slot_one_database_and_one_master_key() {
         forged.superblock.slots[0].parameters = parameters;
         is_foreign(open(&forged, &key), &forged)
     };
-    // The real mark under a master key of somebody else's.
+    // The real mark under a master key of someone else's.
     assert!(with(forged(&made, vec![public(&key)]), mark.clone()));
     // A mark of another identity, slot or database, under the right master key.
     let token_of = |identity: &AgeIdentity, id: DatabaseId, slot: SlotId| {
@@ -211,7 +211,7 @@ fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
     let mut fake = forged(&made, vec![public(&key), raw(9)]);
     fake.superblock.slots[0].parameters = fake.master.wrap_origin_token([3; 12], slot.id, &token).to_vec();
     assert!(open(&fake, &key).is_ok());
-    // It opens no database of another id: whoever expects that one is not deceived.
+    // It opens no database of another id: anyone who expects that one is not deceived.
     let mut other = database(vec![public(&key)]);
     let id = other.superblock.slots[0].id;
     other.superblock.slots[0].parameters = other.master.wrap_origin_token([3; 12], id, &token).to_vec();

@@ -108,12 +108,12 @@ impl AgeRecipient {
     fn seal<const N: usize>(&self, plain: &Secret<N>) -> Result<Vec<u8>, KeyError> {
         let sealed = match &self.key {
             PublicKey::Native(key) => {
-                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age did not take it"))?
+                sealed::seal(key.as_ref(), plain).map_err(|_| self.cannot_wrap("age rejected it"))?
             }
             PublicKey::Plugin(plugin) => plugin.seal(plain)?,
         };
         if sealed.len() > SLOT_WRAPPED_SIZE_MAX {
-            return Err(self.cannot_wrap("its wrapped key is larger than there is room for"));
+            return Err(self.cannot_wrap("its wrapped key is too large for a key slot"));
         }
         Ok(sealed)
     }
@@ -136,7 +136,7 @@ impl FromStr for AgeRecipient {
             problem,
         };
         if text.len() > SLOT_IDENTIFIER_SIZE_MAX {
-            return Err(bad("longer than a key slot's identifier may be"));
+            return Err(bad("too long for a key slot's identifier"));
         }
         let key = match native(text) {
             Some(key) => PublicKey::Native(key),
@@ -217,7 +217,7 @@ impl Identity for AgeIdentity {
     }
 
     fn unwrap(&self, database_id: DatabaseId, slot: &Slot) -> Result<Secret<32>, KeyError> {
-        // Whatever is wrong with an age file, nobody for whom it was made sees it: it is not for this key.
+        // Whatever is wrong with an age file, no one for whom it was made sees it: it is not for this key.
         let plain = sealed::open::<64>(&self.key, &slot.wrapped).map_err(|_| KeyError::WrongKey)?;
         unbound(database_id, slot.id, plain.expose())
     }

@@ -93,7 +93,7 @@ pub fn load_held(spec: &Spec, token: [u8; 16]) -> Result<Vec<Box<dyn Identity>>,
         }
         None => Err(KeyError::BadSpec {
             spec: spec.to_string(),
-            problem: "no key is held under this number",
+            problem: "no key with this number in this process",
         }),
     }
 }
@@ -118,7 +118,7 @@ impl Recipient for HeldIdentity {
     fn wrap(&self, _: DatabaseId, _: SlotId, _: &Secret<32>) -> Result<SlotBody, KeyError> {
         Err(KeyError::CannotWrap {
             recipient: self.describe(),
-            problem: "it is the master key itself, and has no slot",
+            problem: "this is the master key itself, which has no slot",
         })
     }
 

@@ -1,6 +1,6 @@
 //! Passphrases, stretched with Argon2id.
 //!
-//! Its costs stand in the slot, which nobody has authenticated when they are read: they are checked against the
+//! Its costs stand in the slot, unauthenticated when they are read: they are checked against the
 //! limits of FORMAT 4.5 before they are spent.
 
 use std::path::Path;
@@ -83,9 +83,9 @@ impl PassphraseIdentity {
             problem: problem.into(),
         };
         if std::str::from_utf8(contents).is_err() {
-            return Err(bad("a passphrase is UTF-8, and this is not"));
+            return Err(bad("not UTF-8, so not a passphrase"));
         }
-        Self::new(contents.to_vec()).ok_or_else(|| bad("holds no passphrase: it is empty"))
+        Self::new(contents.to_vec()).ok_or_else(|| bad("empty, contains no passphrase"))
     }
 }
 
@@ -182,8 +182,9 @@ impl From<CostRefused> for Refusal {
     }
 }
 
-/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times passes: 32 slots of the default
-/// cost. One that costs more, and was admitted, is tried if it is the first.
+/// What all passphrase slots that are tried at one unlocking may cost together, in KiB times
+/// passes: 32 slots of the default cost. One that costs more, and was admitted, is tried if it is
+/// the first.
 pub(crate) const STRETCH_MAX: u64 = 65_536 * 3 * 32;
 
 /// Parameters of a slot (FORMAT 4.5): memory, passes, lanes, salt.

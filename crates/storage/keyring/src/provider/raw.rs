@@ -26,7 +26,7 @@ impl RawIdentity {
         let key: &[u8; 32] = contents.try_into().map_err(|_| KeyError::BadFile {
             path: path.to_owned(),
             line: None,
-            problem: format!("holds {} bytes, and a raw key has 32", contents.len()).into(),
+            problem: format!("contains {} bytes; a raw key has 32", contents.len()).into(),
         })?;
         Ok(Self::new(Secret::fill(|bytes: &mut [u8; 32]| {
             bytes.copy_from_slice(key)
@@ -150,10 +150,7 @@ mod tests {
     fn a_key_file_of_another_size_is_refused_with_its_size() {
         for size in [0, 31, 33, 64] {
             let error = RawIdentity::from_file(Path::new("k"), &vec![7; size]).err().unwrap();
-            assert_eq!(
-                error.to_string(),
-                format!("k: holds {size} bytes, and a raw key has 32")
-            );
+            assert_eq!(error.to_string(), format!("k: contains {size} bytes; a raw key has 32"));
         }
         assert!(RawIdentity::from_file(Path::new("k"), &[7; 32]).is_ok());
     }

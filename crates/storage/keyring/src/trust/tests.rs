@@ -68,7 +68,7 @@ fn a_database_is_pinned_on_first_use_and_another_at_its_path_is_refused() {
     assert!(is_replaced(home.open(&link, &second)));
 }
 
-/// Whoever can replace the file can replace it by a link to one that is listed nowhere.
+/// Anyone who can replace the file can replace it by a link to one that is listed nowhere.
 #[test]
 fn what_is_reached_through_a_link_is_no_first_use() {
     let home = Home::new();

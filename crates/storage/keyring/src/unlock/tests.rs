@@ -25,7 +25,7 @@ fn rewritten(mut from: Unlocked, change: impl FnOnce(&mut Superblock)) -> Vec<u8
     from.encode().unwrap()
 }
 
-/// The bytes after `change`, with a checksum that is right: what anybody can make.
+/// The bytes after `change`, with a checksum that is right: what anyone can make.
 fn forged(mut bytes: Vec<u8>, change: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let content = bytes.len() - 32;
     change(&mut bytes[..content]);

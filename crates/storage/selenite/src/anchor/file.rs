@@ -15,7 +15,7 @@ use crate::draft::{beside, sync_folder};
 use crate::error::io_error;
 use crate::storage::Storage;
 
-/// The bytes of an anchor. A file that is none is not read whole: somebody may have named a database.
+/// The bytes of an anchor. A file that is none is not read whole: someone may have named a database.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>, EngineError> {
     let mut bytes = vec![0; 64];
     let mut file = File::open(path).map_err(io_error("read", path))?;

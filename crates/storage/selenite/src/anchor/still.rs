@@ -64,7 +64,7 @@ impl Still {
             if started.elapsed() > access.busy_wait {
                 return Err(EngineError::Busy {
                     path: path.to_owned(),
-                    what: "others write to it, or read from its log, and leave no moment for an anchor",
+                    what: "other processes write to it or read its log without a pause, so no anchor could be taken",
                 });
             }
             std::thread::sleep(PAUSE);
@@ -116,7 +116,7 @@ impl Parties<'_> {
             if try_count == COPY_TRY_COUNT {
                 return Ok(false);
             }
-            // A checkpoint of somebody else's is about to end.
+            // A checkpoint of someone else's is about to end.
             std::thread::sleep(COPY_PAUSE);
         };
         let began = went_well(
@@ -154,7 +154,7 @@ impl Parties<'_> {
         let file = &self.file;
         let geometry = geometry(file, self.path)?;
         let page_size = geometry.page_size();
-        // Nobody has locks on a log's file.
+        // No one has locks on a log's file.
         let log = RawFile::open_unasked(self.storage, &beside(self.path, "-wal"))?;
         let mut last = BTreeMap::new();
         for index in 0..frame_count {

@@ -170,7 +170,7 @@ impl<'a> Tally<'a> {
         };
         let mut digests = Vec::with_capacity(inner.runs.len() * 32);
         for (first, run) in inner.runs {
-            // A run that is missing leaves all that are behind it out: the root is then nobody's.
+            // A run that is missing leaves all that are behind it out: the root is then no one's.
             if u32::try_from(tallied.marks.len() + 1) == Ok(first) {
                 digests.extend_from_slice(&run.digest);
                 tallied.marks.extend(run.marks);

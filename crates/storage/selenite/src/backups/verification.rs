@@ -61,16 +61,16 @@ pub enum Outcome {
         missing_count: usize,
         /// On how many others it rests.
         below_count: usize,
-        /// Until when its log tells of the database, if somebody followed it: milliseconds since 1970-01-01 UTC.
+        /// Until when its log tells of the database, if someone followed it: milliseconds since 1970-01-01 UTC.
         followed_until: Option<u64>,
     },
     /// It is not what was written.
     Bad(Vec<Fault>),
     /// It has no manifest: it is no backup.
     Unfinished,
-    /// Nobody who was named opens it.
+    /// No one who was named opens it.
     Closed(BackupError),
-    /// All of its own is authentic, and nobody who was named opens this one, on which it rests.
+    /// All of its own is authentic, and no one who was named opens this one, on which it rests.
     OnClosed(ArchiveName),
 }
 
@@ -126,13 +126,13 @@ pub fn verify(
     if let Some(name) = &what.name
         && !catalog.entries.iter().any(|entry| entry.name == *name)
     {
-        let what = format!("{} holds no backup {name}", destination.place());
+        let what = format!("{} has no backup {name}", destination.place());
         return Err(BackupError::NotThere { what }.into());
     }
     if catalog.entries.is_empty() {
         let place = destination.place();
         let none = || BackupError::NotThere {
-            what: format!("{place}: it holds no backup"),
+            what: format!("{place}: no backups"),
         };
         let error = what
             .database_id
@@ -256,7 +256,7 @@ impl Shelf {
                 },
             );
             self.done.push(Checked { entry, outcome });
-            // Nobody will ask for it any more.
+            // No one will ask for it any more.
             for (id, one) in &mut seen {
                 let is_needed =
                     |(_, backup): &(Entry, Backup)| backup.facts.base.is_some_and(|base| base.archive_id == *id);
@@ -358,18 +358,18 @@ fn examine(
             what: what.to_owned(),
         };
         match on {
-            Below::Nothing => faults.push(fault("the backup on which it rests is missing, or can't be read")),
+            Below::Nothing => faults.push(fault("its base is missing or cannot be read")),
             Below::Closed(name) => closed = Some(name.clone()),
             Below::Seen(below) if below.manifest != base.manifest => {
-                faults.push(fault("the backup on which it rests has another manifest than it had"));
+                faults.push(fault("the manifest of its base has changed"));
             }
             Below::Seen(below) if below.page_size != backup.facts.page_size.as_u32() => {
-                faults.push(fault("the backup on which it rests has pages of another size"));
+                faults.push(fault("its base has another page size"));
             }
             Below::Seen(below) => match &below.standing {
                 Standing::Good => {}
                 Standing::OnClosed(name) => closed = Some(name.clone()),
-                Standing::Bad => faults.push(fault("the backup on which it rests is bad")),
+                Standing::Bad => faults.push(fault("its base is bad")),
             },
         }
     }

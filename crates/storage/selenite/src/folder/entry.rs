@@ -28,7 +28,7 @@ pub enum Kind {
     Sealed,
     /// SQLite's own, in clear.
     Plain,
-    /// In our layout, and not to be opened by anybody.
+    /// In our layout, and not to be opened by anyone.
     Damaged,
     /// Named like a database, and neither SQLite's nor ours: another product may have encrypted it.
     Foreign,
@@ -240,7 +240,7 @@ fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<Str
     let seen = (Superblocks::load(file)?, file.size()?);
     match look((&bytes, &superblock), seen, &with.keys) {
         Ok(sealed) if sealed.page_count == 0 && superblock.pages_exist => {
-            let what = "all its pages were cut off";
+            let what = "all its pages were truncated";
             Ok((Kind::Damaged, Some(sealed), Some(what.to_owned())))
         }
         Ok(sealed) => Ok((Kind::Sealed, Some(sealed), None)),

@@ -98,7 +98,7 @@ mod tests {
             0,
         )
         .unwrap();
-        // Nobody writes to it: an open that waited would not come back.
+        // No process writes to it: an open that waited would not come back.
         assert!(matches!(RawFile::open_in_folder(&pipe), Err(EngineError::Usage { .. })));
     }
 }

@@ -66,7 +66,7 @@ pub enum Warning {
     PlainCopy(PathBuf),
     /// What an encrypt, a decrypt or an offline copy left when it was killed, or is making now.
     Draft(PathBuf),
-    /// Its pages were being re-encrypted, and nobody is at it.
+    /// Its pages were being re-encrypted, and no one is at it.
     Unfinished,
     /// Others than its owner can read the key file that opens it.
     KeyReadable(PathBuf),
@@ -135,7 +135,7 @@ impl fmt::Display for Warning {
                 .into_owned()
         };
         match self {
-            Self::InClear => f.write_str("in clear beside encrypted ones"),
+            Self::InClear => f.write_str("unencrypted among encrypted databases"),
             Self::Damaged => f.write_str("damaged"),
             Self::Refused => f.write_str("refused"),
             Self::Foreign => f.write_str("foreign origin: selenite keys accept DB if you know who made it"),
@@ -147,8 +147,8 @@ impl fmt::Display for Warning {
             Self::NeverVerified => f.write_str("never verified"),
             Self::VerifyOld => f.write_str("verified long ago"),
             Self::InFuture(what) => write!(f, "{what} in the future"),
-            Self::SetBack => f.write_str("older than at its last verify"),
-            Self::SuperblockDamaged => f.write_str("one superblock damaged"),
+            Self::SetBack => f.write_str("older than at its last verification"),
+            Self::SuperblockDamaged => f.write_str("one superblock is damaged"),
             Self::SuperblockBehind => f.write_str("one superblock lists a dropped key"),
             Self::LogInClear(path) => write!(f, "unencrypted log: {}", name(path)),
             Self::PlainCopy(path) => write!(f, "unencrypted copy: {}", name(path)),

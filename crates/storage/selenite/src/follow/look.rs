@@ -74,8 +74,8 @@ pub fn of(snapshot: &mut Snapshot<'_>) -> Result<Look, EngineError> {
     let unlocked = snapshot.unlocked().map_err(|error| EngineError::of_vfs(&error, path))?;
     let end = snapshot.end().ok_or_else(|| {
         EngineError::usage(
-            "a database in rollback mode can't be followed: there is no log",
-            "run PRAGMA journal_mode = WAL on it once, or use selenite backup",
+            "a database in rollback mode has no log to follow",
+            "run PRAGMA journal_mode = WAL once, or use selenite backup",
         )
     })?;
     Ok(Look {

@@ -1,6 +1,6 @@
 //! A backup that is made while the one before is followed, on a thread and a connection of its own.
 //!
-//! Its read transaction goes on when it is done: whoever takes it over follows from there.
+//! Its read transaction goes on when it is done: anyone who takes it over follows from there.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -86,7 +86,7 @@ fn make(
     let keys = Keys::of(&unlocked);
     let (base, others) = match base((&unlocked, &how.recipients), destination.as_ref()) {
         Ok(None) => (None, false),
-        // What restores it reads every link, and nobody can remove one of them.
+        // What restores it reads every link, and no one can remove one of them.
         Ok(Some(base)) => (Some(base).filter(|base| base.link_count < LINKS_MAX), true),
         // What it would rest on is not whole: it has all pages.
         Err(EngineError::Backup(error)) if says_of_base(&error) => (None, true),

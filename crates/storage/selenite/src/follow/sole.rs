@@ -14,7 +14,7 @@ use crate::draft::{CLAIM, Draft, beside};
 use crate::error::io_error;
 use crate::storage::{Claim, Storage};
 
-/// Takes the claim; nothing where nobody may make a file beside the database.
+/// Takes the claim; nothing where no one may make a file beside the database.
 ///
 /// # Errors
 /// [`EngineError::Followed`] where another has it.

@@ -30,8 +30,8 @@ impl Follower {
             done = self.go_on(place, renew_every, is_last);
         }
         if done.is_err() && log_size(place) > log_size_max {
-            // Whoever comes back to it makes a new backup.
-            self.leave("the log had grown too long while nothing could be sent");
+            // Anyone who comes back to it makes a new backup.
+            self.leave("the log grew too long while nothing could be sent");
             self.holder.end_any_read();
             self.is_let_go = true;
         }
@@ -92,7 +92,7 @@ impl Follower {
         // removed-keys-open-nothing-new.
         let is_for = |archive: &Followed| archive.keys == self.look.keys;
         if !self.archive.as_ref().is_none_or(is_for) {
-            self.leave("who can open the database has changed");
+            self.leave("the key slots have changed");
         }
         self.send_rest()?;
         self.send()?;
@@ -243,7 +243,7 @@ impl Follower {
             self.tried = frames;
             let (copied, all) = self.other.checkpoint_passively()?;
             if copied == all && all > 0 {
-                // Nobody wrote meanwhile: on mark 0 the log may restart.
+                // No one wrote meanwhile: on mark 0 the log may restart.
                 return self.step();
             }
             if frames >= LONG {
@@ -272,7 +272,7 @@ impl Follower {
         Ok(())
     }
 
-    /// An archive that somebody removed is not added to.
+    /// An archive that someone removed is not added to.
     fn check_archive(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
             return Ok(());
@@ -298,8 +298,8 @@ impl Follower {
             return Ok(());
         }
         Err(EngineError::usage(
-            format!("{}: another database took its place", place.path.display()),
-            "follow that one, if it is meant: run the same command again",
+            format!("{}: replaced by another database", place.path.display()),
+            "to follow the new one, run the same command again",
         ))
     }
 }
@@ -332,7 +332,7 @@ pub(super) fn send(
 }
 
 /// Sends the pages that were written behind the last turn where the transaction's own log does not
-/// tell all of them: in one turn, since how the database was in between nobody knows. Answers
+/// tell all of them: in one turn, since how the database was in between no one knows. Answers
 /// whether all that was not sent is in the log that the transaction sees.
 fn send_rest(database: &Database, writer: &Arc<Mutex<LogWriter>>, look: &Look) -> Result<bool, EngineError> {
     let (writer, look, path) = (writer.clone(), look.clone(), database.path().to_owned());
@@ -382,7 +382,7 @@ fn lost(error: &BackupError) -> Option<&'static str> {
     if matches!(error, BackupError::Gone { .. }) {
         return Some(GONE);
     }
-    matches!(error, BackupError::Taken { .. }).then_some("another follows the database, too")
+    matches!(error, BackupError::Taken { .. }).then_some("another process follows the database, too")
 }
 
 /// A writer, whatever became of who had it last: it is as it was before the call that failed.
@@ -392,7 +392,7 @@ pub(super) fn locked(writer: &Mutex<LogWriter>) -> MutexGuard<'_, LogWriter> {
 
 /// `idle-is-free`: after how long a transaction is begun in any case: who can open the database may have changed.
 const LOOK: Duration = Duration::from_secs(5);
-const GONE: &str = "it is not at the destination any more";
+const GONE: &str = "it is no longer at the destination";
 const BEGUN_ANEW: &str = "the log was restarted before all of it was sent";
 /// Frames after which the log is copied: as many as SQLite's own automatic checkpoint has.
 const CHECKPOINT: u32 = 1000;

@@ -103,7 +103,7 @@ impl<'a> Copier<'a> {
             bad.sort_by_key(|bad| bad.page_no);
             return Err(EngineError::Refused {
                 what: format!(
-                    "{}: {} of the pages looked at are not authentic",
+                    "{}: {} of the pages read so far are not authentic",
                     self.work.path.display(),
                     bad.len()
                 ),

@@ -76,8 +76,8 @@ impl<'a> NewFile<'a> {
     }
 }
 
-/// Removes the drafts of other operations, which were cut off: with the lock held nobody else has one for this database.
-/// Answers which.
+/// Removes the drafts of other operations, which were cut off: with the lock held no one else has
+/// one for this database. Answers which.
 pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>, EngineError> {
     let draft = Draft::path_of(path, OFFLINE)?;
     let own = [beside(&draft, DONE), draft];
@@ -89,8 +89,9 @@ pub fn remove_others(storage: &dyn Storage, path: &Path) -> Result<Vec<PathBuf>,
     Ok(leftovers)
 }
 
-/// What the draft that is there was begun with, if it is what would be begun now: the database's keys and slots as they
-/// are, and this suite. Its superblocks are compared whole with what they would be, MAC and all: nothing in them is believed.
+/// What the draft that is there was begun with, if it is what would be begun now: the database's
+/// keys and slots as they are, and this suite. Its superblocks are compared whole with what they
+/// would be, MAC and all: nothing in them is believed.
 fn taken_over(
     storage: &dyn Storage,
     draft: &Path,
@@ -122,7 +123,7 @@ fn taken_over(
     Ok(is_same.then_some(second))
 }
 
-/// The only epoch in a superblock, and the log key, which nobody has authenticated.
+/// The only epoch in a superblock, and the log key, unauthenticated.
 fn new_keys_of(place: &[u8]) -> Option<(EpochRecord, [u8; 60])> {
     let size = u32::from_be_bytes(place.get(24..28)?.try_into().ok()?);
     let bytes = place.get(..usize::try_from(size).ok()?)?;
@@ -148,5 +149,5 @@ fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError
     }
 }
 
-/// What a draft is for nobody to do but its owner.
+/// What a draft is for no one to do but its owner.
 const OTHERS: u32 = 0o077;

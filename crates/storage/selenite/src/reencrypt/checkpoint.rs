@@ -8,14 +8,14 @@ use crate::EngineError;
 pub enum Checkpoint {
     /// All that was asked for. In rollback mode there is no log, and nothing to do.
     Done,
-    /// Somebody else is at one: nothing was waited for.
+    /// Someone else is at one: nothing was waited for.
     Elsewhere,
-    /// Somebody reads what is not to be written over, or writes.
+    /// Someone reads what is not to be written over, or writes.
     Held,
 }
 
 impl Checkpoint {
-    /// Copies the log into the database, as far as readers let it, and syncs. Nobody waits for it.
+    /// Copies the log into the database, as far as readers let it, and syncs. No process waits for it.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
@@ -43,8 +43,9 @@ impl Checkpoint {
         }
     }
 
-    /// Of busy, the frames in the log, and those that are copied. Both are -1 where nothing was begun: in rollback mode, or
-    /// as another has the checkpoint lock (sqlite3WalCheckpoint in wal.c takes that one without waiting).
+    /// Of busy, the frames in the log, and those that are copied. Both are -1 where nothing was
+    /// begun: in rollback mode, or as another has the checkpoint lock (sqlite3WalCheckpoint in
+    /// wal.c takes that one without waiting).
     fn of((busy, in_log, copied): (i64, i64, i64)) -> Self {
         match (busy, in_log) {
             (0, _) if in_log == copied => Self::Done,

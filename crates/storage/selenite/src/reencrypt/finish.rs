@@ -72,7 +72,7 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
     pub fn note_all_done(&self) -> Result<(), EngineError> {
-        self.patiently("waiting for who writes", || {
+        self.patiently("waiting for writers", || {
             let noted = self.0.database.change(|unlocked: &Unlocked| {
                 if unlocked.superblock.state == State::Finishing {
                     return Ok(Next::Leave(()));
@@ -92,12 +92,12 @@ impl<'a> Finish<'a> {
     /// # Errors
     /// [`EngineError::Interrupted`]; what SQLite and the VFS say.
     pub fn empty_log(&self) -> Result<(), EngineError> {
-        self.patiently("waiting for who reads", || Ok(self.try_empty_log()?.then_some(())))
+        self.patiently("waiting for readers", || Ok(self.try_empty_log()?.then_some(())))
     }
 
-    /// Whether the log is empty now, also after a crash. Where many write, somebody is at a
+    /// Whether the log is empty now, also after a crash. Where many write, someone is at a
     /// checkpoint most of the time: that one's end is waited for. The write lock is taken only when
-    /// all is copied, so that nobody waits for what a reader forbids.
+    /// all is copied, so that no process waits for what a reader forbids.
     fn try_empty_log(&self) -> Result<bool, EngineError> {
         for _ in 0..CHECKPOINT_TRIES {
             let checkpoint = match Checkpoint::passive(self.0)? {
@@ -138,7 +138,7 @@ impl<'a> Finish<'a> {
     }
 
     /// `drop-under-lock`: the end: under the write lock, in one piece. `None` if something of the
-    /// old epoch came to light, or somebody wrote at the moment.
+    /// old epoch came to light, or someone wrote at the moment.
     ///
     /// # Errors
     /// What SQLite and the VFS say.
@@ -147,7 +147,7 @@ impl<'a> Finish<'a> {
         match database.begin() {
             Ok(()) => {}
             Err(EngineError::Busy { .. }) => {
-                self.0.wait("waiting for who writes", Duration::from_millis(5))?;
+                self.0.wait("waiting for writers", Duration::from_millis(5))?;
                 return Ok(None);
             }
             Err(error) => return Err(error),
@@ -192,7 +192,7 @@ impl<'a> Finish<'a> {
     }
 
     /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros.
-    /// With the write lock held and nothing written under it, what it holds is nobody's. It is cut
+    /// With the write lock held and nothing written under it, what it holds is no one's. It is cut
     /// and not removed: a connection that still reads keeps it open after a commit, and would write
     /// the next one into a file that no recovery finds.
     fn empty_journal(&self) -> Result<(), EngineError> {

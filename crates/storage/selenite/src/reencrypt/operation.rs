@@ -35,7 +35,7 @@ impl Operation {
         Self::begin_as(storage, path, false)
     }
 
-    /// Begins one that copies the database while nobody else uses it.
+    /// Begins one that copies the database while no other process uses it.
     ///
     /// # Errors
     /// As [`Operation::begin`].
@@ -107,10 +107,10 @@ impl Operation {
     }
 
     fn named(&self, what: &str) -> String {
-        if !what.starts_with(FOR_SOMEBODY) || what.contains(':') {
+        if !what.starts_with(WAITING_FOR) || what.contains(':') {
             return what.to_owned();
         }
-        let found = if what.ends_with("writes") {
+        let found = if what.ends_with("writers") {
             who_writes(&self.path)
         } else {
             holders(&self.path)
@@ -148,8 +148,8 @@ fn kind(waiting: &str) -> &str {
     waiting.split(':').next().unwrap_or_default()
 }
 
-/// What is being done to a database now; nothing if nobody is at it. What a process that was killed has left is not
-/// believed: its number may be another's by now, but the lock is nobody's.
+/// What is being done to a database now; nothing if no one is at it. What a process that was killed has left is not
+/// believed: its number may be another's by now, but the lock is no one's.
 ///
 /// # Errors
 /// [`EngineError::Io`], also where something else than a file of this one name is in its place.
@@ -176,7 +176,7 @@ fn take(storage: &dyn Storage, path: &Path) -> Result<Box<dyn Claim>, EngineErro
         if let Some(claim) = storage.claim(&file).map_err(io_error("create", &file))? {
             return Ok(claim);
         }
-        // Who only looks whether somebody is at it has a lock, too, for a moment.
+        // Who only looks whether someone is at it has a lock, too, for a moment.
         refuse_second(storage, path)?;
         std::thread::sleep(CLAIM_PAUSE);
     }
@@ -200,8 +200,8 @@ pub fn file_of(path: &Path) -> PathBuf {
     beside(path, "-selenite")
 }
 
-/// With what [`Operation::waiting`] begins where it is for others.
-const FOR_SOMEBODY: &str = "waiting for who";
+/// The beginning of [`Operation::waiting`] while it waits for other processes.
+const WAITING_FOR: &str = "waiting for";
 const CLAIM_TRIES: u32 = 50;
 const CLAIM_PAUSE: Duration = Duration::from_millis(2);
 const WRITE_EVERY: Duration = Duration::from_millis(250);

@@ -1,4 +1,4 @@
-//! How much at once, and how long to rest: so that nobody waits longer than was allowed.
+//! How much at once, and how long to rest: so that no process waits longer than was allowed.
 
 use std::time::{Duration, Instant};
 
@@ -46,9 +46,10 @@ impl Pace {
         }
     }
 
-    /// How many pages the next batch may have: few where others write, who sleep the longer the longer they find the lock
-    /// taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so on). Not in rollback mode, in which every commit waits for
-    /// all readers, and most have to be tried again.
+    /// How many pages the next batch may have: few where others write, who sleep the longer the
+    /// longer they find the lock taken (sqliteDefaultBusyCallback in main.c: 1, 2, 5, 10 ms and so
+    /// on). Not in rollback mode, in which every commit waits for all readers, and most have to be
+    /// tried again.
     pub fn batch_size(&self, has_company: bool) -> u32 {
         if has_company {
             self.batch_size.min(self.company_batch_size)
@@ -57,8 +58,8 @@ impl Pace {
         }
     }
 
-    /// Hears what a batch took. The next has half as many pages where it came near to what is allowed, and one eighth more
-    /// where it was far from that.
+    /// Hears what a batch took. The next has half as many pages where it came near to what is
+    /// allowed, and one eighth more where it was far from that.
     pub fn note(&mut self, taken: Taken) {
         if taken.page_count == 0 {
             return;

@@ -82,7 +82,7 @@ pub struct Pages<'a> {
     /// As what it is reported.
     pub phase: Phase,
     work: &'a Work<'a>,
-    /// Changes with every commit of somebody else; nothing before it was read for the first time.
+    /// Changes with every commit of someone else; nothing before it was read for the first time.
     version: Option<u64>,
     has_company_until: Option<Instant>,
     /// When the last rest ended, and how long had been slept by then.
@@ -114,7 +114,7 @@ impl<'a> Pages<'a> {
             let count = u64::try_from(found.pages().count()).unwrap_or(0);
             if count > 0 {
                 let Some(taken) = self.batch(&found)? else {
-                    self.work.wait("waiting for who reads", BUSY_PAUSE)?;
+                    self.work.wait("waiting for readers", BUSY_PAUSE)?;
                     continue;
                 };
                 pace.note(taken);
@@ -131,7 +131,7 @@ impl<'a> Pages<'a> {
         Ok(pace.page_count() - before)
     }
 
-    /// One transaction. Waits for whoever writes. `None` where it was taken back, as others were reading.
+    /// One transaction. Waits for anyone who writes. `None` where it was taken back, as others were reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
         let synced = sync_time(database)?;
@@ -146,7 +146,7 @@ impl<'a> Pages<'a> {
                 page_count,
                 lock: elapsed.saturating_sub(in_sync),
             })),
-            // Somebody reads, in rollback mode.
+            // Someone reads, in rollback mode.
             Err(EngineError::Busy { .. }) => {
                 let _ = database.batch("ROLLBACK");
                 self.note_company();
@@ -180,9 +180,10 @@ impl<'a> Pages<'a> {
             match self.work.database.begin() {
                 Err(EngineError::Busy { .. }) => {
                     self.note_company();
-                    // Where many write, there are but moments between two commits; a long transaction can be asked after seldom.
+                    // Where many write, there are but moments between two commits; a long
+                    // transaction can be asked after seldom.
                     let wait = if began.elapsed() < LONG { LOOK_AGAIN } else { BUSY_PAUSE };
-                    self.work.wait("waiting for who writes", wait)?;
+                    self.work.wait("waiting for writers", wait)?;
                 }
                 answer => {
                     // All of it was waiting, also what was waited within.
@@ -232,11 +233,11 @@ impl<'a> Pages<'a> {
 }
 
 impl Work<'_> {
-    /// Reads, however long others are in the way: in rollback mode whoever commits is.
+    /// Reads, however long others are in the way: in rollback mode anyone who commits is.
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {
-                Err(EngineError::Busy { .. }) => self.wait("waiting for who writes", LOOK_AGAIN)?,
+                Err(EngineError::Busy { .. }) => self.wait("waiting for writers", LOOK_AGAIN)?,
                 answer => return answer,
             }
         }
@@ -278,7 +279,7 @@ const LOOK_COUNT: u32 = 4096;
 const COMPANY: Duration = Duration::from_secs(1);
 /// After a commit that readers were in the way of.
 const BUSY_PAUSE: Duration = Duration::from_millis(20);
-/// After which somebody has the write lock for long.
+/// After which someone has the write lock for long.
 const LONG: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
 /// A sleep is cut into these, so that Ctrl-C is heard.

@@ -1,4 +1,4 @@
-//! `DB-selenite-pause`: while it is there, whoever re-encrypts the database's pages rests between two batches.
+//! `DB-selenite-pause`: while it is there, anyone who re-encrypts the database's pages rests between two batches.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -22,7 +22,7 @@ pub fn pause(storage: &dyn Storage, path: &Path) -> Result<(), EngineError> {
     }
 }
 
-/// What is there already asks for a rest, unless it is a link to nothing: nobody would see it.
+/// What is there already asks for a rest, unless it is a link to nothing: no one would see it.
 fn replace_link(storage: &dyn Storage, file: &Path) -> Result<(), EngineError> {
     if storage.attributes(file).is_ok() {
         return Ok(());

@@ -69,7 +69,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
             }
             match past.or_else(|| finished().next()) {
                 Some(entry) => wanted(&entry.name)?,
-                None => return Err(none(destination, "it holds none that was finished").into()),
+                None => return Err(none(destination, "it has no finished backup").into()),
             }
         }
         Which::At(time) => {
@@ -83,7 +83,7 @@ pub fn open(destination: &dyn Destination, how: &Restore, keys: &KeySource<'_>) 
                     break;
                 }
             }
-            found.ok_or_else(|| none(destination, "it holds none that is as old as that"))?
+            found.ok_or_else(|| none(destination, "it has none that old"))?
         }
     };
     let until = match &how.which {
@@ -155,25 +155,22 @@ fn check_gap(destination: &dyn Destination, (tip, entry): (&Backup, &Entry), log
     let beyond = entry.log_count - entry.log_whole;
     let later = match behind_gap(destination, tip, entry) {
         Some(last) => format!("of up to {}", utc(last.made)),
-        None => "of which the last does not open".to_owned(),
+        None => "of which the last is not authentic".to_owned(),
     };
     // Asked for by the second: what the last object before the gap has is of a part of one.
     let last = log.all_until.map(|millis| millis.saturating_sub(1) / 1000);
     let next = match last.filter(|&last| last >= tip.facts.made) {
-        Some(last) => format!(
-            "take what was followed before: --at {}, or any moment before it",
-            utc(last)
-        ),
-        None => format!("take the backup as it was made: --backup {}", entry.name),
+        Some(last) => format!("restore an earlier state: --at {}, or before", utc(last)),
+        None => format!("restore the backup itself: --backup {}", entry.name),
     };
     Err(EngineError::Backup(BackupError::Gap {
         archive: entry.name.clone(),
         object: Part::Log(entry.log_whole).to_string(),
         beyond: format!(
-            "what was committed then, and {beyond} later {} {later}, can't be reached",
+            "commits from then on cannot be restored, including {beyond} later {} {later}",
             if beyond == 1 { "object" } else { "objects" }
         ),
-        next: format!("{next}; or find that object, below a mount point say, and put it back"),
+        next: format!("{next}; or find that object, for example below a mount point, and put it back"),
     }))
 }
 
@@ -188,21 +185,21 @@ fn database_of(catalog: &Catalog, destination: &dyn Destination, how: &Restore) 
     if let Which::Named(name) = &how.which {
         ids.retain(|&id| catalog.of(id).any(|entry| entry.name == *name));
         if ids.is_empty() {
-            return Err(none(destination, &format!("it holds no backup {name}")).into());
+            return Err(none(destination, &format!("it has no backup {name}")).into());
         }
     }
     match ids.as_slice() {
-        [] => Err(none(destination, "it holds no backup").into()),
+        [] => Err(none(destination, "it has no backups").into()),
         [id] => Ok(*id),
         several => {
             let ids: Vec<String> = several.iter().map(|&id| hex(id)).collect();
             Err(EngineError::usage(
                 format!(
-                    "{} holds backups of several databases: {}",
+                    "{} has backups of several databases: {}",
                     destination.place(),
                     ids.join(", ")
                 ),
-                "name one of them: --database ID",
+                "choose one: --database ID",
             ))
         }
     }

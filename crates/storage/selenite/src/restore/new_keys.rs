@@ -3,7 +3,7 @@
 //! - new-data-and-log-key: the data key and the log key are new: no page and no log of another file
 //!   of the same database is ever read with it.
 //! - identity-kept-or-new: database id, master key and slots are as they were when it was backed
-//!   up; or, where others are to open it or nobody knows the master key, it is another database,
+//!   up; or, where others are to open it or no one knows the master key, it is another database,
 //!   with an id of its own: a pin of the old one does not speak of it. Who is to have a slot
 //!   besides (`add_own_slot`) has it before the file has its name.
 //! - epoch-and-generation-above: epoch and generation are above those of the archive, and above
@@ -50,9 +50,9 @@ impl NewKeys {
             OpenedBy::Slot(_) | OpenedBy::Master | OpenedBy::Recipient => {
                 if recipients.is_empty() {
                     return Err(EngineError::usage(
-                        "the identity opens this backup, and none of its database's key slots: nobody would have a key to what \
-                         is restored",
-                        "say who is to open it: --for age1...",
+                        "the identity opens this backup but none of its database's key slots, so no one could open \
+                            the restored database",
+                        "add a key holder: --for age1...",
                     ));
                 }
                 let made = create(facts.page_size, suite, recipients, now, &mut os_random)?;
@@ -61,14 +61,11 @@ impl NewKeys {
         };
         if first.superblock.page_size != facts.page_size {
             return Err(EngineError::Refused {
-                what: format!(
-                    "backup {}: its pages have another size than its database",
-                    backup.name()
-                ),
+                what: format!("backup {}: its page size is not its database's", backup.name()),
                 pages: Vec::new(),
             });
         }
-        // FORMAT 3.9: nobody opens it before its pages are in it.
+        // FORMAT 3.9: no one opens it before its pages are in it.
         first.set_pages_exist(facts.page_count > 0);
         let generation = first.superblock.generation.checked_add(1);
         let second = first.with_generation(generation.ok_or(KeyError::GenerationExhausted)?);
@@ -118,7 +115,7 @@ fn suite_of(backup: &Backup, allow_deprecated: bool, keep_clear: bool) -> Result
     if suite.is_deprecated() && !allow_deprecated {
         return Err(EngineError::usage(
             format!("the database was sealed in {suite}, which is deprecated"),
-            "add --allow-deprecated, and reencrypt it then",
+            "add --allow-deprecated, then reencrypt it",
         ));
     }
     Ok(suite)

@@ -63,7 +63,7 @@ impl<'a> Place<'a> {
             let kind = match check_free(storage, to) {
                 Ok(()) => Kind::Free,
                 Err(EngineError::Exists { .. }) if may_replace => {
-                    Kind::Unopened("its logs are there, and it is not".to_owned(), None)
+                    Kind::Unopened("its logs exist, but the database does not".to_owned(), None)
                 }
                 Err(EngineError::Exists { path, .. }) => return Err(EngineError::Exists { path, can_force: true }),
                 Err(error) => return Err(error),
@@ -155,7 +155,7 @@ enum Locked {
     Unopenable(String),
 }
 
-/// Whoever uses it, or a disk that does not answer, is another matter: an error.
+/// Anyone who uses it, or a disk that does not answer, is another matter: an error.
 fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, EngineError> {
     let present = match inspect(storage, path) {
         Err(error) if matches!(error.class(), Class::NotEncrypted | Class::Data) => {
@@ -169,7 +169,7 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
         Present::Empty | Present::Foreign => {
             let error = EngineError::NotEncrypted {
                 path: path.to_owned(),
-                what: "it is no database",
+                what: "not a database",
             };
             return Ok(Locked::Unopenable(error.to_string()));
         }
@@ -231,7 +231,7 @@ fn check_same(storage: &dyn Storage, path: &Path, looked_at: Option<&Attributes>
     }
     Err(EngineError::Busy {
         path: path.to_owned(),
-        what: "another file has taken its place",
+        what: "it was replaced by another file",
     })
 }
 

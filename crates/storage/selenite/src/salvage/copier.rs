@@ -60,7 +60,7 @@ enum Purpose {
 }
 
 impl<'a, 'g> Copier<'a, 'g> {
-    /// Prepares a new, empty database. Until it is whole nobody knows it, so nothing has to survive a crash.
+    /// Prepares a new, empty database. Until it is whole no one knows it, so nothing has to survive a crash.
     ///
     /// # Errors
     /// What SQLite says.

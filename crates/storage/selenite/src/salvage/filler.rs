@@ -25,7 +25,7 @@ pub struct Filler<'a> {
 
 impl<'a> Filler<'a> {
     /// For a table. Fails with SQLite's words where only the database's application could fill it: a generated column
-    /// may call a function, an index may use a collation, that nobody else has.
+    /// may call a function, an index may use a collation, that no one else has.
     pub fn new(database: &'a Database, layout: &'a TableLayout, encoding: Encoding) -> Result<Self, String> {
         let mut filler = Self {
             database,
@@ -44,7 +44,7 @@ impl<'a> Filler<'a> {
     /// What SQLite says that is not the row's fault.
     pub fn insert(&mut self, rowid: Option<i64>, payload: &[u8]) -> Result<Result<(), String>, EngineError> {
         let Some(values) = record::values(payload) else {
-            return Ok(Err("it is no record".to_owned()));
+            return Ok(Err("not a record".to_owned()));
         };
         if values.len() > self.layout.columns.len() {
             return Ok(Err(format!("it has {} fields", values.len())));
@@ -54,7 +54,7 @@ impl<'a> Filler<'a> {
         }
         match self.try_insert(rowid, &values) {
             Ok(1) => Ok(Ok(())),
-            Ok(_) => Ok(Err("SQLite left it out".to_owned())),
+            Ok(_) => Ok(Err("SQLite omitted it".to_owned())),
             Err(error) => refusal(self.database, error).map(Err),
         }
     }

@@ -146,7 +146,7 @@ fn free_name(database: &Database, old: &[Entry]) -> Result<String, EngineError> 
             return Ok(name);
         }
     }
-    Err(EngineError::usage("every name of a table is taken", "report this"))
+    Err(EngineError::usage("no free table name", "report this"))
 }
 
 /// The columns before the fields.

@@ -1,6 +1,6 @@
 //! Makes what the entries of the old schema name, and nothing else.
 //!
-//! - definition-makes-its-entry: whoever could write to the schema table could have put anything
+//! - definition-makes-its-entry: anyone who could write to the schema table could have put anything
 //!   there. Once a definition has run there is one new thing, of its entry's kind and name; or else
 //!   all that it did is undone.
 //! - no-table-from-query: no table is made from a query, which need not end: SQLite itself refuses
@@ -145,7 +145,7 @@ fn begins_with(sql: &str, words: &str) -> bool {
     start.is_some_and(|start| start.eq_ignore_ascii_case(words))
 }
 
-const NO_DEFINITION: &str = "its definition is none";
+const NO_DEFINITION: &str = "not a definition";
 const OTHER: &str = "its definition makes something else";
 /// <https://sqlite.org/pragma.html#pragma_writable_schema>
 const READ_ANEW: &str = "PRAGMA writable_schema = RESET";

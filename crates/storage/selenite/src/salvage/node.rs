@@ -1,5 +1,5 @@
 //! One page of a b-tree (sqlite.org/fileformat.html, 1.6). What it says is checked: it is authentic, but may be what
-//! somebody wrote here before, or what a fault in SQLite made.
+//! someone wrote here before, or what a fault in SQLite made.
 
 use super::record::varint;
 

@@ -1,6 +1,6 @@
 //! What a database's pages are, and which of them are spoken for.
 //!
-//! - one-owner-per-page: a page belongs to one tree, chain or list: whoever comes to it second does
+//! - one-owner-per-page: a page belongs to one tree, chain or list: anyone who comes to it second does
 //!   not get it.
 
 use super::node::{Cell, Node, NodeKind, u32_at};
@@ -24,7 +24,7 @@ impl std::fmt::Display for Why {
         f.write_str(match self {
             Self::Bad => "not authentic",
             Self::Missing => "missing",
-            Self::Misplaced => "authentic, but not what belongs here",
+            Self::Misplaced => "authentic, but in the wrong place",
         })
     }
 }
@@ -109,7 +109,7 @@ impl<'a> PageSurvey<'a> {
             .map(|(page_no, _)| page_no)
     }
 
-    /// The authentic leaves of tables that nobody has taken.
+    /// The authentic leaves of tables that no one has taken.
     pub fn untaken_leaves(&self) -> Vec<u32> {
         (1..=self.snapshot.page_count())
             .zip(&self.marks)

@@ -75,7 +75,7 @@ fn lose_all(survey: &mut PageSurvey<'_>, pages: &[u32], report: &mut TableReport
     for &page_no in pages {
         // A page that can't be read now has no row that would be missed.
         let _ = each_row(survey, page_no, |rowid, _| {
-            report.lose_row(rowid, page_no, "its table could not be made");
+            report.lose_row(rowid, page_no, "its table could not be created");
             Ok(())
         })?;
     }

@@ -7,16 +7,16 @@
 //!   it; unless a checkpoint has copied what lies behind that frame: then the file is newer than
 //!   the log's beginning, and all of its authentic frames count.
 //! - no-older-substitute: a page whose committed image is known to be bad has no older image put in
-//!   its place. Where nobody can say which page a bad frame held, and it may have been copied or
-//!   not, every page without a later image may be older than its last commit; and where nobody can
+//!   its place. Where it is unknown which page a bad frame held, and it may have been copied or
+//!   not, every page without a later image may be older than its last commit; and where no one can
 //!   say which page a bad record of a hot journal held, one without a record may be newer. Such
 //!   pages are used, and named ([`Snapshot::is_certain`]).
-//! - no-locks-no-writes: nothing is written and no lock is taken. Whether somebody wrote meanwhile
+//! - no-locks-no-writes: nothing is written and no lock is taken. Whether someone wrote meanwhile
 //!   is seen by comparing [`Mark`]s.
 //! - damaged-header-by-first-frame: a log whose header is damaged counts by the salts of its first
 //!   frame: that was written after the header. If that is damaged, too, what follows may be of an
 //!   older log, and the file alone counts.
-//! - page-count-is-bounded: nobody has authenticated how many pages there are: no more are looked
+//! - page-count-is-bounded: no one has authenticated how many pages there are: no more are looked
 //!   at than the file and the logs have.
 
 use std::collections::{HashMap, HashSet};
@@ -63,7 +63,7 @@ enum Place {
     Lost,
 }
 
-/// What differs after somebody has written to a database.
+/// What differs after someone has written to a database.
 #[derive(PartialEq, Eq)]
 pub struct Mark {
     changed: Option<SystemTime>,
@@ -104,7 +104,7 @@ impl<'a> Snapshot<'a> {
         if snapshot.page_count == 0 && view.unlocked.superblock.pages_exist {
             return Err(EngineError::NotEncrypted {
                 path: path.to_owned(),
-                what: "all its pages were cut off",
+                what: "all its pages were truncated",
             });
         }
         if snapshot.read_image(PageNo(1)) {
@@ -156,7 +156,7 @@ impl<'a> Snapshot<'a> {
         &self.bad_logs
     }
 
-    /// What would differ if somebody had written since.
+    /// What would differ if someone had written since.
     pub fn into_mark(self) -> Mark {
         self.mark
     }
@@ -220,7 +220,7 @@ impl<'a> Snapshot<'a> {
             if let Some(unknown) = reading.last_unknown {
                 let behind = frames.partition_point(|(frame, _)| frame.index < unknown);
                 if is_all_copied {
-                    // What was in any of them, or in the one that nobody knows, is in the file.
+                    // What was in any of them, or in the one that no one knows, is in the file.
                     frames.drain(..behind);
                 } else {
                     self.certain = Some(frames[behind..].iter().map(|(frame, _)| frame.page_no).collect());
@@ -275,7 +275,7 @@ impl<'a> Snapshot<'a> {
             return Ok(false);
         }
         self.mark.journal_records = Some(reading.report.record_count);
-        // Nobody has authenticated the count: it is no more than there are pages of.
+        // No one has authenticated the count: it is no more than there are pages of.
         let most = reading.records.iter().map(|record| record.page_no).max();
         let most = most.unwrap_or(0).max(self.page_count);
         for record in reading.records {

@@ -51,7 +51,7 @@ impl DiskClaim {
 
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
-        // In one write, over all that was there before: empty lines mean nothing, and whoever reads
+        // In one write, over all that was there before: empty lines mean nothing, and anyone who reads
         // meanwhile sees no tail.
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
@@ -77,7 +77,7 @@ pub fn open_sole(options: &mut OpenOptions, path: &Path) -> io::Result<File> {
     };
     let found = file.metadata()?;
     if !found.is_file() || found.nlink() > 1 {
-        return Err(io::Error::other("it is no file of this one name: remove it"));
+        return Err(io::Error::other("not a regular file with one name: remove it"));
     }
     Ok(file)
 }

@@ -1,4 +1,4 @@
-//! Where the pages of a database come from: from SQLite, or from a file that nobody writes.
+//! Where the pages of a database come from: from SQLite, or from a file that no process writes.
 
 use rusqlite::Statement;
 use selenite_cipher::{PageCipher, PageNo};

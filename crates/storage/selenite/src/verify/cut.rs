@@ -58,7 +58,7 @@ fn missing_page(
     let mut held = Ahead::new(subject, wal, journal)?.held_between(present + 1, promised);
     let lock_page = view.geometry.lock_page().0;
     if (present + 1..=promised).contains(&lock_page) {
-        // It has no place, and nobody writes it.
+        // It has no place, and no process writes it.
         held.push(lock_page);
         held.sort_unstable();
     }
@@ -78,7 +78,7 @@ fn missing_page(
         more if more == promised - first => format!(", with all up to page {promised}"),
         more => format!(", with {more} more up to page {promised}"),
     };
-    let why = format!("missing{all}: the file was cut");
+    let why = format!("missing{all}: the file was truncated");
     Ok(Some(BadPage::new(Origin::Database, first, None, why)))
 }
 

@@ -223,7 +223,7 @@ impl Journal<'_> {
             let start = magic_from_disk(*start);
             bytes[..8].copy_from_slice(&start);
         }
-        // A sector size that nobody has would make the next header lie anywhere.
+        // A sector size that no one has would make the next header lie anywhere.
         let is_sane = |header: &Header| {
             header.sector_size.is_power_of_two() && (SECTOR_MIN..=SECTOR_MAX).contains(&header.sector_size)
         };

@@ -24,9 +24,9 @@ pub(crate) struct Keys<'a> {
 }
 
 enum Source<'a> {
-    /// They are at hand, and nobody changes them.
+    /// They are available, and no one changes them.
     Given(&'a Unlocked),
-    /// Somebody's identity opens the superblock, each time again.
+    /// Someone's identity opens the superblock, each time again.
     Asked(Box<Asked>),
 }
 
@@ -37,7 +37,7 @@ struct Asked {
 }
 
 impl<'a> Keys<'a> {
-    /// Those at hand, of a database that nobody else uses.
+    /// Those available, of a database that no other process uses.
     pub(crate) fn given(path: &'a Path, access: &'a Access, unlocked: &'a Unlocked) -> Self {
         let source = Source::Given(unlocked);
         Self { path, access, source }
@@ -120,7 +120,7 @@ pub(crate) fn look_again<T>(
 /// matter here.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// Whoever re-encrypts all pages moves the cursor often; but nobody a hundred times while few pages are looked at.
+/// Anyone who re-encrypts all pages moves the cursor often; but no one a hundred times while few pages are looked at.
 const CHANGE_COUNT_MAX: u32 = 100;
 
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl Search<'_> {
         self.found.len() == self.wanted.len() || self.pages.is_interrupted()
     }
 
-    /// Whether a page is there and was not visited; it is then. Notes its owner if somebody wants to know.
+    /// Whether a page is there and was not visited; it is then. Notes its owner if someone wants to know.
     fn visit(&mut self, page_no: u32, owner: &Owner) -> bool {
         if page_no == 0 || page_no > self.pages.count() {
             return false;

@@ -3,9 +3,9 @@
 //!
 //! - one-read-transaction: the pages are those of one read transaction, read from the file and the
 //!   log themselves: neither SQLite's page cache nor the pool answers. No other descriptor is
-//!   opened (no-second-descriptor in `raw_file.rs`), and nobody waits but a checkpoint.
+//!   opened (no-second-descriptor in `raw_file.rs`), and no process waits but a checkpoint.
 //! - last-image-only: of a log only the last image of each page is looked at: the others are read
-//!   by nobody any more.
+//!   by no one any more.
 
 use std::path::{Path, PathBuf};
 

@@ -14,7 +14,7 @@
 //! - overwritten-is-reread: what others overwrote while it was read is read again: a fault is one
 //!   of the log as it is.
 //! - later-epoch-twice: where the frame at which the log would end and the next one are both of an
-//!   epoch above the highest (FORMAT 6.4 number 2), it is bad, too: nobody opens that log.
+//!   epoch above the highest (FORMAT 6.4 number 2), it is bad, too: no one opens that log.
 
 use std::collections::BTreeMap;
 
@@ -122,7 +122,7 @@ pub struct Reading {
     pub behind: Vec<FrameAt>,
     /// The frames up to that commit that are bad.
     pub bad_frames: Vec<FrameAt>,
-    /// The last frame before that commit of which nobody knows what page it holds.
+    /// The last frame before that commit of which it is unknown what page it holds.
     pub last_unknown: Option<u64>,
     /// How many pages the database has after the last of `frames`; and after the last of `behind`.
     pub page_counts: (u32, u32),
@@ -413,5 +413,5 @@ fn bad_header(why: String) -> BadPage {
     BadPage::new(Origin::Wal, 0, None, why)
 }
 
-/// 100: whoever begins a log again does so once in many frames, and reading takes less than writing.
+/// 100: anyone who begins a log again does so once in many frames, and reading takes less than writing.
 const READ_COUNT_MAX: u32 = 100;

@@ -1,4 +1,4 @@
-//! A file that takes a database's place can be used by whom the old one could, and by nobody else.
+//! A file that takes a database's place can be used by whom the old one could, and by no one else.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -75,7 +75,7 @@ fn an_access_list_and_the_users_attributes_go_with_the_name() {
     });
 }
 
-/// The default list of a folder is for new files: this one is in the place of an old one, which nobody else could read.
+/// The default list of a folder is for new files: this one is in the place of an old one, which no one else could read.
 #[test]
 fn who_could_not_read_the_old_file_can_not_read_the_new_one() {
     let bench = Bench::new();

@@ -337,7 +337,7 @@ fn an_old_page_of_a_session_that_the_anchor_does_not_know_is_changed_and_a_chain
     assert_eq!(compare(&bench, &path, &chained).verdict(), Verdict::Older);
 }
 
-/// Somebody reads from the log, or writes, all the time: there is no moment to anchor.
+/// Someone reads from the log, or writes, all the time: there is no moment to anchor.
 #[test]
 fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
     for sql in ["BEGIN IMMEDIATE", "BEGIN; SELECT * FROM note"] {

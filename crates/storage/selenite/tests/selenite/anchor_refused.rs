@@ -75,14 +75,14 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
         assert_eq!(error.class(), Class::Data);
         assert!(!error.advice().is_empty());
     };
-    refused(&other, "and this is database");
+    refused(&other, ", not of ");
     let text = fs::read_to_string(&anchor).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.iter().any(|line| line.starts_with("session ")), "{text}");
     for (index, line) in lines.iter().enumerate() {
         let why = match line.split(' ').next().unwrap() {
             "selenite" => "not an anchor",
-            "database" => "and this is database",
+            "database" => ", not of ",
             "key" => "another master key",
             _ => "was altered",
         };
@@ -97,7 +97,7 @@ fn an_anchor_that_is_not_to_be_believed_is_refused_and_says_why() {
             why
         };
         refused(&path, why);
-        // The line is gone, but for the first ones, without which nobody can say whose it is.
+        // The line is gone, but for the first ones, without which it is unknown whose it is.
         if index > 4 {
             let mut without = lines.clone();
             without.remove(index);

@@ -118,7 +118,7 @@ fn pages_of_every_size_and_suite_come_back_compressed_or_not() {
     }
 }
 
-/// A ledger of which the sum is always 0, while somebody moves money about.
+/// A ledger of which the sum is always 0, while someone moves money about.
 #[test]
 fn a_backup_beside_writers_is_of_one_moment() {
     for mode in ["WAL", "DELETE"] {
@@ -335,7 +335,7 @@ fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
     assert_eq!(now(&bench, &to), now(&bench, &path));
 }
 
-/// Whoever knows a former master key can write backups under it.
+/// Anyone who knows a former master key can write backups under it.
 #[test]
 fn a_backup_under_a_former_master_key_is_no_base() {
     let bench = Bench::new();
@@ -376,7 +376,8 @@ fn a_backup_for_others_is_no_base() {
     );
 }
 
-/// A name from years ahead is no base, and later backups have names of their own time; one from an hour ahead is come after.
+/// A name from years ahead is no base, and later backups have names of their own time; one from an
+/// hour ahead is come after.
 #[test]
 fn a_clock_that_jumped_does_not_hold_up_those_that_follow() {
     let bench = Bench::new();

@@ -43,7 +43,7 @@ fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_b
 
     let refused = restore(&Disk, shelf.place.as_ref(), &own, &to("new.db"), &nobody).unwrap_err();
     assert_eq!(refused.class(), Class::Key, "{refused}");
-    assert!(refused.to_string().contains("nothing shows that a holder"), "{refused}");
+    assert!(refused.to_string().contains("no proof that a holder"), "{refused}");
     let restored = restore(&Disk, shelf.place.as_ref(), &any, &to("new.db"), &nobody).unwrap();
     assert!(!restored.is_own);
     let what = Drill {

@@ -65,7 +65,7 @@ impl Shelf {
             change_counter: 1,
             generation: 1,
             made,
-            // Somebody may follow the database from there.
+            // Someone may follow the database from there.
             log: Some(POSITION),
             digest,
             parts: Vec::new(),
@@ -253,7 +253,7 @@ fn a_backup_that_lacks_a_page_is_bad_and_one_from_before_a_truncation_is_not() {
     let (alone, _) = shelf.made(10, None, 1);
     let found = shelf.verify();
     let lost = format!(
-        "{longer}: 2 of its pages are in none of its parts, nor in what it rests on: the first is {}",
+        "{longer}: 2 of its pages are missing from its parts and its bases, the first is {}",
         page_count + 1
     );
     assert_eq!(faults(&found, &longer), [lost]);
@@ -274,7 +274,7 @@ fn a_log_is_verified_with_the_backup_that_it_goes_on_from() {
         Outcome::Bad(_) | Outcome::Unfinished | Outcome::Closed(_) | Outcome::OnClosed(_) => None,
     };
     assert_eq!(until, Some(3000), "{:?}", one.outcome);
-    // Somebody is at it: it stays, whatever the rules say.
+    // Someone is at it: it stays, whatever the rules say.
     let (newer, _) = shelf.made(20, None, 1);
     let pruned = shelf.prune(last(1), true);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == followed).unwrap();
@@ -388,7 +388,7 @@ fn pruning_removes_what_no_rule_keeps_and_nothing_that_is_not_ours() {
     assert_eq!(shelf.names(), [fifth.as_str()]);
 }
 
-/// What it rests on is in it, and nobody can say what that is.
+/// What it rests on is in it, and it is unknown what that is.
 #[test]
 fn of_a_backup_that_lost_its_beginning_nothing_is_removed() {
     let shelf = Shelf::new();

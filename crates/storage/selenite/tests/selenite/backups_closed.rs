@@ -33,7 +33,7 @@ fn made_for(shelf: &Shelf, made: u64, base: Option<Base>, page_count: u32, to: &
     (writer.name().clone(), Base { archive_id, manifest })
 }
 
-/// Somebody who keeps a key of backups alone, and who that is.
+/// Someone who keeps a key of backups alone, and who that is.
 fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
     let key = selenite_keyring::keygen(0);
     let path = shelf.bench.path("escrow-key");
@@ -107,7 +107,7 @@ fn keep_last() -> Prune {
     }
 }
 
-/// A timer makes them for somebody, and somebody makes one by hand, for nobody.
+/// A timer makes them for someone, and someone makes one by hand, for no one.
 #[test]
 fn what_the_next_incremental_rests_on_stays_for_whom_it_is() {
     let shelf = Shelf::new();

@@ -156,7 +156,7 @@ fn what_is_in_the_future_is_no_age() {
     );
 }
 
-/// A copy has the same id, and nobody verified it.
+/// A copy has the same id, and no one verified it.
 #[test]
 fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
     let bench = Bench::new();
@@ -169,7 +169,7 @@ fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
     assert_eq!(codes(entry(&listing, &copy)), ["never_verified"]);
 }
 
-/// Whoever was shut out since would have a key again.
+/// Anyone who was shut out since would have a key again.
 #[test]
 fn an_old_copy_in_its_place_is_noticed_by_its_generation() {
     let bench = Bench::new();
@@ -251,7 +251,7 @@ fn damage_is_told_from_tampering_and_ends_nothing() {
     }
     flip(&half, &[100]);
     flip(&torn, &[100, 32868]);
-    // A MAC that is nobody's, and a version that is not yet: whole both, by their checksums.
+    // A MAC that is no one's, and a version that is not yet: whole both, by their checksums.
     let resigned = |path: &Path, offset: usize, value: u8| {
         let unlocked = superblock_of(&bench, path);
         let mut bytes = unlocked.encode().unwrap();

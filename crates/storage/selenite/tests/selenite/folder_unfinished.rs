@@ -1,4 +1,4 @@
-//! What was cut off, and waits for somebody to go on: told in the listing of a folder.
+//! What was cut off, and waits for someone to go on: told in the listing of a folder.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -1,5 +1,5 @@
-//! A kill at any moment of an offline copy leaves the old database or the new one, whole, and the next run ends it. Until
-//! then nobody else gets a lock.
+//! A kill at any moment of an offline copy leaves the old database or the new one, whole, and the
+//! next run ends it. Until then no other process gets a lock.
 //!
 //! As in `kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
 
@@ -99,7 +99,8 @@ fn kill_everywhere(mode: &str, seed: u64) {
     let said = run_child(&bench, &path, u32::MAX, |_| ());
     let count: u32 = said.strip_prefix("done after ").unwrap().parse().unwrap();
     println!("{count} steps, seed {seed}");
-    // The last steps are those around the rename and before, when all is noted as done: all of them, and some of the others.
+    // The last steps are those around the rename and before, when all is noted as done: all of
+    // them, and some of the others.
     let mut stops: Vec<u32> = (count.saturating_sub(20)..count).collect();
     let mut state = seed;
     for _ in 0..10 {
@@ -181,7 +182,7 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
         is_seen = true;
     });
     assert!(is_seen);
-    // It was killed, and what it left is nobody's.
+    // It was killed, and what it left is no one's.
     assert!(bench.names().contains(&"app.db-selenite".to_owned()));
     assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
     offline(&Disk, &path, &bench.access(), &HOW, &Watch::nobody()).unwrap();

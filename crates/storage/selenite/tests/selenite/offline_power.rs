@@ -88,7 +88,7 @@ fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
             };
             assert_eq!((needed, error.class()), (before.len().try_into().unwrap(), Class::Io));
             assert!(
-                error.advice().contains("MiB, then run the same command again"),
+                error.advice().contains("MiB there, then run the same command again"),
                 "{}",
                 error.advice()
             );

@@ -296,7 +296,7 @@ fn a_backup_opened_by_a_recipients_file_alone_needs_leave() {
     assert!(refused.advice().contains("--origin any"), "{}", refused.advice());
     let restored = bring(&bench, &any(&by(&bench, "escrow-key")), &how).unwrap();
     assert!(restored.has_new_master);
-    // It is the escrow identity's own: it was made with its secret at hand.
+    // It is the escrow identity's own: it was made with its secret available.
     assert!(opens(&bench.path("restored.db"), &by(&bench, "escrow-key")));
 }
 
@@ -341,7 +341,7 @@ fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
     assert!(matches!(refused, EngineError::Usage { .. }), "{refused}");
     assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
     assert!(opens(&path, &own));
-    // By somebody else it is done.
+    // By someone else it is done.
     compromised(&Disk, &path, &bench.access(), &what, &Watch::nobody(), &mut |_| {
         steps += 1
     })

@@ -1,4 +1,4 @@
-//! A disk that tells somebody before each thing it does.
+//! A disk that tells someone before each thing it does.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,7 +13,7 @@ pub trait Steps: Send + Sync + 'static {
     fn step(&self, name: &str);
 }
 
-/// The disk of this machine, with somebody who is told.
+/// The disk of this machine, with someone who is told.
 pub struct Pausing<S>(pub Arc<S>);
 
 impl<S: Steps> Storage for Pausing<S> {

@@ -1,5 +1,5 @@
-//! What another user puts into a folder that several write to, for one with more rights to fall over: links to what only
-//! that one may write or read, and pipes that nobody writes to.
+//! What another user puts into a folder that several write to, for one with more rights to fall
+//! over: links to what only that one may write or read, and pipes that no process writes to.
 
 use std::fs;
 use std::os::unix::fs::symlink;

@@ -128,7 +128,7 @@ fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
     let how = Restore::new(&to);
     let error = from_backups(&bench, &how).unwrap_err();
     assert_eq!(error.class(), Class::Data, "{error}");
-    assert!(error.to_string().ends_with("missing in it: 50"), "{error}");
+    assert!(error.to_string().ends_with("not authentic: 50"), "{error}");
     let how = Restore {
         allow_missing: true,
         ..how

@@ -31,7 +31,8 @@ fn a_log_counts_up_to_its_first_damaged_frame_header() {
     assert_eq!(texts(&bench, THEM), ["first", "old", "old"]);
 }
 
-/// All transactions change one page, and a checkpoint has copied the last: what stands before the damaged frame is stale.
+/// All transactions change one page, and a checkpoint has copied the last: what stands before the
+/// damaged frame is stale.
 #[test]
 fn frames_before_a_damaged_header_do_not_replace_pages_that_were_copied_later() {
     let bench = Bench::new();
@@ -132,8 +133,8 @@ fn a_log_that_lost_a_sector_never_makes_a_state_that_never_was() {
     }
 }
 
-/// A log was restarted over an older one, all of which is in the file; header and first frame are lost, and the page in that
-/// frame was copied.
+/// A log was restarted over an older one, all of which is in the file; header and first frame are
+/// lost, and the page in that frame was copied.
 #[test]
 fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost() {
     let bench = Bench::new();
@@ -149,8 +150,8 @@ fn frames_of_an_older_log_do_not_come_back_where_header_and_first_frame_are_lost
     assert_eq!(texts(&bench, THEM), ["new", "second", "third"]);
 }
 
-/// Nobody has authenticated the number before a record that does not open: where no page can have it, what was changed and
-/// not committed is in the file in some other place.
+/// No one has authenticated the number before a record that does not open: where no page can have
+/// it, what was changed and not committed is in the file in some other place.
 #[test]
 fn a_bad_record_of_an_unknown_page_makes_pages_without_a_record_uncertain() {
     let open = "PRAGMA cache_size = 5; DROP INDEX note_by_text; BEGIN; UPDATE note SET text = 'open' WHERE id < 1000;";

@@ -1,5 +1,6 @@
-//! Whoever could write to a database's schema table could have put anything there, and a table may have rules of its own
-//! for rows that collide: neither takes a row away without a word, or gets anything else made.
+//! Anyone who could write to a database's schema table could have put anything there, and a table
+//! may have rules of its own for rows that collide: neither takes a row away without a word, or
+//! gets anything else made.
 
 use std::fs;
 use std::os::unix::fs::FileExt;

@@ -14,7 +14,7 @@ pub fn with_log(bench: &Bench, layout: &Layout, mode: &str, sql: &str) -> PathBu
     with_reader(bench, layout, mode, (sql, ""))
 }
 
-/// The same; before the second part somebody begins to read, and keeps the log from restarting.
+/// The same; before the second part someone begins to read, and keeps the log from restarting.
 pub fn with_reader(bench: &Bench, layout: &Layout, mode: &str, (sql, then): (&str, &str)) -> PathBuf {
     let path = sealed(bench, "app.db", layout, NOTES);
     let database = Database::open(&Disk, &path, &bench.access()).unwrap();
@@ -131,7 +131,7 @@ fn a_transaction_that_was_not_committed_is_rolled_back() {
     }
 }
 
-/// The count is authenticated by nobody: as many pages as it says here would take hours to look at.
+/// The count is authenticated by no one: as many pages as it says here would take hours to look at.
 #[test]
 fn a_journal_does_not_make_a_database_larger_than_it_was() {
     let bench = Bench::new();
@@ -191,7 +191,7 @@ fn a_page_that_is_bad_in_the_file_and_good_in_the_log_is_no_loss() {
     );
 }
 
-/// `no-older-substitute` of the snapshot: where not all behind the bad frame was copied, nobody can
+/// `no-older-substitute` of the snapshot: where not all behind the bad frame was copied, no one can
 /// say what the file has of its page.
 #[test]
 fn a_log_that_was_copied_in_part_loses_the_page_of_its_bad_frame() {

@@ -28,7 +28,7 @@ fn rows_below_a_lost_root_are_found() {
     let note = table(&salvaged, "note");
     assert_eq!((note.row_count, note.found_count, note.lost_count), (3000, 3000, 1));
     assert_eq!(saved(&bench, "SELECT * FROM note"), dump);
-    // Nobody can say that nothing was below it that is lost, too.
+    // No one can say that nothing was below it that is lost, too.
     assert!(!salvaged.is_complete() && salvaged.strays.is_none());
 }
 
@@ -85,7 +85,7 @@ fn rows_that_were_deleted_do_not_come_back() {
     let salvaged = save(&bench, &path);
     assert_eq!((table(&salvaged, "note").row_count, &salvaged.strays), (3000, &None));
     fs::remove_file(bench.path("saved.db")).unwrap();
-    // Where the list of free pages is lost nobody can tell them apart.
+    // Where the list of free pages is lost no one can tell them apart.
     spoil(&path, trunk);
     let salvaged = save(&bench, &path);
     assert_eq!(table(&salvaged, "note").row_count, 0);
@@ -144,7 +144,7 @@ fn tables_of_a_lost_part_of_the_schema_are_not_made_and_their_rows_are_kept() {
     assert!(strays > 0 && strays + salvaged.row_count() == 60, "{salvaged:?}");
 }
 
-/// Their leaves are of the kind of an index's: nobody can say which are rows.
+/// Their leaves are of the kind of an index's: it is unknown which are rows.
 #[test]
 fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
     let bench = Bench::new();
@@ -167,7 +167,7 @@ fn rows_without_rowid_below_a_lost_page_are_said_to_be_lost() {
     assert!(rows.iter().all(|row| dump.contains(row)));
 }
 
-/// Whoever can write to a database can write any count into its first page.
+/// Anyone who can write to a database can write any count into its first page.
 #[test]
 fn a_database_that_promises_all_pages_is_not_looked_for_page_by_page() {
     let bench = Bench::new();

@@ -43,8 +43,8 @@ fn bad_pages(report: &PhysicalReport) -> Vec<u32> {
     report.bad.iter().map(|bad| bad.page_no).collect()
 }
 
-/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in pager.c): the number of
-/// the lock page, the name, its size, its sum, the magic.
+/// A journal with the name of a super-journal behind it, as SQLite writes it (writeSuperJournal in
+/// pager.c): the number of the lock page, the name, its size, its sum, the magic.
 pub fn with_super_journal(journal: &[u8], name: &[u8]) -> Vec<u8> {
     let sum: u32 = name.iter().map(|&byte| u32::from(byte)).sum();
     let size = u32::try_from(name.len()).unwrap();
@@ -65,7 +65,7 @@ fn a_page_torn_by_a_checkpoint_is_pending_while_the_log_has_it_to_copy() {
     let copy = copy_within(&bench, "WAL", sql);
     let report = check(&bench, &copy);
     assert!(report.is_good() && report.pending.is_empty(), "{report:?}");
-    // Row 1 is on the table's first leaf, page 3; the last page is of rows that nobody touched.
+    // Row 1 is on the table's first leaf, page 3; the last page is of rows that no one touched.
     let last = report.page_count;
     tear(&copy, 3);
     let report = check(&bench, &copy);
@@ -194,7 +194,7 @@ fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() 
     assert!(!two.is_good(), "{two:?}");
     assert_eq!(two.bad[0].index, Some(count as u64 - 2), "{two:?}");
     assert!(count_rows().is_err());
-    // Below the highest: whoever dropped that epoch had no such frame left in the log.
+    // Below the highest: anyone who dropped that epoch had no such frame left in the log.
     let known = of_epoch(&[count - 2, count - 1], 0);
     assert!(known.is_good(), "{known:?}");
     assert!(count_rows().is_ok());

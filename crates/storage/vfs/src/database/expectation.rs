@@ -28,11 +28,11 @@ pub fn check_expected(settings: &Settings, inner: &mut Inner) -> Result<(), VfsE
                 ));
             }
             if must_encrypt && superblock.epochs.iter().any(|epoch| epoch.suite == Suite::None) {
-                return Err(VfsError::Unexpected("pages of it may be in clear"));
+                return Err(VfsError::Unexpected("some of its pages may be unencrypted"));
             }
             let size = inner.lower.size()?;
             if must_encrypt && superblock.pages_exist && view.geometry.page_count(size) == 0 {
-                return Err(VfsError::Unexpected("all its pages were cut off"));
+                return Err(VfsError::Unexpected("all its pages were truncated"));
             }
             Ok(())
         }

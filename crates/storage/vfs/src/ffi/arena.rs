@@ -11,7 +11,7 @@ pub struct Arena {
     mapping: Arc<Mapping>,
 }
 
-/// Bytes of an arena that nobody else has. Whoever has them wipes them; the last part gives the memory back.
+/// Bytes of an arena that no one else has. Anyone who has them wipes them; the last part gives the memory back.
 pub struct Part {
     /// Keeps the memory where it is.
     _mapping: Arc<Mapping>,
@@ -26,7 +26,7 @@ struct Mapping {
 
 // SAFETY: a mapping is only unmapped, when it is dropped; any thread may do that (mmap(2)).
 unsafe impl Send for Mapping {}
-// SAFETY: as above: nobody reads or writes through it.
+// SAFETY: as above: no process reads or writes through it.
 unsafe impl Sync for Mapping {}
 // SAFETY: a part is the only way to its bytes, as a `Box<[u8]>` would be.
 unsafe impl Send for Part {}
@@ -150,13 +150,13 @@ impl Mapping {
         // SAFETY: `before < HUGE = slack` where there is slack, else 0: within the mapping.
         let aligned = unsafe { start.byte_add(before) };
         if before > 0 {
-            // SAFETY: the first bytes of the mapping made above, which nobody knows of.
+            // SAFETY: the first bytes of the mapping made above, which no one knows of.
             unsafe { libc::munmap(start, before) };
         }
         if slack > before {
             // SAFETY: `before + size <= whole`: the end of what is kept.
             let end = unsafe { aligned.byte_add(size) };
-            // SAFETY: the last bytes of the mapping made above, which nobody knows of.
+            // SAFETY: the last bytes of the mapping made above, which no one knows of.
             unsafe { libc::munmap(end, slack - before) };
         }
         let mapping = Self {

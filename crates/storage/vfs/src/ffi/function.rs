@@ -94,7 +94,8 @@ impl FunctionCall<'_> {
         unsafe { (self.api.context_db_handle)(self.context) }
     }
 
-    /// The files of the connection's databases, as SQLite passed their names to xOpen; main's first. Those in memory have none.
+    /// The files of the connection's databases, as SQLite passed their names to xOpen; main's
+    /// first. Those in memory have none.
     pub(crate) fn files(&self) -> Vec<SchemaFile> {
         let database = self.database();
         let file = |index| {
@@ -117,8 +118,8 @@ impl FunctionCall<'_> {
         (0..).map_while(file).collect()
     }
 
-    /// A parameter of the URI by which the program itself opened the connection: that of its main database. ATTACH, which is
-    /// SQL, can neither set nor replace it.
+    /// A parameter of the URI by which the program itself opened the connection: that of its main
+    /// database. ATTACH, which is SQL, can neither set nor replace it.
     #[must_use]
     pub fn opening_parameter(&self, key: &CStr) -> Option<String> {
         // SAFETY: the connection is in use by the caller. "main" is always the first database, also where
@@ -127,8 +128,8 @@ impl FunctionCall<'_> {
         Name::from_raw(name, self.api)?.parameter(key)
     }
 
-    /// Shows the WAL or rollback journal of ours that `schema` has open to `visitor`. It may be called from the visitor of
-    /// [`FunctionCall::visit`]: SQLite asks no file for it.
+    /// Shows the WAL or rollback journal of ours that `schema` has open to `visitor`. It may be
+    /// called from the visitor of [`FunctionCall::visit`]: SQLite asks no file for it.
     ///
     /// # Errors
     /// `NOTFOUND` where there is none open, or none of ours.
@@ -167,8 +168,8 @@ impl FunctionCall<'_> {
 }
 
 impl FunctionCall<'_> {
-    /// How often the connection's page caches had a page that was asked for, and how often not: 31 bits of each count, which
-    /// begin again at 0.
+    /// How often the connection's page caches had a page that was asked for, and how often not: 31
+    /// bits of each count, which begin again at 0.
     ///
     /// # Errors
     /// As SQLite has it.
@@ -249,7 +250,8 @@ pub(super) fn visit_file(
     visitor: &mut dyn FnMut(&mut dyn Any),
 ) -> Result<(), Code> {
     let mut visit = FileVisit { visitor };
-    // SAFETY: the connection is in use by the caller; the control passes `visit` down to our own file, during this call.
+    // SAFETY: the connection is in use by the caller; the control passes `visit` down to our own
+    // file, during this call.
     Code::check(unsafe { (api.file_control)(database, schema.as_ptr(), FCNTL_VISIT, (&raw mut visit).cast()) })
 }
 

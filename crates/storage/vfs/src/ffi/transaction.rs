@@ -64,7 +64,7 @@ impl FunctionCall<'_> {
         Err(said.to_string_lossy().into_owned())
     }
 
-    /// Says whether somebody has interrupted the connection.
+    /// Says whether someone has interrupted the connection.
     #[must_use]
     pub fn interrupts(&self) -> Interrupts<'_> {
         Interrupts {
@@ -95,8 +95,8 @@ pub struct Interrupts<'a> {
     call: PhantomData<&'a ()>,
 }
 
-// SAFETY: `sqlite3_is_interrupted` reads one atomic flag, which `sqlite3_interrupt` sets from any thread; the connection is open
-// as long as the call lasts, which outlives this value.
+// SAFETY: `sqlite3_is_interrupted` reads one atomic flag, which `sqlite3_interrupt` sets from any
+// thread; the connection is open as long as the call lasts, which outlives this value.
 unsafe impl Sync for Interrupts<'_> {}
 
 impl Interrupts<'_> {

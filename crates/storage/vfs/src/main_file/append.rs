@@ -3,7 +3,7 @@
 //! A write of 4 KiB behind the end of a file costs ext4 5.3 us of CPU time, one of 64 KiB 1.7 us for each 4 KiB.
 //!
 //! - append-under-exclusive: gathered is what SQLite writes behind the end while it holds EXCLUSIVE
-//!   in rollback mode, page after page: nobody else reads there before the lock goes, and a
+//!   in rollback mode, page after page: no other process reads there before the lock goes, and a
 //!   rollback cuts it off. Pages that a checkpoint brings are never buffered, with shared memory or
 //!   without: SQLite does not look at the outcome of SQLITE_FCNTL_CKPT_DONE.
 //! - flushed-before-others: what is buffered is written before the file is written elsewhere, or

@@ -75,7 +75,7 @@ impl MainFile {
     }
 
     /// A transaction that is committed has nothing buffered (error-before-commit in `append.rs`).
-    /// One that was not is cut off, or its journal is hot: what can't be written then is nobody's.
+    /// One that was not is cut off, or its journal is hot: what can't be written then is no one's.
     fn end_of_append(&mut self) {
         if let Err(error) = self.settle() {
             self.database.report(&error);

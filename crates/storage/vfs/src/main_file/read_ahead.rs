@@ -1,13 +1,13 @@
 //! Sealed pages that are read before SQLite asks for them: many in one call, each opened when it is asked for.
 //!
 //! What must hold is that a page served from here is the page that a read at that moment would have given. It does,
-//! since between the two moments nobody may write it:
+//! since between the two moments no one may write it:
 //!
 //! - window-per-transaction: the window belongs to one connection and one read transaction. It is
 //!   filled only while a read lock is seen held (`ReadLock::is_held`), and dropped before that lock
 //!   is given back. Without a lock there is none: a connection that is immutable, nolock, or in WAL
 //!   mode without shared memory locks.
-//! - shared-excludes-writers: in rollback mode the lock is SHARED: whoever writes the database
+//! - shared-excludes-writers: in rollback mode the lock is SHARED: anyone who writes the database
 //!   takes EXCLUSIVE first, which waits for all who hold SHARED (`pager_wait_on_lock` in
 //!   `pager_write_pagelist`; `pagerLockDb` in `sqlite3PagerSharedLock` before a hot journal is
 //!   played back). In exclusive mode, too: SHARED is then held all the time. Of a file with a log
@@ -19,7 +19,7 @@
 //!   read mark held, and no mark is higher than its holder's `mxFrame`: if one of these frames is
 //!   of page n, the reader finds that frame and does not ask for the page here. Under mark 0
 //!   nothing at all is copied: `walCheckpoint` locks it exclusively to begin. A log is restarted
-//!   only when nobody holds marks 1 to 4 (`walRestartLog`). So a page that SQLite asks for lies
+//!   only when no process holds marks 1 to 4 (`walRestartLog`). So a page that SQLite asks for lies
 //!   still from the beginning of the transaction to its end.
 //! - unrequested-may-be-torn: read-mark-keeps-pages says nothing of pages that are read ahead and
 //!   not asked for: they may be torn, or newer than the snapshot. A page that does not open is

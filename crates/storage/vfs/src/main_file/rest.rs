@@ -3,7 +3,7 @@
 //! One who followed up to a place in a log, and then held no mark for a moment, finds the log
 //! longer, or restarted, with all of the old one copied. Its frames lie in the file still, up to
 //! where the new log has come. They say which pages were written, and no more: what these hold, the
-//! transaction itself sees. So a frame that nobody committed names a page too many, and does no
+//! transaction itself sees. So a frame that no one committed names a page too many, and does no
 //! harm.
 //!
 //! - no-third-log: there was no third log in between: `walRestartHdr` raises the first salt by one
@@ -11,7 +11,7 @@
 //! - frames-chained: the frames behind the place follow each other: each has the old log's salts,
 //!   and SQLite's checksum of it and all before. The first of other salts lies behind all that was
 //!   committed in the old log, by place-intact.
-//! - place-intact: the frame before the place is there when all others were read. Whoever writes a
+//! - place-intact: the frame before the place is there when all others were read. Anyone who writes a
 //!   new log comes by there first, and who cuts the file before the place cuts it there.
 //! - truncated-file: the end of the file ends no log that was restarted: `walLimitSize` may have
 //!   cut it there.

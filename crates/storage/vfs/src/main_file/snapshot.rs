@@ -1,7 +1,7 @@
 //! The pages of a read transaction, sealed as they lie in the files: for who copies them.
 //!
 //! - view-stays: the connection is in a read transaction and does not write. What it sees stays
-//!   where it is: nobody copies over a page of the file that it would read from there, and nobody
+//!   where it is: no process copies over a page of the file that it would read from there, and no one
 //!   writes over a frame up to the end that it noted (`read_lock.rs`); on read mark 0 it sees the
 //!   file alone.
 //! - last-frame-or-file: a page is that of its last frame up to that end, or else that of the file.

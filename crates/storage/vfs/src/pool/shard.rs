@@ -248,7 +248,7 @@ impl Shard {
         usize::try_from((self.index[entry] & u64::from(u32::MAX)) - 1).unwrap_or(0)
     }
 
-    /// Numbers of pages are no secret and nobody chooses them to collide: one multiplication (Knuth, 6.4) does.
+    /// Numbers of pages are no secret and no one chooses them to collide: one multiplication (Knuth, 6.4) does.
     fn home(&self, key: PageKey) -> usize {
         let mixed = (u64::from(key.file).rotate_left(40) ^ u64::from(key.page)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         usize::try_from(mixed >> 32).unwrap_or(0) & (self.index.len() - 1)

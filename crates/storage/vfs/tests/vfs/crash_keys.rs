@@ -80,7 +80,7 @@ impl Keys {
         }
     }
 
-    /// A database with three commits; its superblock takes several sectors, by slots that nobody opens.
+    /// A database with three commits; its superblock takes several sectors, by slots that no one opens.
     fn origin(&self, ledger: &Ledger) -> Image {
         let disk = Disk::new();
         let _entered = disk.enter();
@@ -126,7 +126,7 @@ impl Keys {
         .and_then(|()| self.check_twin(if new { &self.new } else { &self.old }))
     }
 
-    /// Whoever asks for a change, be it in vain, leaves no superblock that lists a key which was dropped.
+    /// Anyone who asks for a change, be it in vain, leaves no superblock that lists a key which was dropped.
     fn check_twin(&self, opening: &Opening) -> Result<(), String> {
         let connection = opening.connect().map_err(|error| error.to_string())?;
         connection

@@ -157,7 +157,7 @@ fn read(connection: &Connection) {
     }
 }
 
-/// A transaction of 2 MiB, which is spilled, and a checkpoint, where nobody is in the way.
+/// A transaction of 2 MiB, which is spilled, and a checkpoint, where no one is in the way.
 fn write(connection: &Connection, round: i64) {
     let sql = "UPDATE t SET version = version + ?1 WHERE id % 8 = 0";
     assert_eq!(connection.execute(sql, [round]).unwrap(), 500);

@@ -1,5 +1,6 @@
-//! Between any two calls that reach the disk another process may write, copy its log into the database, or read. Here it
-//! does, at every one of them in turn, and nobody may see anything but whole snapshots.
+//! Between any two calls that reach the disk another process may write, copy its log into the
+//! database, or read. Here it does, at every one of them in turn, and no one may see anything but
+//! whole snapshots.
 //!
 //! The other process is a connection that is admitted to plain files, too: it has pages of its own in the pool
 //! (`FileKey::rights`), and shares nothing with the readers but the disk.
@@ -15,8 +16,8 @@ use selenite_vfs::planted::{Bug, plant};
 
 const CHECKPOINTS: [&str; 4] = ["PASSIVE", "FULL", "RESTART", "TRUNCATE"];
 
-/// In what state the log is before: nothing in it, all of it, a part of it still to be copied; or no row at all, so that
-/// rows are read from the database while the log goes on.
+/// In what state the log is before: nothing in it, all of it, a part of it still to be copied; or
+/// no row at all, so that rows are read from the database while the log goes on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Log {
     Copied,
@@ -132,8 +133,8 @@ fn bugs_that_are_planted_are_found() {
     }
 }
 
-/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint, and of a commit behind it, its
-/// reader reads on, and others begin.
+/// A snapshot is held, a part of it has been read ahead; between the calls of a checkpoint, and of
+/// a commit behind it, its reader reads on, and others begin.
 #[test]
 fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint() {
     own_process!();
@@ -164,7 +165,7 @@ fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint
                     let work = || {
                         // Busy where the snapshot is in the way.
                         let _ = other.checkpoint(kind);
-                        // Begins the log again (`walRestartLog`) where all of it was copied and nobody reads it.
+                        // Begins the log again (`walRestartLog`) where all of it was copied and no process reads it.
                         other.commit().unwrap();
                     };
                     let check = || {
@@ -219,7 +220,8 @@ fn readers_see_all_of_a_commit_or_nothing_whatever_calls_of_it_they_come_between
     }
 }
 
-/// In the rollback modes a writer comes between a reader's calls where no lock keeps it out, and waits for it elsewhere.
+/// In the rollback modes a writer comes between a reader's calls where no lock keeps it out, and
+/// waits for it elsewhere.
 #[test]
 fn a_writer_with_a_journal_comes_between_the_transactions_of_a_reader_only() {
     own_process!();

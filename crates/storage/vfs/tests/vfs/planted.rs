@@ -75,7 +75,8 @@ fn repair_checksum(role: Role, offset: u64, bytes: &mut [u8]) {
     }
 }
 
-/// A torn superblock that is taken for whole is a file that nobody can open: its MAC is wrong, and the twin is not used.
+/// A torn superblock that is taken for whole is a file that no one can open: its MAC is wrong, and
+/// the twin is not used.
 #[test]
 fn a_torn_superblock_that_is_accepted_is_found() {
     let find = |prepare: &(dyn Fn(&Disk) + Sync)| {

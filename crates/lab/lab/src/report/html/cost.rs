@@ -106,7 +106,7 @@ fn page_row(label: &str, shape: Shape, cost: (f64, f64, f64)) -> Row {
     }
 }
 
-/// All mixes of source 003's loop, and their mean.
+/// All mixes of the hummer loop, and their mean.
 pub fn mixes(summary: &Summary) -> String {
     if summary.mixes.is_empty() {
         return String::new();

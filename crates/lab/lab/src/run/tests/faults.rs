@@ -191,6 +191,6 @@ fn an_existing_store_is_left_alone() {
     let (place, sim) = (Place::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let error = place.run(&sim, TEXT).unwrap_err();
-    assert!(error.to_string().contains("exists already"), "{error}");
+    assert!(error.to_string().contains("already exists"), "{error}");
     assert_eq!(place.blocks().len(), 2 * PER_SESSION);
 }

@@ -163,7 +163,7 @@ fn one_session_has_no_interval_and_no_verdict() {
     assert!(matches!(found.verdict, Verdict::NotResolved { .. }));
     assert!((found.ratio - 0.06).abs() < 0.02);
     assert!(disqualifications(&summary).contains(&Disqualification::FewSessions(1)));
-    assert!(selenite_lab::report::html::render(&summary).contains("it has one session, and a verdict needs 5"));
+    assert!(selenite_lab::report::html::render(&summary).contains("it has one session; a verdict needs 5"));
 }
 
 #[test]

@@ -103,7 +103,7 @@ fn a_study_that_is_not_done_has_no_verdict() {
     let page = report::html::render(&summary);
     let first = page.find("Not conclusive.").expect("it says so");
     assert!(first < page.find("class=\"verdicts\"").expect("there are sentences"));
-    assert!(page.contains("it has not ended") && page.contains("it has 2 sessions, and a verdict needs 5"));
+    assert!(page.contains("it has not ended") && page.contains("it has 2 sessions; a verdict needs 5"));
     assert!(
         page.contains("no verdict") && !page.contains("class=\"state above\"") && !page.contains("above the limit")
     );

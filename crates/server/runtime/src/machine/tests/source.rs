@@ -1,4 +1,4 @@
-//! The script of source 000, with fewer turns: it runs as it was published.
+//! The script of the context switches article, with fewer turns: it runs as it was published.
 
 use super::*;
 

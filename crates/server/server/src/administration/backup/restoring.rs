@@ -233,7 +233,10 @@ impl Administration<'_, '_> {
                 return Err(Refused::because(missing).into());
             }
             let why = verified.closed();
-            let why = why.map_or_else(|| "nobody's key opens it".to_owned(), |error| error.to_string());
+            let why = why.map_or_else(
+                || "none of the server's keys opens it".to_owned(),
+                |error| error.to_string(),
+            );
             let text = format!("Access is denied: {why}.");
             return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
         }

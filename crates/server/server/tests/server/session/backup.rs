@@ -316,7 +316,7 @@ fn what_can_not_be_backed_up_or_restored_is_refused_by_number() {
     );
 }
 
-/// Source 002: the path is in a typographic quotation mark that nothing closes.
+/// The statements article: the path is in a typographic quotation mark that nothing closes.
 #[test]
 fn the_line_of_the_source_fails_as_in_sql_server_and_runs_mended() {
     let bench = Bench::new();

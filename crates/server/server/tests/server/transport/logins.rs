@@ -92,9 +92,9 @@ fn whatever_is_wrong_the_client_hears_18456_in_state_1_and_the_log_hears_why() {
     for (user, password, why) in [
         ("sa", "wrong", "wrong password"),
         ("sa", "", "wrong password"),
-        ("nobody", "wrong", "there is no such login"),
-        ("", "", "there is no such login"),
-        ("nobody'; --", &bench.password, "there is no such login"),
+        ("nobody", "wrong", "no such login"),
+        ("", "", "no such login"),
+        ("nobody'; --", &bench.password, "no such login"),
     ] {
         let mut client = bench.connect(Mode::On);
         let answer = client.log_in(user, password);

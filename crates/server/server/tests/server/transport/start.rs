@@ -126,7 +126,7 @@ fn a_second_server_is_kept_out_of_a_folder_and_of_a_port() {
     match Server::start(config, &mut |_| Ok(()), front).err() {
         Some(error @ ServerError::Listen { .. }) => {
             assert_eq!(error.class(), Class::Busy);
-            assert!(error.advice().contains("another program listens there"));
+            assert!(error.advice().contains("another program is using this port"));
         }
         other => panic!("{other:?}"),
     }

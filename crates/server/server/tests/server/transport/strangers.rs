@@ -57,7 +57,7 @@ fn who_has_waited_longest_is_sent_away_and_sessions_go_on() {
     let mut crowd: Vec<Client> = (0..3).map(|_| bench.connect(Mode::On)).collect();
     let mut late = bench.client(Mode::On);
     assert!(late.works() && session.works());
-    assert!(bench.has_said("sent away"));
+    assert!(bench.has_said("replaced an older connection"));
     crowd.remove(0).wait_for_end();
     // The others kept their places.
     for mut client in crowd {

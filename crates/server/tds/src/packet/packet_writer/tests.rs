@@ -62,7 +62,7 @@ fn as_many_packets_are_sent_as_the_tokens_fill() {
     }
 }
 
-/// Source 000: 100 million iterations of WHILE and SET.
+/// The context switches article: 100 million iterations of WHILE and SET.
 #[test]
 fn two_hundred_million_done_are_636008_packets() {
     let sent = send_done(200_000_000, PacketSize::DEFAULT);

@@ -105,7 +105,7 @@ fn other_files_are_read_where_they_are_named() {
 #[test]
 fn what_makes_no_sense_is_refused_without_a_secret() {
     for (variables, part) in [
-        (&[("AWS_PROFILE", "nobody")][..], "in no file"),
+        (&[("AWS_PROFILE", "nobody")][..], "does not exist"),
         (
             &[("AWS_PROFILE", "half")],
             "aws_secret_access_key is not in the profile half",

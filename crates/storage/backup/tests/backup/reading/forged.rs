@@ -19,7 +19,7 @@ use super::fixture::{Bench, PAGE_SIZE, add, mark_of, replace, words};
 const MADE: u64 = 1_800_000_000;
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
-/// The archive as whoever has its key alone would make it: nobody else has the master key.
+/// The archive as anyone who has its key alone would make it: no one else has the master key.
 fn forge(from: &HandMade, parts: &[&[&[(u32, &str)]]]) -> HandMade {
     let mut forged = HandMade {
         key: recipients_key(&from.key),
@@ -76,7 +76,8 @@ fn parts_and_a_manifest_of_a_recipient_are_refused_unless_any_origin_is_admitted
     assert_eq!(bench.read(&real.name()).unwrap(), words(&[(1, "forged")]));
 }
 
-/// The recipient of a slot is public: whoever knows it makes a database with a master key of their own, and all MACs.
+/// The recipient of a slot is public: anyone who knows it makes a database with a master key of
+/// their own, and all MACs.
 #[test]
 fn an_archive_of_a_foreign_database_is_not_said_to_be_own() {
     let own = AgeIdentity::generate();
@@ -181,7 +182,7 @@ fn taken_up(bench: &Bench, destination: &Arc<dyn Destination>, recipients: &[Age
     marks.is_some()
 }
 
-/// Else what is to be for nobody else would be sealed under a key that the recipient has.
+/// Else what is to be for no one else would be sealed under a key that the recipient has.
 #[test]
 fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
     let recipient: AgeRecipient = RECIPIENT.parse().unwrap();
@@ -209,7 +210,7 @@ fn a_beginning_that_its_recipient_changed_is_not_gone_on_with() {
                 &bytes,
             );
         }
-        // What `taken_up` began above is for nobody else, and empty.
+        // What `taken_up` began above is for no one else, and empty.
         let catalog = Catalog::list(destination.as_ref(), Some(bench.id())).unwrap();
         for entry in catalog.entries.iter().filter(|entry| entry.name != name) {
             let other = object_key(bench.id(), &entry.name, Part::Begun);

@@ -37,7 +37,7 @@ fn an_archive_is_opened_by_a_slot_a_recipient_or_the_master_key() {
     let error = bench.read(&name).unwrap_err();
     assert!(matches!(error, BackupError::Key { .. }), "{error}");
     bench.identities = vec![raw(2), Box::new(escrow)];
-    // origin-of-requested: whoever knows the recipient could have made it.
+    // origin-of-requested: anyone who knows the recipient could have made it.
     let error = bench.read(&name).unwrap_err();
     assert!(
         matches!(

@@ -82,7 +82,7 @@ fn what_goes_on_failing_is_given_up_and_named() {
     assert_eq!((error.trouble, error.verb), (Trouble::Away, "write"));
     assert_eq!(
         error.to_string(),
-        "can't write s3://backups/db/a: the store says 503 SlowDown (As told.)"
+        "can't write s3://backups/db/a: the store answered 503 SlowDown (As told.)"
     );
     assert_eq!(traffic(place.as_ref(), before)[..2], [3, 2]);
     assert_eq!(store.count("PUT"), 4);
@@ -190,10 +190,7 @@ fn a_store_that_does_not_answer_is_left_after_a_while() {
     assert_eq!(refused(place.get("a", 9)).trouble, Trouble::Away);
     assert_eq!(refused(place.list("")).trouble, Trouble::Away);
     let error = refused(place.remove("a"));
-    assert_eq!(
-        (error.trouble, error.what.as_str()),
-        (Trouble::Away, "it does not answer in time")
-    );
+    assert_eq!((error.trouble, error.what.as_str()), (Trouble::Away, "timed out"));
     assert_eq!(place.traffic().requests, 6);
 }
 
@@ -211,11 +208,11 @@ fn attempts_end_with_the_time_that_all_of_them_have() {
 
 #[test]
 fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
-    // TCPMUX, which is no service of these days: another test's port would be somebody's a moment later.
+    // TCPMUX, which is no service of these days: another test's port would be someone's a moment later.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
     assert_eq!(error.trouble, Trouble::Away);
-    assert!(error.what.starts_with("it can't be reached: "), "{error}");
+    assert!(error.what.starts_with("cannot connect: "), "{error}");
     let none = Traffic {
         requests: 3,
         retries: 2,
@@ -232,7 +229,7 @@ fn an_answer_that_is_shorter_than_it_promised_is_a_lie_and_once_is_forgiven() {
         store.fail((0..3).map(|_| Fault::Short(missing)));
         let error = refused(place.get("a", 99));
         assert_eq!(error.trouble, Trouble::Lying);
-        assert_eq!(error.what, "its answer ended before what it promised");
+        assert_eq!(error.what, "the answer was cut off");
         store.fail([Fault::Short(missing)]);
         assert_eq!(place.get("a", 99).unwrap(), OBJECT);
     }

@@ -1,4 +1,5 @@
-//! An object store that fails as it is told. It keeps to what S3's documents say of the requests that are made here, and checks no signature.
+//! An object store that fails as it is told. It keeps to what S3's documents say of the requests
+//! that are made here, and checks no signature.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -26,7 +27,7 @@ pub enum Fault {
     Redirects(String),
     /// A good status, and less of the body than was promised.
     Short(usize),
-    /// The body comes in chunks, and nobody says how long it is.
+    /// The body comes in chunks, and no one says how long it is.
     Chunked,
     /// A good answer of something that is no object store.
     Stranger,
@@ -173,7 +174,7 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
     }
 }
 
-/// Until whoever asked has gone.
+/// Until anyone who asked has gone.
 fn wait(stream: &mut TcpStream) {
     let mut byte = [0];
     while stream.read(&mut byte).is_ok_and(|size| size > 0) {}

@@ -1,6 +1,7 @@
 //! s3s, an object store over a folder: it checks signatures and checksums as S3 does.
 //!
-//! Its file system (0.11; later ones need a newer Rust than we do) does not know `If-None-Match` and lists everything at once. Both are added here.
+//! Its file system (0.11; later ones need a newer Rust than we do) does not know `If-None-Match`
+//! and lists everything at once. Both are added here.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub struct RealStore {
 }
 
 impl RealStore {
-    /// With a bucket `backups` for whoever has the key.
+    /// With a bucket `backups` for anyone who has the key.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("backups")).unwrap();

@@ -97,7 +97,7 @@ fn who_has_no_certificate_to_be_believed_is_asked_for_nothing() {
         let place = open(&front.settings(believes));
         let error = refused(place.put_new("a", b"1"));
         assert_eq!(error.trouble, Trouble::Away);
-        assert!(error.what.starts_with("it is not known who answers: "), "{error}");
+        assert!(error.what.starts_with("cannot verify the server: "), "{error}");
         let traffic = place.traffic();
         assert_eq!((traffic.requests, traffic.retries, traffic.sent), (1, 0, 0));
     }

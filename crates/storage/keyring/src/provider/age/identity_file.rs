@@ -33,8 +33,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
         line,
         problem: problem.into(),
     };
-    let text =
-        std::str::from_utf8(contents).map_err(|_| bad(None, "an age identity file is UTF-8, and this is not"))?;
+    let text = std::str::from_utf8(contents).map_err(|_| bad(None, "not UTF-8, so not an age identity file"))?;
     let mut identities: Vec<Box<dyn Identity>> = Vec::new();
     let mut has_plugin = false;
     let mut comment_recipient = None;
@@ -52,7 +51,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
         }
     }
     if identities.is_empty() {
-        return Err(bad(None, "holds no age identity"));
+        return Err(bad(None, "contains no age identity"));
     }
     Ok(Parsed { identities, has_plugin })
 }
@@ -61,7 +60,7 @@ pub(crate) fn parse(path: &Path, contents: &[u8]) -> Result<Parsed, KeyError> {
 pub struct NewIdentity {
     /// What goes into the file; zeroed on drop.
     pub text: Zeroizing<String>,
-    /// The public key, which anybody may know: `age1...`.
+    /// The public key, which anyone may know: `age1...`.
     pub recipient: String,
 }
 
@@ -95,11 +94,11 @@ fn recipient_in(comment: &str) -> Option<&str> {
 /// What a line is that is no identity. The line itself may be half a secret, and is not repeated.
 fn what_is(line: &str) -> &'static str {
     if line.starts_with("age-encryption.org/") || line.starts_with("-----BEGIN AGE") {
-        "encrypted itself: decrypt it with age first"
+        "encrypted: decrypt it with age first"
     } else if line.starts_with("age1") {
-        "a recipient (public key), where the identity (secret key) should be"
+        "a recipient (public key), not an identity (secret key)"
     } else if line.to_ascii_uppercase().starts_with("AGE-") {
-        "a damaged age identity, or one of a kind that is not supported"
+        "a damaged age identity, or an unsupported kind"
     } else {
         "not an age identity"
     }

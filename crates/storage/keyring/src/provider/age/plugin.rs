@@ -86,7 +86,7 @@ impl Recipient for PluginIdentity {
     fn wrap(&self, database_id: DatabaseId, slot_id: SlotId, master: &Secret<32>) -> Result<SlotBody, KeyError> {
         let recipient = self.recipient.as_ref().ok_or_else(|| KeyError::CannotWrap {
             recipient: self.describe(),
-            problem: "its identity file does not say what its recipient is",
+            problem: "its identity file does not name the recipient",
         })?;
         recipient.wrap(database_id, slot_id, master)
     }
@@ -143,7 +143,7 @@ fn ask<T: Send + 'static>(
     talk: impl FnOnce() -> Result<T, KeyError> + Send + 'static,
 ) -> Result<T, KeyError> {
     let (sender, answer) = mpsc::channel();
-    // Nobody may be there any more to take the answer: the plugin was too slow.
+    // No one may be there any more to take the answer: the plugin was too slow.
     let talk = move || drop(sender.send(talk()));
     thread::spawn(talk).map_err(|error| failed(name, ServiceFailure::Io(error)))?;
     answer.recv_timeout(TIME_LIMIT).unwrap_or_else(|error| {
@@ -189,5 +189,5 @@ fn open_failure(error: DecryptError) -> Option<ServiceFailure> {
     matches!(error, DecryptError::Plugin(_)).then_some(ServiceFailure::Refused)
 }
 
-/// A minute: somebody may have to look for a token and touch it.
+/// A minute: someone may have to look for a token and touch it.
 const TIME_LIMIT: Duration = Duration::from_secs(60);

@@ -119,13 +119,13 @@ fn a_bad_line_is_named_by_its_number_and_never_shown() {
     let broken = &SECRET[..SECRET.len() - 1];
     assert_eq!(
         complaint(&format!("# x\n{broken}\n")),
-        "k, line 2: a damaged age identity, or one of a kind that is not supported"
+        "k, line 2: a damaged age identity, or an unsupported kind"
     );
     assert!(complaint(&format!("{SECRET}\nhunter2")).ends_with("line 2: not an age identity"));
     assert!(complaint(PUBLIC).contains("line 1: a recipient (public key)"));
-    assert!(complaint("age-encryption.org/v1\n...").contains("encrypted itself"));
-    assert!(complaint("-----BEGIN AGE ENCRYPTED FILE-----").contains("encrypted itself"));
-    assert_eq!(complaint("# nothing\n"), "k: holds no age identity");
+    assert!(complaint("age-encryption.org/v1\n...").contains("encrypted: decrypt it"));
+    assert!(complaint("-----BEGIN AGE ENCRYPTED FILE-----").contains("encrypted: decrypt it"));
+    assert_eq!(complaint("# nothing\n"), "k: contains no age identity");
     let binary = parse(Path::new("k"), b"\xff").unwrap_err();
     assert!(binary.to_string().contains("UTF-8"));
 }

@@ -140,7 +140,7 @@ fn feed(mut stdin: ChildStdin, input: &[u8]) {
     let _ = stdin.write_all(input);
 }
 
-/// Reads the answer. Nobody may be there to take it, or the next two threads' news: it was given up, then.
+/// Reads the answer. No one may be there to take it, or the next two threads' news: it was given up, then.
 fn drain(stdout: ChildStdout, sender: &Sender<Event>) {
     let mut answer = Zeroizing::new(Vec::with_capacity(ANSWER_SIZE_MAX + 64));
     let limit = u64::try_from(ANSWER_SIZE_MAX).expect("64 KiB fits") + 1;

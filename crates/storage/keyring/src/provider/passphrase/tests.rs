@@ -99,10 +99,10 @@ fn a_hostile_cost_or_size_is_refused_before_it_is_spent() {
 #[test]
 fn a_passphrase_file_is_neither_empty_nor_binary() {
     for (contents, problem) in [
-        (&b""[..], "k: holds no passphrase: it is empty"),
-        (b"\n", "k: holds no passphrase: it is empty"),
-        (b"\r\n", "k: holds no passphrase: it is empty"),
-        (b"\xff", "k: a passphrase is UTF-8, and this is not"),
+        (&b""[..], "k: empty, contains no passphrase"),
+        (b"\n", "k: empty, contains no passphrase"),
+        (b"\r\n", "k: empty, contains no passphrase"),
+        (b"\xff", "k: not UTF-8, so not a passphrase"),
     ] {
         let error = PassphraseIdentity::from_file(Path::new("k"), contents).err().unwrap();
         assert_eq!(error.to_string(), problem);

@@ -1,4 +1,4 @@
-//! Superblocks that somebody made or changed, with or without keys of their own.
+//! Superblocks that someone made or changed, with or without keys of their own.
 
 use std::time::Duration;
 
@@ -233,7 +233,8 @@ fn a_forged_database_of_a_pinned_id_is_refused() {
     };
     assert_eq!(open(&honest.encode().unwrap(), &keyring).unwrap().pin, Pin::Pinned);
 
-    // Whoever knows the public key and the id can make a database that opens, but not the master key that was pinned.
+    // Anyone who knows the public key and the id can make a database that opens, but not the master
+    // key that was pinned.
     let mut first = true;
     let mut same_id = |bytes: &mut [u8]| {
         if std::mem::take(&mut first) {

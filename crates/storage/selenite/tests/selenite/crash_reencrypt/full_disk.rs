@@ -28,7 +28,7 @@ fn a_full_disk_is_told_with_the_way_to_go_on() {
             );
             let is_begun = error
                 .advice()
-                .contains("for about 1 MiB, then go on with: selenite reencrypt");
+                .contains("free about 1 MiB there, then continue with: selenite reencrypt");
             assert!(!is_begun || error.advice().contains("--resume"), "{context}");
             begun_count += u32::from(is_begun);
             let goal = if is_begun { Goal::GoOn } else { way.goal };

@@ -1,5 +1,6 @@
-//! Crashes while keys are changed by the commands that people use: who is to open the database always can, who was shut out
-//! stays out once that was said, and what was begun is done by the same command.
+//! Crashes while keys are changed by the commands that people use: who is to open the database
+//! always can, who was shut out stays out once that was said, and what was begun is done by the
+//! same command.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -66,7 +67,7 @@ impl Bench {
         }
     }
 
-    /// A database of two; if that is asked for, with a change under way which began before anybody was shut out.
+    /// A database of two; if that is asked for, with a change under way which began before anyone was shut out.
     fn origin(&self, is_under_way: bool) -> Origin {
         selenite_testing::sim::install();
         let disk = Disk::new();
@@ -111,7 +112,7 @@ impl Bench {
         opened.is_ok_and(|connection| self.ledger.check(&connection, "main") == Ok(COMMITS))
     }
 
-    /// Whoever it belongs to opens all rows.
+    /// Anyone who it belongs to opens all rows.
     fn check_own(&self) -> Result<(), String> {
         let opening = Opening::encrypted(PATH, &self.own);
         let connection = opening.connect().map_err(|error| format!("open: {error}"))?;
@@ -148,7 +149,7 @@ fn superblocks() -> Result<Vec<Superblock>, String> {
 fn or_done_before<T>(done: Result<T, EngineError>) -> Result<(), String> {
     match done {
         Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
-        Err(EngineError::Usage { what, .. }) if what.contains("has a key slot already") => Ok(()),
+        Err(EngineError::Usage { what, .. }) if what.contains("already has a key slot") => Ok(()),
         Err(error) => Err(format!("again: {error}")),
     }
 }

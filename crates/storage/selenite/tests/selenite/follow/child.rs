@@ -41,7 +41,8 @@ pub struct Told {
 /// How late a follower was.
 #[derive(Clone, Copy, Default)]
 pub struct Lag {
-    /// From the moment up to which one turn had sent everything to the end of the next: what was committed in between was not there.
+    /// From the moment up to which one turn had sent everything to the end of the next: what was
+    /// committed in between was not there.
     pub worst: Duration,
     /// From its start to the end of its first turn.
     pub first: Duration,
@@ -173,7 +174,7 @@ impl Told {
 }
 
 impl Drop for Told {
-    /// Of a test that failed nobody is left behind.
+    /// Of a test that failed no one is left behind.
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -214,7 +215,7 @@ pub fn play() {
 
 fn say(line: &str) {
     let mut out = std::io::stdout();
-    // Whoever reads it may have gone.
+    // Anyone who reads it may have gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

@@ -43,7 +43,7 @@ fn a_folder_that_is_gone_is_never_made_anew_and_gone_on_with_when_it_is_back() {
             fs::rename(&place, &aside).unwrap();
         }
         if let Some(why) = &status.waits_for {
-            assert!(why.contains("not there any more"), "{why}");
+            assert!(why.contains("no longer exists"), "{why}");
             assert!(!place.exists());
             waits += 1;
             if waits == 3 {
@@ -96,7 +96,7 @@ fn another_place_is_begun_anew_and_the_first_has_no_hole_when_it_is_back() {
         step < 12
     });
     done.unwrap();
-    assert_eq!(left, ["it is not at the destination any more"]);
+    assert_eq!(left, ["it is no longer at the destination"]);
     let (to, _) = bench.restore(Which::Newest).unwrap();
     assert_eq!(bench.check(&to), [added]);
     assert_eq!(archives(&place.with_extension("other")).len(), 1);
@@ -129,7 +129,7 @@ fn an_archive_that_is_removed_meanwhile_is_replaced_by_a_new_one() {
     });
     let last = done.unwrap().archive;
     assert!(first.is_some() && last != first);
-    assert_eq!(left, Some("it is not at the destination any more"));
+    assert_eq!(left, Some("it is no longer at the destination"));
     let (to, restored) = bench.restore(Which::Newest).unwrap();
     assert_eq!((bench.check(&to), restored.link_count), (vec![added], 1));
     assert_eq!(archives(&bench.backups()), [last.unwrap()]);
@@ -145,7 +145,7 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let bench = Bench::new();
     let database = bench.open();
-    // While nobody follows the log is not restarted.
+    // While no process follows the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
@@ -231,7 +231,7 @@ fn a_second_follower_is_refused_while_the_first_goes_on() {
             turns += 1;
             add(&database, 0, 100).unwrap();
             let error = bench.once().unwrap_err();
-            let process = format!("process {} follows it to", std::process::id());
+            let process = format!("by process {}", std::process::id());
             assert!(error.to_string().contains(&process), "{error}");
             assert_eq!(error.class(), Class::Busy);
             refused += 1;
@@ -255,7 +255,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
     let database = bench.open();
     // By another name it is another place, as from another machine.
     let other = bench.backups().join(".");
-    // With a log: nobody goes on at a place in none.
+    // With a log: no process goes on at a place in none.
     add(&database, 0, 100).unwrap();
     let (mut turns, mut added) = (0, 1);
     let done = follow_while(&bench, |status| {
@@ -368,7 +368,8 @@ impl Destination for Full {
 
 #[test]
 fn a_full_destination_is_not_filled_with_beginnings_and_is_gone_on_with() {
-    // Without room for what opens a backup, for its first part, for that part's index, for the manifest, for the log's first object.
+    // Without room for what opens a backup, for its first part, for that part's index, for the
+    // manifest, for the log's first object.
     for room in 0..5 {
         let bench = Bench::new();
         let database = bench.open();

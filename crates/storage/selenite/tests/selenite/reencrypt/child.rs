@@ -57,7 +57,7 @@ pub fn play() {
 
 fn say(line: &str) {
     let mut out = std::io::stdout();
-    // Whoever reads it may have gone.
+    // Anyone who reads it may have gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

@@ -172,7 +172,7 @@ fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
             let rows = section(&other, "reencryption");
             if text(&section(&other, "database"), "state") == "finishing" && !text(&rows, "waiting").is_empty() {
                 assert_eq!(percent(&rows), 100.0);
-                assert!(text(&rows, "waiting").starts_with("waiting for who reads"), "{rows:?}");
+                assert!(text(&rows, "waiting").starts_with("waiting for readers"), "{rows:?}");
                 break;
             }
             assert!(!sealing.is_finished());

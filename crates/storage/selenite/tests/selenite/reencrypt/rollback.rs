@@ -1,4 +1,4 @@
-//! In rollback mode: whoever commits shuts all others out, and journals are kept open.
+//! In rollback mode: anyone who commits shuts all others out, and journals are kept open.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
@@ -12,8 +12,8 @@ use selenite::{Suite, Watch};
 use super::Bench;
 use super::ways::{connect, layout, seal};
 
-/// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it open: its next transaction
-/// is written into what it has open.
+/// PERSIST keeps the journal's file, and a connection that still reads after its commit keeps it
+/// open: its next transaction is written into what it has open.
 #[test]
 fn a_journal_that_somebody_has_open_is_never_removed() {
     let bench = Bench::new();

@@ -1,5 +1,5 @@
-//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past what they hold, all goes
-//! past what they do not, and they go on as if nothing had been.
+//! Other processes that the system has stopped (SIGSTOP), wherever they were: nothing goes past
+//! what they hold, all goes past what they do not, and they go on as if nothing had been.
 
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::process::{Child, ChildStdout};
@@ -69,7 +69,7 @@ impl Drop for Client {
     }
 }
 
-/// Lets somebody in when a part of the pages is done, and waits until he is through.
+/// Lets someone in when a part of the pages is done, and waits until he is through.
 struct Gate {
     first: Mutex<Option<(Sender<()>, Receiver<()>)>>,
 }
@@ -136,7 +136,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
         assert!(!found, "{}", path.display());
     }
     client.end();
-    // Nobody has it open any more.
+    // No one has it open any more.
     assert_eq!(state(bench), "steady");
     let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
@@ -194,7 +194,7 @@ fn stopped_in_the_middle(mode: &str, sql: &str, wait: impl Fn(&str, u32) -> bool
 fn one_in_a_write_transaction_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')");
-        let named = |waiting: &str, pid: u32| waiting == format!("waiting for who writes: process {pid} writes");
+        let named = |waiting: &str, pid: u32| waiting == format!("waiting for writers: process {pid} writes");
         stopped_in_the_middle(mode, &sql, named, "INSERT INTO mine VALUES(3, 'x'); COMMIT", 3);
     }
 }
@@ -203,7 +203,7 @@ fn one_in_a_write_transaction_is_waited_for_and_named() {
 fn one_in_a_read_transaction_is_waited_for_and_named() {
     for mode in ["wal", "delete"] {
         let sql = "BEGIN; SELECT CAST(count(*) AS TEXT) FROM t";
-        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for who reads: process {pid} reads");
+        let waits = |waiting: &str, pid: u32| waiting == format!("waiting for readers: process {pid} reads");
         stopped_in_the_middle(mode, sql, waits, "SELECT CAST(count(*) AS TEXT) FROM t; COMMIT", 1);
     }
 }

@@ -97,7 +97,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
             .unwrap();
         assert_eq!((found.as_str(), left.as_str()), ("ok", "0"));
         drop(other);
-        // Nobody has it open any more: closing a descriptor of it would give up locks.
+        // No one has it open any more: closing a descriptor of it would give up locks.
         assert_eq!(state(&bench), "steady");
         assert_eq!(
             epochs(&bench.path(), usize::try_from(page_size).unwrap()),
@@ -106,7 +106,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
     }
 }
 
-/// Calls somebody at every step.
+/// Calls someone at every step.
 struct Steps<F>(F);
 
 impl<F: Fn(Progress) -> bool + Send + Sync> Observer for Steps<F> {
@@ -294,7 +294,7 @@ fn busy_writers_in_rollback_mode_are_waited_for() {
     bench.fill(&layout(Suite::Aes256, 1024), "delete", 2000);
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
-        // Before the operation begins: it looks at the file without SQLite, which nobody may open just then.
+        // Before the operation begins: it looks at the file without SQLite, which no one may open just then.
         for (writer, connection) in [connect(&bench), connect(&bench)].into_iter().enumerate() {
             let is_done = &is_done;
             scope.spawn(move || {

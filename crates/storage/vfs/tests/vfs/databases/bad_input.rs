@@ -210,7 +210,7 @@ fn a_plain_or_emptied_or_foreign_file_is_refused_where_an_identity_is_in_force()
     let path = bench.filled("a.db", "");
     edit(&path, |bytes| bytes.truncate(65536));
     assert_eq!(code(open_and_read(&bench, "a.db")), NOT_A_DATABASE);
-    assert!(Bench::last_error().contains("cut off"), "{}", Bench::last_error());
+    assert!(Bench::last_error().contains("truncated"), "{}", Bench::last_error());
 
     fs::write(bench.path("text.db"), "no database at all".repeat(300)).unwrap();
     let before = fs::read(bench.path("text.db")).unwrap();
@@ -334,7 +334,7 @@ fn unknown_settings_are_named() {
     }
 }
 
-/// FORMAT 6.1: a log that nobody sealed is not taken for an empty one, and not overwritten.
+/// FORMAT 6.1: a log that no one sealed is not taken for an empty one, and not overwritten.
 #[test]
 fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
     own_process!();
@@ -351,7 +351,7 @@ fn a_wal_in_clear_beside_an_encrypted_database_is_refused() {
     let before = fs::read(&wal).unwrap();
     assert_eq!(code(open_and_read(&bench, "a.db")), NOT_A_DATABASE);
     assert!(
-        Bench::last_error().contains("WAL is in clear"),
+        Bench::last_error().contains("WAL is unencrypted"),
         "{}",
         Bench::last_error()
     );
@@ -374,7 +374,7 @@ fn a_key_in_sql_is_an_error_that_says_where_keys_come_from() {
         let error = connection.execute_batch(&format!("PRAGMA {pragma}")).unwrap_err();
         let text = error.to_string();
         assert!(
-            text.contains("keys are not given in SQL") && text.contains("SELENITE_IDENTITY"),
+            text.contains("keys cannot be given in SQL") && text.contains("SELENITE_IDENTITY"),
             "{pragma}: {text}"
         );
         assert!(!text.contains("secret"), "{text}");

@@ -15,7 +15,7 @@ const PAGE_SIZE: u64 = 32768;
 const DISPLACED: u32 = 32767;
 const LOCK: u64 = 32769;
 
-/// Makes SQLite count `DISPLACED` pages, without writing a gigabyte: the places in between are a hole, which nobody
+/// Makes SQLite count `DISPLACED` pages, without writing a gigabyte: the places in between are a hole, which no one
 /// reads here.
 fn stretched(bench: &Bench) -> Connection {
     let connection = bench.open("a.db", "&page_size=32768").unwrap();

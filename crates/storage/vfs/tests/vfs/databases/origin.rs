@@ -41,7 +41,7 @@ fn opened(bench: &Bench, name: &str, parameters: &str) -> i32 {
     code(opened)
 }
 
-/// Somebody else's superblock of this id, for the recipient, of a later generation.
+/// Someone else's superblock of this id, for the recipient, of a later generation.
 fn forged(of: &Superblock, recipient: &str) -> Unlocked {
     let mut is_first = true;
     let mut same_id = |bytes: &mut [u8]| {
@@ -168,7 +168,7 @@ fn an_attached_file_is_judged_by_its_own_parameters_and_what_main_admits() {
         format!("&origin=any&commitment={commitment}"),
     ] {
         assert_eq!(attach_to(&main, &parameters), FOREIGN, "{parameters}");
-        assert!(Bench::last_error().contains("only where the main database's URI has it"));
+        assert!(Bench::last_error().contains("only if the main database's URI has it"));
     }
     check(&main);
     assert_ne!(

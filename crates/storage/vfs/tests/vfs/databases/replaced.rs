@@ -1,5 +1,6 @@
-//! A file that is replaced while connections have it open in WAL mode: another database gets its name, beside the log and the index of
-//! the one before. SQLite itself notices nothing (sqlite.org/howtocorrupt.html, 2.4); nobody may see rows that were not written.
+//! A file that is replaced while connections have it open in WAL mode: another database gets its
+//! name, beside the log and the index of the one before. SQLite itself notices nothing
+//! (sqlite.org/howtocorrupt.html, 2.4); no one may see rows that were not written.
 
 use selenite_testing::own_process;
 use std::fs;
@@ -40,7 +41,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
     )
     .unwrap();
     fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();
-    // Whoever has the old file goes on in it, with its log.
+    // Anyone who has the old file goes on in it, with its log.
     assert_eq!(rows_of_own(&one), Ok((301, 1)));
     let two = bench.open("a.db", "").unwrap();
     two.pragma_update(None, "wal_autocheckpoint", 0).unwrap();
@@ -53,7 +54,8 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
                 "round {round}: {error}"
             ),
         }
-        // The index says now that the log holds nothing that opens under the other's keys: its end may be lost to `one`.
+        // The index says now that the log holds nothing that opens under the other's keys: its end
+        // may be lost to `one`.
         match rows_of_own(&one) {
             Ok((all, added)) => assert!(all == 300 + added && added <= written, "round {round}: {all} {added}"),
             Err(error) => assert!(

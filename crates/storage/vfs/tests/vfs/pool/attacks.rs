@@ -120,7 +120,7 @@ fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
 fn an_empty_log_that_comes_back_is_another() {
     own_process!();
     let bench = Bench::new("wal");
-    // Everybody goes, so that the log is a new one.
+    // Everyone goes, so that the log is a new one.
     let one = bench.connect();
     (0..3).for_each(|_| assert_eq!(all(&one), each(0)));
     let other = foreign(&bench);
@@ -160,7 +160,7 @@ fn a_reader_from_before_a_recovery_finds_nothing_old() {
     assert_eq!(all(&early), each(1));
 }
 
-/// The same, and then someone writes what it has read: the other process's commit is lost for everybody.
+/// The same, and then someone writes what it has read: the other process's commit is lost for everyone.
 #[test]
 fn what_came_by_a_log_is_not_written_over() {
     own_process!();
@@ -183,7 +183,7 @@ fn what_came_by_a_log_is_not_written_over() {
     assert_eq!(sum(&foreign(&bench)), 300, "lost");
 }
 
-/// D in WAL mode, and then somebody writes.
+/// D in WAL mode, and then someone writes.
 #[test]
 fn what_came_by_a_waiting_checkpoint_is_not_written_over() {
     own_process!();

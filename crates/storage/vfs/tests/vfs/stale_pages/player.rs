@@ -21,7 +21,7 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Whether a thread that has done so many steps may end: a busy machine gives nobody less to do.
+    /// Whether a thread that has done so many steps may end: a busy machine gives no one less to do.
     fn is_over(&self, step: u64) -> bool {
         step >= STEPS_MIN && Instant::now() >= self.until
     }
@@ -46,7 +46,7 @@ fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite:
     Ok(connection)
 }
 
-/// Tries until nobody is in the way. Nothing sleeps: whoever is in the way is at work.
+/// Tries until no one is in the way. Nothing sleeps: anyone who is in the way is at work.
 fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
@@ -141,7 +141,7 @@ pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
     counts
 }
 
-/// Says whether frames were copied, or nobody was in the way.
+/// Says whether frames were copied, or no one was in the way.
 fn checkpoint(connection: &Connection, kind: &str) -> bool {
     let sql = format!("PRAGMA wal_checkpoint({kind})");
     match connection.query_row(&sql, [], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(2)?))) {
