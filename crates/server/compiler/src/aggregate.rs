@@ -7,7 +7,7 @@ use selenite_types::{DataType, Family, Width};
 
 use crate::{
     Expr, PlanError,
-    functions::{NATIONAL_WIDTH_MAX, widest},
+    expr::{NATIONAL_WIDTH_MAX, widest},
 };
 
 mod accumulator;

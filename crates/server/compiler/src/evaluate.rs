@@ -10,7 +10,7 @@ use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::{
     Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate,
-    functions::{Arguments, whole_in, within},
+    expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within},
 };
 
 mod condition;
@@ -230,12 +230,6 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
         environment: frame.environment,
     })
 }
-
-/// 64 KiB: what is smaller costs less memory than asking for it is worth.
-pub(crate) const HEAVY_SIZE: usize = 64 << 10;
-
-/// A text is put together, and then copied to where it is shared.
-pub(crate) const COPIES: usize = 2;
 
 #[cold]
 fn no_slot() -> PlanError {

@@ -8,18 +8,27 @@
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
-use crate::{Collation, ColumnRef, Function, Slot};
+use crate::{Collation, ColumnRef, Slot};
 
+pub(crate) mod arguments;
 mod fixed;
+mod function;
 mod predicate;
+pub(crate) mod rule;
 mod shape;
+pub(crate) mod typing;
 mod walk;
 mod whole;
 
+pub(crate) use arguments::{Arguments, COPIES, HEAVY_SIZE, float_in, whole_in, within};
 pub(crate) use fixed::{
     is_fixed, is_fixed_predicate, is_once, is_safe, is_volatile, is_volatile_predicate, literal_of,
 };
+pub(crate) use function::{Code, Nulls};
+pub use function::{Function, Volatility};
 pub use predicate::{Compare, LetPredicate, Like, Predicate};
+pub(crate) use rule::{Rule, SYSNAME, seconds_scale};
+pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, collation_of, constant_whole, widest, with_digits};
 pub use walk::{Node, NodeMut};
 pub use whole::{Whole, WholeCompare, WholeOperand, WholeOperation};
 

@@ -41,10 +41,10 @@ pub use environment::{
 pub use error::{Ends, PlanError};
 pub use evaluate::{Frame, size_of};
 pub use expr::{
-    Compare, Convert, Expr, ExprKind, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef, Predicate,
-    Whole, WholeCompare, WholeOperand, WholeOperation,
+    Compare, Convert, Expr, ExprKind, Function, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef,
+    Predicate, Volatility, Whole, WholeCompare, WholeOperand, WholeOperation,
 };
-pub use functions::{Function, FunctionState, Volatility};
+pub use functions::FunctionState;
 pub use name::{NameKey, same_name};
 pub use operation::{InputOrigin, OPERATION_COUNT_MAX, OperationFailure, OperationInput, OperationUse, Operations};
 pub use scope::{

@@ -7,7 +7,7 @@ use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16
 use super::{Aggregate, AggregateKind};
 use crate::{
     Collation, PlanError,
-    functions::{float_in, whole_in, within},
+    expr::{float_in, whole_in, within},
 };
 
 /// What an aggregate has seen of its group.

@@ -4,7 +4,7 @@ use selenite_tsql::ast;
 use selenite_types::{Comparison, Conversion, DataType, Place, Value};
 
 use super::{Binder, condition::compared, conversion::declared_type, once::Once};
-use crate::{Expr, ExprKind, PlanError, Predicate, common_type, functions::collation_of};
+use crate::{Expr, ExprKind, PlanError, Predicate, common_type, expr::collation_of};
 
 impl Binder<'_> {
     /// CASE in both forms.

@@ -8,10 +8,10 @@ use super::{
     once::Once,
     operator::{alike_nulls, operand},
 };
-use crate::evaluate::HEAVY_SIZE;
+use crate::expr::HEAVY_SIZE;
 use crate::{
     Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate, Whole, WholeCompare,
-    functions::{Rule, collation_of},
+    expr::{Rule, collation_of},
 };
 
 impl Binder<'_> {

@@ -7,7 +7,7 @@ use selenite_types::{DataType, DateFormat, Decimal, Value, Width, convert, narro
 
 use crate::{
     Expr, ExprKind, PlanError,
-    functions::{NATIONAL_WIDTH_MAX, WIDTH_MAX},
+    expr::{NATIONAL_WIDTH_MAX, WIDTH_MAX},
 };
 
 /// Binds a constant.

@@ -5,7 +5,7 @@ use selenite_types::{DataType, Family, Operator, UnaryOperator, Value};
 
 use crate::{
     Collation, Expr, ExprKind, PlanError, Whole, WholeOperand, WholeOperation,
-    functions::{collation_of, constant_whole},
+    expr::{collation_of, constant_whole},
 };
 
 /// The operator of the tree.

@@ -4,7 +4,8 @@ use std::cmp::Ordering;
 
 use selenite_types::{Comparison, LikePattern, Value, compare};
 
-use super::{Frame, HEAVY_SIZE, size_of};
+use super::{Frame, size_of};
+use crate::expr::HEAVY_SIZE;
 use crate::{Collation, Compare, Expr, LetPredicate, Like, PlanError, Predicate};
 
 impl Predicate {

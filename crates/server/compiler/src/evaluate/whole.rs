@@ -3,7 +3,7 @@
 use selenite_types::{Comparison, Operator, Value};
 
 use super::Frame;
-use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation, functions::whole_in};
+use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation, expr::whole_in};
 
 impl WholeOperation {
     /// The result, or NULL.

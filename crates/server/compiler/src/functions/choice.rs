@@ -5,6 +5,7 @@ use std::cmp::Ordering;
 use selenite_types::{Comparison, DataType, Value, compare};
 
 use super::{Arguments, Function, Rule, Typing};
+use crate::expr::collation_of;
 use crate::{
     Expr, ExprKind, PlanError,
     bind::{Once, compared},
@@ -90,19 +91,6 @@ fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, PlanError> {
         values,
     };
     Ok(Expr::new(kind, data_type).with_collation(collation))
-}
-
-/// The collation of several texts that become one.
-pub(crate) fn collation_of<'a>(
-    values: impl IntoIterator<Item = &'a Expr>,
-    operation: &str,
-) -> Result<crate::Collation, PlanError> {
-    let texts = values
-        .into_iter()
-        .filter(|value| value.data_type.family() == selenite_types::Family::Text);
-    texts
-        .map(|value| value.collation)
-        .try_fold(crate::Collation::default(), |all, one| all.combine(one, operation))
 }
 
 /// The type of arguments that are of one type.

@@ -7,8 +7,7 @@
 use selenite_types::{DataType, Width};
 
 use super::{
-    Function, Rule,
-    rule::SYSNAME,
+    Function, Rule, SYSNAME,
     typing::{Typing, position_type, same_varying, widest},
 };
 

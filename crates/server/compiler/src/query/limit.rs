@@ -5,7 +5,8 @@ use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::tree::Limit;
-use crate::functions::{Arguments, Function, Typing, whole_in};
+use crate::Function;
+use crate::expr::{Arguments, Typing, whole_in};
 use crate::{Binder, Expr, ExprKind, FunctionCall, NoQuery, PlanError};
 
 impl QueryBinder<'_> {

@@ -8,7 +8,7 @@ use std::str::Chars;
 use memchr::memmem;
 use selenite_types::{LikePattern, Value};
 
-use crate::evaluate::HEAVY_SIZE;
+use crate::expr::HEAVY_SIZE;
 use crate::{PlanError, functions::Arguments};
 
 /// A text in which others are found.

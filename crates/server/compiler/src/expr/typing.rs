@@ -3,7 +3,7 @@
 use selenite_types::{DataType, Family, Width};
 
 use super::arguments::whole_in;
-use crate::{Expr, ExprKind};
+use crate::{Collation, Expr, ExprKind, PlanError};
 
 /// The type of a function's result.
 #[derive(Clone, Copy)]
@@ -42,7 +42,9 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
         DataType::DateTimeOffset(_) => 34,
         DataType::UniqueIdentifier => 36,
         DataType::Char(width) | DataType::NChar(width) | DataType::Binary(width) => width,
-        DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => return width,
+        DataType::VarChar(width) | DataType::NVarChar(width) | DataType::VarBinary(width) => {
+            return width;
+        }
     };
     Width::Limited(width)
 }
@@ -152,4 +154,17 @@ pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u
     } else {
         DataType::Decimal { precision, scale }
     }
+}
+
+/// The collation of several texts that become one.
+pub(crate) fn collation_of<'a>(
+    values: impl IntoIterator<Item = &'a Expr>,
+    operation: &str,
+) -> Result<Collation, PlanError> {
+    let texts = values
+        .into_iter()
+        .filter(|value| value.data_type.family() == Family::Text);
+    texts
+        .map(|value| value.collation)
+        .try_fold(Collation::default(), |all, one| all.combine(one, operation))
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf16_prefix};
 
-use crate::evaluate::{COPIES, HEAVY_SIZE};
 use crate::{Collation, Environment, Expr, PlanError};
 
 /// The values of a call, and what is known of them.
@@ -201,3 +200,9 @@ pub(crate) fn within(size: usize) -> Result<(), PlanError> {
 
 /// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
 const TEXT_SIZE_MAX: usize = 128 << 20;
+
+/// 64 KiB: what is smaller costs less memory than asking for it is worth.
+pub(crate) const HEAVY_SIZE: usize = 64 << 10;
+
+/// A text is put together, and then copied to where it is shared.
+pub(crate) const COPIES: usize = 2;

@@ -2,10 +2,7 @@
 
 use selenite_types::{DataType, DateError, Family, Width};
 
-use super::{
-    text_width,
-    typing::{constant_whole, varying},
-};
+use super::typing::{constant_whole, text_width, varying};
 use crate::{Expr, PlanError};
 
 /// What an argument may be, and what it becomes.

@@ -1,0 +1,218 @@
+//! What a function is: its arguments' rules, its result's type, its code.
+
+use std::fmt;
+
+use selenite_types::{DataType, Value};
+
+use super::Expr;
+use super::arguments::Arguments;
+use super::rule::Rule;
+use super::typing::Typing;
+use crate::PlanError;
+
+/// A function of values, or a global variable.
+pub struct Function {
+    /// Its name in lower case, as messages show it; global variables have their `@@`.
+    pub name: &'static str,
+    /// How often equal arguments give another value.
+    pub volatility: Volatility,
+    pub(crate) rules: &'static [Rule],
+    pub(crate) least: usize,
+    pub(crate) most: usize,
+    pub(crate) takes_part: bool,
+    is_bare: bool,
+    pub(crate) typing: Typing,
+    pub(crate) nulls: Nulls,
+    pub(crate) code: Code,
+}
+
+/// How often a function with the same arguments gives another value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Volatility {
+    /// Never, in one session.
+    Never,
+    /// From one statement to the next: GETDATE, RAND, `@@ROWCOUNT`.
+    Statement,
+    /// When anybody defines something: OBJECT_ID, USER_NAME. Within a statement never.
+    Definition,
+    /// From row to row: NEWID.
+    Row,
+}
+
+/// What a function does with NULL.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Nulls {
+    /// Any NULL makes NULL, and nothing else does.
+    Spread,
+    /// Any NULL makes NULL, and so may other arguments.
+    Make,
+    /// The code is given NULLs; its result may be one.
+    Take,
+    /// The code is given NULLs; its result is never one.
+    Never,
+}
+
+/// What makes the value.
+pub(crate) enum Code {
+    /// This, at each evaluation.
+    Run(fn(&Arguments<'_>) -> Result<Value, PlanError>),
+    /// Other nodes, at binding.
+    Rewrite(fn(&'static str, Vec<Expr>) -> Result<Expr, PlanError>),
+    /// Nothing: it is not supported.
+    Refused,
+}
+
+impl Function {
+    /// A function of exactly these arguments that is NULL only for NULL, and whose value depends on them alone.
+    pub(crate) const fn new(
+        name: &'static str,
+        rules: &'static [Rule],
+        typing: Typing,
+        run: fn(&Arguments<'_>) -> Result<Value, PlanError>,
+    ) -> Self {
+        Self {
+            name,
+            volatility: Volatility::Never,
+            rules,
+            least: rules.len(),
+            most: rules.len(),
+            takes_part: false,
+            is_bare: false,
+            typing,
+            nulls: Nulls::Spread,
+            code: Code::Run(run),
+        }
+    }
+
+    /// A function that becomes other nodes.
+    pub(crate) const fn rewritten(
+        name: &'static str,
+        least: usize,
+        most: usize,
+        rewrite: fn(&'static str, Vec<Expr>) -> Result<Expr, PlanError>,
+    ) -> Self {
+        Self {
+            least,
+            most,
+            code: Code::Rewrite(rewrite),
+            ..Self::refused(name)
+        }
+    }
+
+    /// A function that is not supported.
+    pub(crate) const fn refused(name: &'static str) -> Self {
+        Self {
+            name,
+            volatility: Volatility::Never,
+            rules: &[],
+            least: 0,
+            most: usize::MAX,
+            takes_part: false,
+            is_bare: false,
+            typing: Typing::Is(DataType::Int),
+            nulls: Nulls::Take,
+            code: Code::Refused,
+        }
+    }
+
+    /// The last `count` arguments may be left out.
+    pub(crate) const fn optional(mut self, count: usize) -> Self {
+        self.least -= count;
+        self
+    }
+
+    /// The last rule holds for all further arguments, to `most` in all.
+    pub(crate) const fn repeated(mut self, most: usize) -> Self {
+        self.most = most;
+        self
+    }
+
+    /// The first argument, which no rule is for, is a word that names a part of a date.
+    pub(crate) const fn with_part(mut self) -> Self {
+        self.takes_part = true;
+        self
+    }
+
+    /// May be NULL although no argument is.
+    pub(crate) const fn making_nulls(mut self) -> Self {
+        self.nulls = Nulls::Make;
+        self
+    }
+
+    /// The code is given NULLs, and may return one.
+    pub(crate) const fn taking_nulls(mut self) -> Self {
+        self.nulls = Nulls::Take;
+        self
+    }
+
+    /// The code is given NULLs, and never returns one.
+    pub(crate) const fn never_null(mut self) -> Self {
+        self.nulls = Nulls::Never;
+        self
+    }
+
+    /// Written without parentheses.
+    pub(crate) const fn bare(mut self) -> Self {
+        self.is_bare = true;
+        self
+    }
+
+    /// Another value in each statement.
+    pub(crate) const fn of_statement(mut self) -> Self {
+        self.volatility = Volatility::Statement;
+        self
+    }
+
+    /// Another value when something was defined.
+    pub(crate) const fn of_definitions(mut self) -> Self {
+        self.volatility = Volatility::Definition;
+        self
+    }
+
+    /// Another value in each row.
+    pub(crate) const fn of_row(mut self) -> Self {
+        self.volatility = Volatility::Row;
+        self
+    }
+
+    /// The value of a call.
+    ///
+    /// Errors: whatever goes wrong with the values.
+    pub(crate) fn run(&self, arguments: &Arguments<'_>) -> Result<Value, PlanError> {
+        let spreads = match self.nulls {
+            Nulls::Spread | Nulls::Make => true,
+            Nulls::Take | Nulls::Never => false,
+        };
+        if spreads && arguments.values.contains(&Value::Null) {
+            return Ok(Value::Null);
+        }
+        match self.code {
+            Code::Run(run) => run(arguments),
+            Code::Rewrite(_) | Code::Refused => Err(PlanError::unsupported_function(self.name)),
+        }
+    }
+
+    /// Whether the first argument is a word that names a part of a date.
+    #[must_use]
+    pub fn takes_part(&self) -> bool {
+        self.takes_part
+    }
+
+    /// Whether it is written without parentheses, as CURRENT_TIMESTAMP is.
+    #[must_use]
+    pub fn is_bare(&self) -> bool {
+        self.is_bare
+    }
+}
+
+impl PartialEq for Function {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name)
+    }
+}
