@@ -1,5 +1,3 @@
-use selenite_types::DataType;
-
 use super::*;
 use crate::testing::{Batch, assert_shown, fault, type_of};
 use selenite_types::{DataType, Width};
