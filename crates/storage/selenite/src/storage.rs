@@ -12,7 +12,6 @@ use std::path::{Path, PathBuf};
 pub use disk::Disk;
 
 /// Files by name. Every method fails as its namesake in `std::fs` does.
-#[expect(clippy::missing_errors_doc, reason = "said above, for all of them")]
 pub trait Storage: Send + Sync {
     /// The file's own name, without links.
     fn real_path(&self, path: &Path) -> io::Result<PathBuf>;
