@@ -74,17 +74,17 @@ def test_no_environment_names_a_configuration(place: Path, environment: dict[str
     marker = place / "evil/ran"
     said = run(place, "plain", uri(place / "evil/new.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
     assert marker.read_text().split() == [str(NOBODY)] * len(marker.read_text().split()), said
-    assert "kept in the clear" in said or "did not keep the key" in said
+    assert "kept in the clear" in said or "did not return the key" in said
     marker.unlink()
     said = run(place, "elevated", uri(place / "other.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
-    assert "no key given for a new database" in said
+    assert "no key given for a new encrypted database" in said
     assert not marker.exists()
 
 
 def test_no_variable_names_an_identity_or_lets_clear_text_pass(place: Path) -> None:
     variables = {"SELENITE_IDENTITY": f"{place}/root.key", "SELENITE_PLAIN": "allow", "SELENITE_DEFAULT": "1"}
     said = run(place, "elevated", uri(place / "new.db", vfs="selenite"), "CREATE TABLE t(a);", **variables)
-    assert "no key given for a new database" in said
+    assert "no key given for a new encrypted database" in said
     # Not made the default, it leaves files that are opened by name to SQLite.
     run(place, "elevated", str(place / "plain.db"), "CREATE TABLE t(a);", **variables)
     assert (place / "plain.db").read_bytes()[:8] == b"SQLite f"

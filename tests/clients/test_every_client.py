@@ -10,7 +10,7 @@ from note_table import fill
 
 Start = Callable[..., Peer]
 every_client = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
-NOT_ENCRYPTED = "not encrypted: it is an unencrypted database, and an identity is in force"
+NOT_ENCRYPTED = "not encrypted: it is an unencrypted database, and an identity is set"
 
 
 @every_client

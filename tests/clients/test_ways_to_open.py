@@ -240,7 +240,7 @@ def test_each_suite_is_written_by_one_host_and_read_by_the_other(cipher: str, st
         ({"backup": "yes"}, "invalid backup=yes"),
         ({"encryptd": "required"}, "unknown URI parameter encryptd; did you mean encrypted?"),
         ({"cypher": "AES_128"}, "unknown URI parameter cypher; did you mean cipher?"),
-        ({"key": "x"}, "no key stands in a URI"),
+        ({"key": "x"}, "keys cannot be given in a URI"),
         ({"selenite_identity": "/nowhere/key"}, "can't read /nowhere/key"),
     ],
     ids=lambda value: "-".join(value) if isinstance(value, dict) else None,

@@ -455,7 +455,7 @@ fn a_base_that_was_put_in_anothers_place_is_none() {
     assert!(
         faults(&found, &above)
             .iter()
-            .any(|fault| fault.contains("another manifest"))
+            .any(|fault| fault.contains("manifest of its base has changed"))
     );
     let pruned = shelf.prune(last(1), true);
     let reasons = |name: &ArchiveName| {

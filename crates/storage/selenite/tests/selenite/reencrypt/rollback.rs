@@ -36,7 +36,7 @@ fn a_journal_that_somebody_has_open_is_never_removed() {
         let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::nobody()));
         let is_waiting = || {
             let report = reencrypt::report(&Disk, &bench.path()).unwrap();
-            report.is_some_and(|report| report.waiting.contains("reads"))
+            report.is_some_and(|report| report.waiting.contains("readers"))
         };
         while !is_waiting() {
             assert!(!sealing.is_finished());
