@@ -149,7 +149,7 @@ fn who_comes_second_is_told_and_an_interruption_tells_how_to_go_on() {
         "{err}"
     );
     assert!(state(&bench)["running"].is_null());
-    seal(&bench, &["--off"]).failed(2, "being sealed in AES_256 already");
+    seal(&bench, &["--off"]).failed(2, "a re-encryption to AES_256 is in progress");
     seal(&bench, &["--resume"]).done();
     assert_eq!(
         (state(&bench)["state"].as_str().unwrap(), count(&bench)),

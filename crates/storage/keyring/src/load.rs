@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(kinds(&format!("passphrase:{text}")), [SlotKind::Passphrase]);
         assert!(complaint(&format!("age:{text}")).contains("line 1: not an age identity"));
         let long = file(&folder, "long", &vec![b'x'; 65537]);
-        assert!(complaint(&format!("raw:{long}")).contains("longer than 65536 bytes"));
+        assert!(complaint(&format!("raw:{long}")).contains("more than 65536 bytes"));
         assert!(complaint(&format!("raw:{text}.no")).starts_with("can't read "));
     }
 

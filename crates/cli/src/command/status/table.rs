@@ -230,7 +230,7 @@ mod tests {
             },
         );
         assert!(
-            narrow.contains("xxx/app.db") && narrow.contains("\x1b[33min clear"),
+            narrow.contains("xxx/app.db") && narrow.contains("\x1b[33munencrypted"),
             "{narrow}"
         );
     }

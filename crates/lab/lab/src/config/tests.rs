@@ -98,7 +98,7 @@ fn what_makes_no_sense_is_refused() {
         ("name = \"s\"", "name = \"s\"\npairs = 3", "even"),
         ("name = \"s\"", "name = \"s\"\npairs = 0", "even"),
         ("name = \"s\"", "name = \"s\"\nsessions = 0", "from 1"),
-        ("name = \"s\"", "name = \"../s\"", "no name"),
+        ("name = \"s\"", "name = \"../s\"", "not a valid name"),
         ("name = \"s\"", "name = \"s\"\nlimit = \"3\"", "`3` is not a share"),
         ("name = \"s\"", "name = \"s\"\nbudget = \"3\"", "not a time"),
         ("[data]", "[layout]\npage_size = 1000\n[data]", "power of two"),
@@ -116,7 +116,7 @@ fn what_makes_no_sense_is_refused() {
         ("[arms.zeta]", "[arms.plain2]", "implied"),
         ("[arms.zeta]", "[arms.selenite-plain]", "implied"),
         ("cipher = \"AES_256\"", "cipher = \"plain\"", "implied"),
-        ("engine = \"selenite\"", "engine = \"sqlite\"", "encrypts nothing"),
+        ("engine = \"selenite\"", "engine = \"sqlite\"", "does not encrypt"),
         ("worker = \"/opt/mine\"", "", "unknown engine `mine`"),
         ("name = \"like\"", "name = \"like\"\nprocesses = 2", "several processes"),
         (

@@ -103,7 +103,7 @@ fn a_missing_worker_is_named_with_advice() {
     let error = Worker::start(&WorkerCommand::new("/nowhere/selenite-worker-x")).unwrap_err();
     assert!(matches!(error, DriveError::NotStarted { .. }), "{error}");
     assert!(error.to_string().contains("/nowhere/selenite-worker-x"), "{error}");
-    assert!(error.advice().contains("is there"));
+    assert!(error.advice().contains("exists"));
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn an_administrators_program_that_fails_or_leaves_pages_ends_the_study() {
     let left = Place::new()
         .run(&with(ReencryptionFault::LeavesPages), ONLINE)
         .unwrap_err();
-    assert!(left.to_string().contains("1 pages are as they were"), "{left}");
+    assert!(left.to_string().contains("1 pages are unchanged"), "{left}");
 }
 
 #[test]
