@@ -136,6 +136,8 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
 
 #[test]
 fn a_database_is_opened_so_many_times() {
+    // Its reads are counted for the whole process.
+    selenite_testing::own_process!();
     let bench = Bench::new(&STATEMENTS, "wal");
     let Bench {
         _folder: folder,
