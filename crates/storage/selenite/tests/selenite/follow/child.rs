@@ -82,6 +82,8 @@ impl Told {
         };
         let words = [bench.path(), backups].map(|path| path.to_str().unwrap().to_owned());
         let mut child = test_command("follow::child")
+            // Not under `eatmydata`: a writer that does not wait for the disk leaves its follower behind for good.
+            .env_remove("LD_PRELOAD")
             .env(
                 CHILD,
                 [&words[0], &words[1], &bench.spec(), &role]
