@@ -5,10 +5,8 @@
 
 use selenite_types::{DataType, Family, Width};
 
-use crate::{
-    Expr, PlanError,
-    expr::{NATIONAL_WIDTH_MAX, widest},
-};
+use crate::expr::{NATIONAL_WIDTH_MAX, widest};
+use crate::{Expr, PlanError};
 
 mod accumulator;
 

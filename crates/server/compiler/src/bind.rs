@@ -16,11 +16,10 @@ mod literal;
 mod once;
 mod operator;
 
-use operator::Operand;
-
 pub(crate) use condition::compared;
 pub use conversion::{common_type, declared_type};
 pub(crate) use once::Once;
+use operator::Operand;
 
 /// What binds the nodes that only a query can have.
 pub trait QueryHook {

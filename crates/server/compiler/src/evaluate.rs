@@ -8,10 +8,8 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Operator, Value, convert};
 
-use crate::{
-    Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate,
-    expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within},
-};
+use crate::expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within};
+use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate};
 
 mod condition;
 mod whole;

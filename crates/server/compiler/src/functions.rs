@@ -20,12 +20,13 @@ mod mathematics;
 mod system;
 mod text;
 
-use crate::expr::{
-    Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
-};
 pub(crate) use text::{fixed, name_parts};
 #[cfg(test)]
 use typing::varying;
+
+use crate::expr::{
+    Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
+};
 
 /// What `docs/TSQL.md` tells of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

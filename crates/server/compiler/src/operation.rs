@@ -6,10 +6,8 @@
 
 use std::fmt;
 
-use selenite_types::{
-    DataType, Value,
-    storage::{Misfit, Stored, StoredRef, from_stored, to_stored},
-};
+use selenite_types::storage::{Misfit, Stored, StoredRef, from_stored, to_stored};
+use selenite_types::{DataType, Value};
 
 use crate::{
     ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, PlanError, Predicate, Slot, Whole, WholeOperand,

@@ -20,7 +20,6 @@ mod error;
 pub mod step;
 
 pub use command::Command;
-
 use compiler::Compiler;
 use step::{Role, Step, Target, TryRegion};
 

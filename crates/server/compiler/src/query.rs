@@ -20,14 +20,14 @@ mod subquery;
 pub(crate) mod tree;
 pub(crate) mod walk;
 
+use common_table::CommonScope;
+pub(crate) use select::Item;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
+use tree::{Outside, Parts};
 
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
-use common_table::CommonScope;
-pub(crate) use select::Item;
-use tree::{Outside, Parts};
 
 /// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
 const NESTING_MAX: usize = 32;

@@ -19,10 +19,11 @@ mod assign;
 mod rows;
 pub(crate) mod select;
 
-pub use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue};
 pub use assign::Assign;
 pub use rows::Rows;
 pub use select::{Into, IntoColumn};
+
+pub use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue};
 
 /// A statement on tables.
 #[derive(Clone, Debug)]

@@ -1,12 +1,10 @@
 //! What tests of expressions need: a small world outside, and T-SQL in and text out.
 
-use std::{cell::Cell, sync::Arc};
+use std::cell::Cell;
+use std::sync::Arc;
 
-use selenite_tsql::{
-    Options,
-    ast::{Condition, Expr as TreeExpr, QueryBody, Select, SelectItem, StatementKind},
-    parse,
-};
+use selenite_tsql::ast::{Condition, Expr as TreeExpr, QueryBody, Select, SelectItem, StatementKind};
+use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, Guid, Moment, Value, text_of};
 
 use crate::{Binder, Environment, Expr, Frame, NoQuery, PlanError, Predicate, Variables};

@@ -19,17 +19,17 @@ mod value;
 mod weight;
 mod window;
 
+use std::collections::{BTreeSet, HashMap};
+
 pub(crate) use form::{Form, keeps_form};
 pub(crate) use name::{qualified, quoted};
 pub use parameter::{Parameter, ParameterValue, stored};
-
-use std::collections::{BTreeSet, HashMap};
+use weight::Weights;
+use window::Windows;
 
 use crate::compiled::{AggregateSpec, Compiled};
 use crate::query::tree::Parts;
 use crate::{Operations, PlanError};
-use weight::Weights;
-use window::Windows;
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {

@@ -15,12 +15,11 @@ mod row_writer;
 mod shift;
 mod update;
 
+pub use insert::GivenRow;
 use selenite_compiler::PlanError;
 use selenite_compiler::change::{Delete, Insert, Update};
 
 use crate::statement::Run;
-
-pub use insert::GivenRow;
 
 impl Run<'_> {
     /// Runs an INSERT, and tells how many rows it wrote.

@@ -10,16 +10,11 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::Program;
+use selenite_compiler::program::step::{Asks, Step};
+use selenite_compiler::{PlanError, Slot};
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
-
-use selenite_compiler::{
-    PlanError, Slot,
-    program::{
-        Program,
-        step::{Asks, Step},
-    },
-};
 
 mod answer;
 mod arguments;
@@ -40,19 +35,18 @@ mod substitution;
 mod transaction;
 mod wait_text;
 
+use answer::{Answer, DoneReport, Manner};
 pub use call::{Call, CallArgument, Callee, TextCall};
+use capture::Capture;
 pub use frame::FrameKind;
+use frame::{Frame, Reach, Returns};
 pub use host::{Affected, Failure, Host, Output, Stop, TextFailure, TransactionStep, Wait};
 pub use message::Message;
 pub use options::Options;
-pub use selenite_compiler::program::Command;
-pub use statement::TableStatement;
-
-use answer::{Answer, DoneReport, Manner};
-use capture::Capture;
-use frame::{Frame, Reach, Returns};
 use raise::{Failed, Halt};
 use scalar::{Pause, STEPS_BETWEEN_POLLS, announce};
+pub use selenite_compiler::program::Command;
+pub use statement::TableStatement;
 use transaction::Transaction;
 
 /// What runs a session's programs: one for each session, from its login to its end.

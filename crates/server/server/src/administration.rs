@@ -24,8 +24,7 @@ use crate::database::transactions::Transactions;
 use crate::database::unfinished::Settlement;
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::DatabaseName;
-use crate::sqlite_error::of_master;
-use crate::sqlite_error::unsupported_statement;
+use crate::sqlite_error::{of_master, unsupported_statement};
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {

@@ -15,13 +15,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+pub use refused::RefusedCalls;
 use rusqlite::{Connection, params};
 use rustix::fs::OFlags;
+pub use statement::{Audited, of_call, of_statement};
 
 use crate::{Log, ServerError};
-
-pub use refused::RefusedCalls;
-pub use statement::{Audited, of_call, of_statement};
 
 /// Where the audit log goes, and what comes of one that can't be written.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

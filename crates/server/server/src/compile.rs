@@ -4,12 +4,11 @@ mod program_cache;
 pub(crate) mod set_option_check;
 mod unsupported;
 
+pub(crate) use program_cache::{ProgramCache, ProgramKey};
 use selenite_compiler::program::Program;
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
-
-pub(crate) use program_cache::{ProgramCache, ProgramKey};
 pub(crate) use unsupported::UNSUPPORTED_DBCC;
 
 /// Compiles a text with its parameters, as long as `goes_on` says so.

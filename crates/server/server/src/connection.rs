@@ -10,12 +10,10 @@ use selenite_tds::{Limits, Login, MessageReader, PacketSize};
 use crate::audit::Event;
 use crate::config::TlsOffload;
 use crate::instance::LANGUAGE;
-use crate::login::{Acceptance, Afterwards, Applicant, Refusal, accept, authenticate, refuse};
-use crate::login::{Arrival, greet};
+use crate::login::{Acceptance, Afterwards, Applicant, Arrival, Refusal, accept, authenticate, greet, refuse};
 use crate::master::{DatabaseRecord, LoginRecord};
 use crate::pending_logins::PendingLogin;
-use crate::registry::{CancelHandle, Traffic};
-use crate::registry::{NoPlace, Presence, SessionFacts};
+use crate::registry::{CancelHandle, NoPlace, Presence, SessionFacts, Traffic};
 use crate::transport::{Encryptor, Line, LineError};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 

@@ -25,15 +25,11 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use rusqlite::{Connection, OpenFlags};
-use selenite::storage::Disk;
-use selenite::{Access, Database, Expected, Layout};
-use selenite_keyring::OriginPolicy;
-
 pub use backups::BackupRecord;
 pub use certificate::StoredCertificate;
 pub use certificates::CertificateRecord;
 pub(crate) use certificates::NewStoredCertificate;
+pub(crate) use commitment::load_commitment;
 pub(crate) use database_file::{DatabaseFile, Unfinished};
 pub use database_name::DatabaseName;
 pub use databases::DatabaseRecord;
@@ -41,9 +37,12 @@ pub use keys::{EncryptionKeyRecord, MasterKeyRecord, Tde};
 pub(crate) use keys::{Removal, StoredMasterKey};
 pub use logins::{Attempts, LoginRecord, NewLogin};
 pub use master_error::MasterError;
+use rusqlite::{Connection, OpenFlags};
+use selenite::storage::Disk;
+use selenite::{Access, Database, Expected, Layout};
+use selenite_keyring::OriginPolicy;
 
 use crate::password::PasswordHash;
-pub(crate) use commitment::load_commitment;
 
 /// The id of master.
 pub const MASTER: i32 = 1;

@@ -10,6 +10,7 @@ mod fault;
 mod places;
 mod search;
 
+use places::{InferredParameter, Place, Scope};
 use selenite_compiler::catalog::Catalog;
 use selenite_compiler::program::{Parameter, Program};
 use selenite_compiler::statement::Binding;
@@ -23,7 +24,6 @@ use selenite_types::DataType;
 
 use crate::compile::{ProgramKey, compile};
 use crate::memory;
-use places::{InferredParameter, Place, Scope};
 
 /// A parameter that a text uses without declaring it.
 #[derive(Clone, PartialEq, Debug)]

@@ -11,11 +11,10 @@ use std::sync::{Mutex, PoisonError};
 
 use argon2::{Algorithm, Argon2, Block, Params, Version};
 use aws_lc_rs::constant_time::verify_slices_are_equal;
-use selenite_keyring::os_random;
-use zeroize::{Zeroize, Zeroizing};
-
 pub use gate::PasswordGate;
 pub use rule::{RuleBroken, check_new_password};
+use selenite_keyring::os_random;
+use zeroize::{Zeroize, Zeroizing};
 
 /// What it costs to try a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

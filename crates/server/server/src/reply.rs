@@ -2,6 +2,7 @@
 
 pub(crate) mod capture;
 
+use capture::Capture;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::change::GivenRow;
@@ -9,9 +10,7 @@ use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
-use crate::memory;
-use crate::{Ended, Interrupt, Interrupts, Log, Outlet};
-use capture::Capture;
+use crate::{Ended, Interrupt, Interrupts, Log, Outlet, memory};
 
 /// Writes the session's answers.
 pub(crate) struct Reply {

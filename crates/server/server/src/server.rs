@@ -12,9 +12,8 @@ use crate::audit::{AuditLog, Event};
 use crate::descriptors::Descriptors;
 use crate::listener::{Listener, Stopper};
 use crate::master::{Master, MasterError};
-use crate::memory;
 use crate::password::{PasswordHash, random_password};
-use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, identity};
+use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, identity, memory};
 
 /// A server that can be started.
 pub struct Server;

@@ -1,9 +1,8 @@
 //! Why a server did not start.
 
-use std::fmt;
-use std::io;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::{fmt, io};
 
 use selenite::{Class, EngineError};
 use selenite_keyring::KeyError;

@@ -21,17 +21,15 @@ mod statistics;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use local_clock::LocalClock;
 use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;
-
-use local_clock::LocalClock;
 use session_loop::SessionLoop;
 
 use crate::compile::{ProgramCache, ProgramKey, compile};
 use crate::database::database_registry::DatabaseRegistry;
 use crate::master::{DatabaseRecord, LoginRecord};
-use crate::memory;
-use crate::{Ended, Front, Instance, Session};
+use crate::{Ended, Front, Instance, Session, memory};
 
 /// Serves sessions in T-SQL.
 pub struct SqlFront {

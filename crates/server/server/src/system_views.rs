@@ -34,12 +34,11 @@ mod waits;
 
 use std::sync::LazyLock;
 
+pub use cell::Cell;
+pub use encryption::real;
 use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
-
-pub use cell::Cell;
-pub use encryption::real;
 pub use sessions::date_format;
 
 use crate::catalog::system_relations::{

@@ -4,11 +4,10 @@
 //! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
 //!     kept for later, and then no more is read.
 
-use std::fmt;
-use std::io;
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::Duration;
+use std::{fmt, io};
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_tds::{Incoming, MessageKind, MessageReader, PacketSink, PacketSize, PacketWriter, TdsError, TokenWriter};

@@ -1,14 +1,13 @@
 //! The values of one group, as they come.
 
-use std::{cmp::Ordering, sync::Arc};
+use std::cmp::Ordering;
+use std::sync::Arc;
 
 use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16_length};
 
 use super::{Aggregate, AggregateKind};
-use crate::{
-    Collation, PlanError,
-    expr::{float_in, whole_in, within},
-};
+use crate::expr::{float_in, whole_in, within};
+use crate::{Collation, PlanError};
 
 /// What an aggregate has seen of its group.
 #[derive(Clone, Debug)]

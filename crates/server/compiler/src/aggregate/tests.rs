@@ -1,6 +1,7 @@
+use selenite_types::{Value, text_of};
+
 use super::*;
 use crate::testing::Batch;
-use selenite_types::{Value, text_of};
 
 /// The aggregate of values, as text with its type.
 fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {

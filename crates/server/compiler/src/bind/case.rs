@@ -3,8 +3,12 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, Conversion, DataType, Place, Value};
 
-use super::{Binder, condition::compared, conversion::declared_type, once::Once};
-use crate::{Expr, ExprKind, PlanError, Predicate, common_type, expr::collation_of};
+use super::Binder;
+use super::condition::compared;
+use super::conversion::declared_type;
+use super::once::Once;
+use crate::expr::collation_of;
+use crate::{Expr, ExprKind, PlanError, Predicate, common_type};
 
 impl Binder<'_> {
     /// CASE in both forms.

@@ -3,16 +3,11 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family, LikePattern, Value};
 
-use super::{
-    Binder,
-    once::Once,
-    operator::{alike_nulls, operand},
-};
-use crate::expr::HEAVY_SIZE;
-use crate::{
-    Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate, Whole, WholeCompare,
-    expr::{Rule, collation_of},
-};
+use super::Binder;
+use super::once::Once;
+use super::operator::{alike_nulls, operand};
+use crate::expr::{HEAVY_SIZE, Rule, collation_of};
+use crate::{Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate, Whole, WholeCompare};
 
 impl Binder<'_> {
     pub(super) fn unlined_condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {

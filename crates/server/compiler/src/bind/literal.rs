@@ -5,10 +5,8 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{DataType, DateFormat, Decimal, Value, Width, convert, narrow, narrow_length, utf16_length};
 
-use crate::{
-    Expr, ExprKind, PlanError,
-    expr::{NATIONAL_WIDTH_MAX, WIDTH_MAX},
-};
+use crate::expr::{NATIONAL_WIDTH_MAX, WIDTH_MAX};
+use crate::{Expr, ExprKind, PlanError};
 
 /// Binds a constant.
 ///

@@ -3,10 +3,8 @@
 use selenite_tsql::ast;
 use selenite_types::{DataType, Family, Operator, UnaryOperator, Value};
 
-use crate::{
-    Collation, Expr, ExprKind, PlanError, Whole, WholeOperand, WholeOperation,
-    expr::{collation_of, constant_whole},
-};
+use crate::expr::{collation_of, constant_whole};
+use crate::{Collation, Expr, ExprKind, PlanError, Whole, WholeOperand, WholeOperation};
 
 /// The operator of the tree.
 pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {

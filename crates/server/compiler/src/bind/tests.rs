@@ -1,12 +1,12 @@
+use selenite_tsql::ast;
 use selenite_types::{DataType, Operator, Value, Width};
 
+use crate::bind::{Binder, QueryHook};
+use crate::testing::{Batch, assert_shown, condition_of, expr_of, fault, type_of};
 use crate::{
     ColumnRef, Columns, Expr, ExprKind, NoQuery, PlanError, Predicate, Slot, Source, SourceColumn, Variables, Whole,
     WholeOperand,
-    bind::{Binder, QueryHook},
-    testing::{Batch, assert_shown, condition_of, expr_of, fault, type_of},
 };
-use selenite_tsql::ast;
 
 #[test]
 fn a_constant_has_the_type_that_it_is_written_in() {

@@ -7,8 +7,7 @@ use selenite_types::DataType;
 
 use super::row_writer::RowWriter;
 use super::target::ThroughColumn;
-use crate::binding::Inputs;
-use crate::binding::{Binding, ResultColumn};
+use crate::binding::{Binding, Inputs, ResultColumn};
 use crate::catalog::Table;
 use crate::query::tree::Place;
 use crate::query::{Clause, QueryBinder};

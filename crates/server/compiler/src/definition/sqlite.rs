@@ -4,10 +4,9 @@ use selenite_types::DataType;
 use selenite_types::storage::declared_name;
 
 use super::{ColumnDefinition, KeyDefinition, TableDefinition};
-use crate::DEFAULT_COLLATION;
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use crate::same_name;
 use crate::writer::Form;
+use crate::{DEFAULT_COLLATION, same_name};
 
 impl TableDefinition {
     /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or `temp`.

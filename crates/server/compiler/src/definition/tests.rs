@@ -1,4 +1,5 @@
-use selenite_tsql::{Options, ast::StatementKind, parse};
+use selenite_tsql::ast::StatementKind;
+use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
 
 use super::*;

@@ -1,8 +1,9 @@
-use super::*;
-use crate::testing::{Batch, assert_shown, fault, holds, shown, type_of};
 use proptest::prelude::*;
 use selenite_tsql::{Options, parse};
 use selenite_types::{Operator, Width};
+
+use super::*;
+use crate::testing::{Batch, assert_shown, fault, holds, shown, type_of};
 
 #[test]
 fn integers_divide_towards_zero_and_keep_the_sign_of_the_dividend() {

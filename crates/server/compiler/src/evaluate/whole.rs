@@ -3,7 +3,8 @@
 use selenite_types::{Comparison, Operator, Value};
 
 use super::Frame;
-use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation, expr::whole_in};
+use crate::expr::whole_in;
+use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation};
 
 impl WholeOperation {
     /// The result, or NULL.

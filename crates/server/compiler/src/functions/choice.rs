@@ -5,12 +5,9 @@ use std::cmp::Ordering;
 use selenite_types::{Comparison, DataType, Value, compare};
 
 use super::{Arguments, Function, Rule, Typing};
+use crate::bind::{Once, compared};
 use crate::expr::collation_of;
-use crate::{
-    Expr, ExprKind, PlanError,
-    bind::{Once, compared},
-    common_type,
-};
+use crate::{Expr, ExprKind, PlanError, common_type};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::rewritten("choose", 2, 255, choose),

@@ -5,10 +5,8 @@
 
 use selenite_types::DataType;
 
-use super::{
-    Function, Rule,
-    typing::{Typing, number_type},
-};
+use super::typing::{Typing, number_type};
+use super::{Function, Rule};
 
 mod bits;
 mod exact;

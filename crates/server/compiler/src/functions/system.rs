@@ -4,7 +4,8 @@
 
 use selenite_types::{DataType, Width};
 
-use super::{Function, Rule, SYSNAME, Typing, globals::IDENTITY};
+use super::globals::IDENTITY;
+use super::{Function, Rule, SYSNAME, Typing};
 
 mod caught;
 mod column;

@@ -1,6 +1,7 @@
+use selenite_types::{DataType, Width};
+
 use super::*;
 use crate::testing::{Batch, assert_shown, fault, type_of};
-use selenite_types::{DataType, Width};
 
 #[test]
 fn coalesce_and_isnull_take_the_first_that_is_there() {

@@ -6,10 +6,8 @@
 
 use selenite_types::{DataType, Width};
 
-use super::{
-    Function, Rule, SYSNAME,
-    typing::{Typing, position_type, same_varying, widest},
-};
+use super::typing::{Typing, position_type, same_varying, widest};
+use super::{Function, Rule, SYSNAME};
 
 mod compose;
 mod measure;
@@ -19,10 +17,9 @@ mod replace;
 mod search;
 mod soundex;
 
+use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 pub(crate) use compose::name_parts;
 pub(crate) use number_text::fixed;
-
-use Rule::{Any, BigInt, Float, Int, National, Text, TextOnly, TextOrBinaryOnly};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::new("ascii", &[Text], INT, measure::ascii).making_nulls(),

@@ -1,10 +1,10 @@
-use super::*;
-use crate::{
-    Collation, ExprKind, Predicate,
-    testing::{Batch, World},
-};
-use selenite_types::{Comparison, Operator, Width};
 use std::borrow::Cow;
+
+use selenite_types::{Comparison, Operator, Width};
+
+use super::*;
+use crate::testing::{Batch, World};
+use crate::{Collation, ExprKind, Predicate};
 
 fn column(number: u32, data_type: DataType) -> Expr {
     Expr::new(

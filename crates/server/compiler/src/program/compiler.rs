@@ -4,17 +4,15 @@
 //! C2. Errors are gathered; a statement that has one leaves nothing that could run.
 //! C3. Jumps to what is not there yet are written as 0 and filled in when it is.
 
-use std::{collections::HashSet, sync::Arc};
+use std::collections::HashSet;
+use std::sync::Arc;
 
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, Place, Value};
 
+use super::step::{Asks, Operand, Role, Step, Target, TryRegion};
+use super::{Body, Parameter, Program, StatementId};
 use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
-
-use super::{
-    Body, Parameter, Program, StatementId,
-    step::{Asks, Operand, Role, Step, Target, TryRegion},
-};
 
 mod assignment;
 mod command;

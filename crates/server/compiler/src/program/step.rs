@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
 
-use crate::{Expr, Predicate, Slot, binding::ResultColumn};
-
 use super::StatementId;
+use crate::binding::ResultColumn;
+use crate::{Expr, Predicate, Slot};
 
 /// The number of a step: where a jump goes.
 pub type Target = u32;

@@ -5,9 +5,8 @@ use selenite_types::{DataType, Family, Value};
 
 use super::QueryBinder;
 use super::tree::Limit;
-use crate::Function;
 use crate::expr::{Arguments, Typing, whole_in};
-use crate::{Binder, Expr, ExprKind, FunctionCall, NoQuery, PlanError};
+use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, PlanError};
 
 impl QueryBinder<'_> {
     /// Binds what cuts a query.

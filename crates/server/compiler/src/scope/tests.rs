@@ -1,6 +1,7 @@
+use selenite_tsql::ast::ExprKind;
+
 use super::*;
 use crate::testing::expr_of;
-use selenite_tsql::ast::ExprKind;
 
 fn source(alias: &str, number: u32, columns: &[&str]) -> Source {
     let columns = columns.iter().map(|name| SourceColumn {

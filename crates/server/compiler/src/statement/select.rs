@@ -6,8 +6,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
 use super::{Assign, Rows, Statement};
-use crate::binding::{Binding, ResultColumn, SlotValue};
-use crate::binding::{InputColumn, Inputs, compound};
+use crate::binding::{Binding, InputColumn, Inputs, ResultColumn, SlotValue, compound};
 use crate::catalog::{IdentityRule, SqliteName};
 use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};

@@ -1,11 +1,12 @@
 //! A server with one database, one table and one user, at a fixed moment.
 
+use selenite_types::{Decimal, Width};
+
 use super::*;
 use crate::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey,
     ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption, same_name,
 };
-use selenite_types::{Decimal, Width};
 
 pub(crate) struct World {
     pub session: Session,

@@ -1,14 +1,11 @@
 //! Arguments of a call become parameters.
 
+use selenite_compiler::program::{Body, Parameter, Program};
+use selenite_compiler::{Ends, Environment, Frame as Values, PlanError, same_name};
 use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 
-use selenite_compiler::{
-    Ends, Environment, Frame as Values, PlanError,
-    program::{Body, Parameter, Program},
-    same_name,
-};
-
-use super::{CallArgument, frame::OutputSlot};
+use super::CallArgument;
+use super::frame::OutputSlot;
 
 /// The variables of a program that begins, and which of its parameters go back.
 pub(super) struct Bound {

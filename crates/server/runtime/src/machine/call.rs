@@ -2,10 +2,9 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::Program;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
-
-use selenite_compiler::program::Program;
 
 /// An EXEC of a procedure.
 #[derive(Clone, Copy, Debug)]

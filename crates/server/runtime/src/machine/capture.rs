@@ -7,17 +7,14 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{
-    PlanError,
-    program::{Program, StatementId, step::Access},
-};
+use selenite_compiler::PlanError;
+use selenite_compiler::program::step::Access;
+use selenite_compiler::program::{Program, StatementId};
 
-use super::{
-    Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep,
-    answer::DoneReport,
-    raise::{Failed, Halt},
-    transaction::Transaction,
-};
+use super::answer::DoneReport;
+use super::raise::{Failed, Halt};
+use super::transaction::Transaction;
+use super::{Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep};
 
 /// An INSERT .. EXECUTE that runs.
 #[derive(Clone, Copy, Debug)]

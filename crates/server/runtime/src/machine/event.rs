@@ -2,24 +2,16 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::step::{Access, Operand, Role, SelectAssign, SelectValues, Step, Switch};
+use selenite_compiler::program::{Program, StatementId, index};
+use selenite_compiler::{Frame as Values, PlanError};
 use selenite_tsql::ast;
 use selenite_types::Value;
 
-use selenite_compiler::{
-    Frame as Values, PlanError,
-    program::{
-        Program, StatementId, index,
-        step::{Access, Operand, Role, SelectAssign, SelectValues, Step, Switch},
-    },
-};
-
-use super::{
-    Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait,
-    answer::DoneReport,
-    raise::{Failed, Halt},
-    scalar::is_heavy,
-    wait_text,
-};
+use super::answer::DoneReport;
+use super::raise::{Failed, Halt};
+use super::scalar::is_heavy;
+use super::{Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait, wait_text};
 
 impl Machine {
     /// Carries out the step that runs.

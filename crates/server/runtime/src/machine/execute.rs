@@ -2,24 +2,18 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::step::{CallStatement, CalledName, Operand};
+use selenite_compiler::program::{Body, Program};
+use selenite_compiler::{PlanError, Slot};
 use selenite_types::{DataType, Value};
 
-use selenite_compiler::{
-    PlanError, Slot,
-    program::{
-        Body, Program,
-        step::{CallStatement, CalledName, Operand},
-    },
-};
-
+use super::answer::DoneReport;
+use super::arguments::{bind, converted};
+use super::frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved};
+use super::raise::{Failed, Halt};
 use super::{
     Call, CallArgument, Callee, Command, Done, DoneKind, Entry, Failure, FrameKind, Host, Machine, Output, TextCall,
-    TextFailure, TransactionStep,
-    answer::DoneReport,
-    arguments::{bind, converted},
-    called_name,
-    frame::{Frame, OutputSlot, Raised, Reach, Returns, Saved},
-    raise::{Failed, Halt},
+    TextFailure, TransactionStep, called_name,
 };
 
 impl Machine {

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::Program;
+use selenite_compiler::{CaughtError, PlanError, Slot};
 use selenite_types::{DataType, Decimal, Value};
-
-use selenite_compiler::{CaughtError, PlanError, Slot, program::Program};
 
 use super::Options;
 

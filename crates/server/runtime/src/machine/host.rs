@@ -7,12 +7,11 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast;
-use selenite_types::{DataType, Value};
-
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{CaughtError, Environment, PlanError, Session};
+use selenite_tsql::ast;
+use selenite_types::{DataType, Value};
 
 use super::{Call, Callee, Done, FrameKind, Message, TableStatement, TextCall};
 

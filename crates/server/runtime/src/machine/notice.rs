@@ -2,21 +2,16 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::program::step::{Operand, RaiseError, Throw};
+use selenite_compiler::{Ends, Key, PlanError};
 use selenite_types::{DataType, Value, utf16_prefix};
 
-use selenite_compiler::{
-    Ends, Key, PlanError,
-    program::step::{Operand, RaiseError, Throw},
-};
-
-use super::{
-    Command, Host, Machine, Message,
-    answer::DoneReport,
-    frame::{Raised, Reach},
-    message::SEVERITY_INFO_MAX,
-    raise::{Failed, Halt, SEVERITY_FATAL_MIN},
-    substitution::{substitute, unescape},
-};
+use super::answer::DoneReport;
+use super::frame::{Raised, Reach};
+use super::message::SEVERITY_INFO_MAX;
+use super::raise::{Failed, Halt, SEVERITY_FATAL_MIN};
+use super::substitution::{substitute, unescape};
+use super::{Command, Host, Machine, Message};
 
 impl Machine {
     /// PRINT; NULL and an empty text are told as one blank.

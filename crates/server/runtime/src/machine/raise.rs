@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{Ends, PlanError, program::index};
+use selenite_compiler::program::index;
+use selenite_compiler::{Ends, PlanError};
 
-use super::{
-    Command, Host, Machine, Message, Stop, TransactionStep,
-    answer::DoneReport,
-    frame::{Frame, Raised, Reach},
-};
+use super::answer::DoneReport;
+use super::frame::{Frame, Raised, Reach};
+use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 
 /// Why a request ends before its program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,17 +1,13 @@
 //! The steps that need nobody: they run here as fast as they can.
 
+use selenite_compiler::program::index;
+use selenite_compiler::program::step::{Asks, Branch, Set, Step};
+use selenite_compiler::{Frame as Values, PlanError, size_of};
 use selenite_types::Value;
 
-use selenite_compiler::{
-    Frame as Values, PlanError,
-    program::{
-        index,
-        step::{Asks, Branch, Set, Step},
-    },
-    size_of,
-};
-
-use super::{Command, Host, Machine, Stop, answer::DoneReport, frame::Frame};
+use super::answer::DoneReport;
+use super::frame::Frame;
+use super::{Command, Host, Machine, Stop};
 
 /// Why the fast steps came to an end.
 pub(super) enum Pause {

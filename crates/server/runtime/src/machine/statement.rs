@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast;
-
 use selenite_compiler::program::{Program, StatementId};
+use selenite_tsql::ast;
 
 /// A statement that is not scalar.
 #[derive(Clone, Copy, Debug)]

@@ -1,8 +1,7 @@
 //! RAISERROR's message with its arguments: `% [flags] [width] [.precision] [h | l | I64] type`.
 
-use selenite_types::{DataType, Value, utf16_length, utf16_prefix};
-
 use selenite_compiler::PlanError;
+use selenite_types::{DataType, Value, utf16_length, utf16_prefix};
 
 /// Puts the arguments into the message.
 ///

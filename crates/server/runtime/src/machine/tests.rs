@@ -6,14 +6,13 @@
 
 use std::sync::Arc;
 
+use selenite_compiler::PlanError;
+use selenite_compiler::program::Program;
 use selenite_tsql::{Options as ParseOptions, parse};
 use selenite_types::Value;
 
-use selenite_compiler::{PlanError, program::Program};
-
-use super::*;
-
 use self::mock::{DoneReport as Heard, Mock, short};
+use super::*;
 
 mod any;
 mod calls;

@@ -1,16 +1,12 @@
 //! The session's transaction: how deep it is nested, its names, and whether it can still be committed.
 
-use selenite_compiler::{
-    Ends, PlanError,
-    program::step::{Access, TransactionName, TransactionStatement},
-};
+use selenite_compiler::program::step::{Access, TransactionName, TransactionStatement};
+use selenite_compiler::{Ends, PlanError};
 
-use super::{
-    Command, Failure, Host, Machine, Stop, TransactionStep,
-    answer::DoneReport,
-    frame::Reach,
-    raise::{Failed, Halt},
-};
+use super::answer::DoneReport;
+use super::frame::Reach;
+use super::raise::{Failed, Halt};
+use super::{Command, Failure, Host, Machine, Stop, TransactionStep};
 
 /// What is known of the transaction.
 #[derive(Debug, Default)]

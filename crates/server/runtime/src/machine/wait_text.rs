@@ -1,8 +1,7 @@
 //! WAITFOR's times.
 
-use selenite_types::{DateTime2, Value};
-
 use selenite_compiler::PlanError;
+use selenite_types::{DateTime2, Value};
 
 /// Milliseconds of a span or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a datetime.
 ///

@@ -2,13 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use selenite_tsql::ast::{StatementKind, Tree, VariableType};
-use selenite_tsql::{Options, parse};
-use selenite_types::{DataType, Place, Value, text_of};
-
 use selenite_compiler::catalog::SqliteName;
 use selenite_compiler::statement::{Binding, Into, Statement};
 use selenite_compiler::{Binder, Frame, NoQuery, PlanError, Variables, declared_type};
+use selenite_tsql::ast::{StatementKind, Tree, VariableType};
+use selenite_tsql::{Options, parse};
+use selenite_types::{DataType, Place, Value, text_of};
 
 use super::TestEnvironment;
 use super::database::Database;

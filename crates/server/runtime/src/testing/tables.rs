@@ -2,19 +2,18 @@
 
 use std::sync::Arc;
 
-use selenite_tsql::ast::{
-    ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind,
-    ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
-};
-use selenite_types::storage::declared_name;
-use selenite_types::{DataType, Place};
-
 use selenite_compiler::catalog::{
     Catalog, Check, Column, ColumnDefault, Computed, ForeignKey, IdentityRule, Key, KeyKind, Reference,
     ReferencedAction, Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
 };
 use selenite_compiler::definition::quoted;
 use selenite_compiler::{Collation, PlanError, declared_type, same_name};
+use selenite_tsql::ast::{
+    ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind,
+    ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
+};
+use selenite_types::storage::declared_name;
+use selenite_types::{DataType, Place};
 
 /// The tables, views and functions of a test.
 #[derive(Clone, Default)]

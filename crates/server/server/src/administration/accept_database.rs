@@ -8,8 +8,7 @@ use selenite_types::Value;
 use crate::administration::Administration;
 use crate::administration::security::argument;
 use crate::database::expectation::plain_access;
-use crate::master::DatabaseName;
-use crate::master::load_commitment;
+use crate::master::{DatabaseName, load_commitment};
 use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {

@@ -3,11 +3,11 @@
 use rusqlite::Connection;
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::Failure;
+use selenite_runtime::sqlite::trouble;
 
 use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
-use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     /// Copies as much of the log as it can without waiting for anybody: all that is committed, unless somebody still reads an

@@ -16,14 +16,13 @@ mod options;
 mod purity;
 mod user_options;
 
+use argument::Argument;
+use options::Options;
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tds::Column;
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
-
-use argument::Argument;
-use options::Options;
 
 use crate::administration::Administration;
 use crate::compile::UNSUPPORTED_DBCC;

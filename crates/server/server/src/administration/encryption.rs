@@ -16,6 +16,7 @@ mod private_part;
 mod switch;
 mod x509;
 
+pub use certificate::held_certificates;
 use selenite::EngineError;
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Failure, Message, TableStatement};
@@ -24,8 +25,6 @@ use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 use crate::administration::Administration;
 use crate::execution_context::ExecutionContext;
 use crate::master::MASTER;
-
-pub use certificate::held_certificates;
 
 impl Administration<'_, '_> {
     /// Carries out a statement about keys or encryption. Answers whether it was one.

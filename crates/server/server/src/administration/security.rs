@@ -10,7 +10,6 @@ mod procedure;
 mod user;
 
 pub(crate) use procedure::argument;
-
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{DropKind, StatementKind};

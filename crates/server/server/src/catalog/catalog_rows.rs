@@ -5,7 +5,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row};
 use selenite_compiler::PlanError;
-
 use selenite_runtime::sqlite::trouble;
 
 /// A row.

@@ -2,9 +2,9 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_runtime::sqlite::trouble;
 
 use crate::catalog::fixed_role::FixedRole;
-use selenite_runtime::sqlite::trouble;
 
 /// The users of a database.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]

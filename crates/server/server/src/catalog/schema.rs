@@ -12,6 +12,7 @@ use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, Syste
 use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, PlanError, Variables, same_name};
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
@@ -20,7 +21,6 @@ use selenite_types::storage::declared_type;
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind};
 use crate::catalog::permission::Permissions;
 use crate::catalog::principals::Principals;
-use selenite_runtime::sqlite::trouble;
 
 /// A database's objects, or those of a session's temporary tables.
 #[derive(Clone, Default)]

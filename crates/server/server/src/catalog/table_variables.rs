@@ -13,11 +13,11 @@ use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{Place, TableDefinition, quoted};
 use selenite_compiler::{NameKey, PlanError};
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::TableElement;
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
 use crate::catalog::schema::computed_type;
-use selenite_runtime::sqlite::trouble;
 
 /// Table variables by their names.
 pub type Variables = HashMap<NameKey, Arc<TableVariable>>;

@@ -2,7 +2,6 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::PlanError;
-
 use selenite_runtime::sqlite::trouble;
 
 /// The setting of a database, which lies in its catalog.

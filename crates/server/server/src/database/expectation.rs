@@ -10,13 +10,12 @@
 use rusqlite::{Connection, ErrorCode};
 use selenite::{Access, Expected, Suite, take_refusal};
 use selenite_compiler::{Ends, PlanError};
+use selenite_runtime::sqlite::damaged_page;
 
 use crate::Instance;
-use crate::master::DatabaseRecord;
-use crate::master::MASTER;
+use crate::master::{DatabaseRecord, MASTER};
 use crate::sqlite_error::damaged_page::log_damage;
 use crate::sqlite_error::of_master;
-use selenite_runtime::sqlite::damaged_page;
 
 /// How a database's file is opened.
 ///

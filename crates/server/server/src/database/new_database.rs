@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 
 use selenite::storage::{Disk, Storage};
 use selenite::{Access, Database, Draft, EngineError, Layout, Suite};
-
 use selenite_keyring::OriginPolicy;
 
 use crate::NewDatabases;
 use crate::catalog::catalog_rows;
 use crate::database::expectation::plain_access;
 use crate::database::open_database::look_by;
-use crate::master::load_commitment;
-use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError};
+use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError, load_commitment};
 
 /// A database that is being made.
 pub struct NewDatabase<'a> {

@@ -4,9 +4,9 @@ use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::PlanError;
 use selenite_compiler::definition::quoted;
+use selenite_runtime::sqlite::trouble;
 
 use crate::database::open_database::OpenDatabase;
-use selenite_runtime::sqlite::trouble;
 
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///

@@ -14,14 +14,13 @@ use std::time::Duration;
 
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::{Failure, Stop};
+use selenite_runtime::sqlite::{LockTimeout, lock_timeout, trouble};
 
 use crate::database::log_sync::CommitNo;
 use crate::database::open_database::OpenDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
 use crate::master::{MASTER, TEMPDB};
 use crate::sqlite_error::{deadlock, transaction_lost};
-use selenite_runtime::sqlite::LockTimeout;
-use selenite_runtime::sqlite::{lock_timeout, trouble};
 
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use selenite::storage::Disk;
 use selenite::{Access, DatabaseId, Draft, Expected, Suite, keys};
-
 use selenite_keyring::OriginPolicy;
 
 use crate::database::certificate_label::note_key;
@@ -17,8 +16,7 @@ use crate::database::expectation::plain_access;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, remove_if_there};
 use crate::log::Log;
-use crate::master::load_commitment;
-use crate::master::{DatabaseFile, Master, MasterError, Unfinished};
+use crate::master::{DatabaseFile, Master, MasterError, Unfinished, load_commitment};
 
 /// What is asked to put a database right.
 pub struct Settlement<'a> {

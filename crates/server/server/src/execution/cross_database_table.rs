@@ -15,11 +15,10 @@ use rusqlite::types::ToSqlOutput;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_runtime::sqlite::{trouble, within_memory};
 
 use crate::database::open_database::OpenDatabase;
 use crate::database::transaction::execute;
-use selenite_runtime::sqlite::trouble;
-use selenite_runtime::sqlite::within_memory;
 
 /// A table whose rows a statement reads in another database.
 #[derive(Clone, Debug)]

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use selenite_compiler::{PlanError, same_name};
 use selenite_runtime::machine::Failure;
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
@@ -15,7 +16,6 @@ use crate::database::open_database::OpenDatabase;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
-use selenite_runtime::sqlite::trouble;
 
 mod alter;
 mod duplicate;

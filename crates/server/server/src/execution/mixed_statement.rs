@@ -6,6 +6,7 @@ use std::sync::Arc;
 use selenite_compiler::PlanError;
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
+use selenite_runtime::sqlite::LockTimeout;
 use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};
@@ -15,10 +16,8 @@ use crate::execution::places::{Place, Places, PlacesCatalog};
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
-use crate::master::DatabaseRecord;
-use crate::master::TEMPDB;
+use crate::master::{DatabaseRecord, TEMPDB};
 use crate::names::session_objects::SessionObjects;
-use selenite_runtime::sqlite::LockTimeout;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.

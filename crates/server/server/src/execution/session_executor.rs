@@ -8,6 +8,7 @@ use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{Ends, NameKey, PlanError, same_name};
 use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
+use selenite_runtime::sqlite::LockTimeout;
 use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
 use selenite_types::Value;
 
@@ -20,15 +21,13 @@ use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
 use crate::execution::definition::{Work, is_of_temporary};
-use crate::execution::name_scope::NameScope;
-use crate::execution::name_scope::PlanVersion;
+use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::PlanCache;
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::CurrentDatabase;
 use crate::sqlite_error::{unknown_database, unsupported_statement};
-use selenite_runtime::sqlite::LockTimeout;
 
 /// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
 pub(crate) struct SessionExecutor<'a> {

@@ -14,12 +14,12 @@ use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::Binding;
 use selenite_runtime::machine::{Failure, Message, TableStatement};
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::ObjectName;
 
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
 use crate::names::session_catalog::SessionCatalog;
-use selenite_runtime::sqlite::trouble;
 
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

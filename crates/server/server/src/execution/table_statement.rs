@@ -11,6 +11,7 @@ use selenite_compiler::catalog::Table;
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
+use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
 use selenite_runtime::statement::Run;
 use selenite_tds::Column;
 use selenite_types::{Decimal, Value};
@@ -25,8 +26,6 @@ use crate::execution_context::ExecutionContext;
 use crate::names::row_permissions::{Asked, check_rows};
 use crate::names::session_objects::SessionObjects;
 use crate::sqlite_error::damaged_page::log_damage;
-use selenite_runtime::sqlite::LockTimeout;
-use selenite_runtime::sqlite::{Executor, LateSnapshot};
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.

@@ -1,7 +1,6 @@
 //! Why master.db was not read or changed.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use selenite::EngineError;
 

@@ -5,8 +5,7 @@ use std::sync::Arc;
 use selenite_compiler::{Key, PrincipalFacts, same_name};
 
 use crate::catalog::directory::Directory;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::fixed_role::SYSADMIN;
+use crate::catalog::fixed_role::{FixedRole, SYSADMIN};
 use crate::catalog::permission::{DBO, GUEST, Permissions};
 use crate::catalog::principals::Principals;
 

@@ -5,23 +5,22 @@ mod expression;
 use std::collections::HashSet;
 use std::rc::Rc;
 
+pub(super) use expression::untyped;
 use selenite_compiler::catalog::{Relation, Table};
 use selenite_compiler::program::Parameter;
 use selenite_compiler::statement::{Binding, Statement as Bound};
 use selenite_compiler::{NameKey, PlanError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
-    Argument, ArgumentValue, AssignmentTarget, Call, ChangeTarget, CommonTable, Execute, Expr, ExprKind, Insert,
-    InsertSource, Join, ObjectName, OrderItem, Output, Position, ProcedureName, Query, QueryBody, Select, SelectItem,
-    Statement, StatementKind, TableSource, TableSourceKind, Top, Tree, ValueOrDefault,
+    Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, CommonTable, Condition,
+    Execute, Expr, ExprKind, Insert, InsertSource, Join, ObjectName, OrderItem, Output, Position, ProcedureName, Query,
+    QueryBody, Select, SelectItem, Statement, StatementKind, TableSource, TableSourceKind, Top, Tree, ValueOrDefault,
 };
-use selenite_tsql::ast::{Arguments, Assignment, Condition};
 use selenite_types::DataType;
 
 use super::places::{InferredParameter, Place, Scope};
 use super::{InferenceContext, fault};
 use crate::catalog::schema::parsed;
-pub(super) use expression::untyped;
 
 /// What a text uses and declares.
 pub(crate) struct Searched {

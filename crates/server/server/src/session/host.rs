@@ -24,18 +24,17 @@ use super::command::{Command, frees_programs};
 use super::procedure_name::{self, Target};
 use super::set_option::{self, SetTarget};
 use super::statistics::Stopwatch;
-use crate::ServerLimits;
 use crate::compile::ProgramKey;
 use crate::compile::set_option_check::QUOTED_IDENTIFIER;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
-use crate::memory;
 use crate::names::session_environment::SessionEnvironment;
 use crate::registry::{SessionSight, WaitType, own};
 use crate::reply::Reply;
 use crate::reply::capture::Capture;
 use crate::session_state::SessionState;
 use crate::wire::LOOK_EVERY_NS;
+use crate::{ServerLimits, memory};
 
 /// What a machine asks of its session.
 pub(crate) struct SessionHost<'a> {

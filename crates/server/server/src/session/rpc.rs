@@ -8,6 +8,8 @@ mod prepared;
 
 use std::sync::Arc;
 
+pub(crate) use prepared::Prepared;
+use prepared::Statement;
 use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;
 use selenite_runtime::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
@@ -16,11 +18,8 @@ use selenite_tsql::ast::{Name, ObjectName};
 use selenite_types::Value;
 
 use super::arguments::{call_arguments, int_of, text_of};
-use super::procedure_name::{self, Target};
-pub(crate) use prepared::Prepared;
-use prepared::Statement;
-
 use super::host::{Handle, SessionHost};
+use super::procedure_name::{self, Target};
 
 /// A call that is being answered.
 struct Answering<'a, 'b> {

@@ -16,11 +16,10 @@ use super::statistics::Stopwatch;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::{ExecutionContext, SessionInfo};
-use crate::memory;
 use crate::registry::own;
 use crate::reply::Reply;
 use crate::session_state::SessionState;
-use crate::{Ended, Session, Wire, WireError};
+use crate::{Ended, Session, Wire, WireError, memory};
 
 /// A session that runs.
 pub(super) struct SessionLoop<'a> {

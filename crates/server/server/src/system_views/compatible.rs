@@ -6,8 +6,10 @@ use selenite_types::DataType;
 use super::columns::{SYSNAME, TYPES};
 use super::files::path;
 use super::objects::moments;
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, TINY, ViewSpec, bytes, listed};
-use super::{narrow, row, text, view_column};
+use super::{
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, TINY, ViewSpec, bytes, listed, narrow, row, text,
+    view_column,
+};
 use crate::catalog::object_list::ListedObject;
 use crate::names::session_objects::letters;
 

@@ -3,8 +3,7 @@
 use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
-use super::encryption;
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, encryption, row, text};
 use crate::master::MASTER;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[

@@ -6,8 +6,7 @@ use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
-use crate::master::MASTER;
-use crate::master::{DatabaseName, DatabaseRecord};
+use crate::master::{DatabaseName, DatabaseRecord, MASTER};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

@@ -8,8 +8,9 @@ use selenite_types::{DataType, Family};
 use super::columns::type_name;
 use super::modules::procedure_of;
 use super::view_column::{self, ViewColumn};
-use super::{Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, Sight, TIME, TINY, ViewSpec};
-use super::{narrow, row, text};
+use super::{
+    Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, Sight, TIME, TINY, ViewSpec, narrow, row, text,
+};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

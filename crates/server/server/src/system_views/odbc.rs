@@ -10,8 +10,7 @@ use selenite_types::{DataType, Family, Width};
 
 use super::columns::type_name;
 use super::modules::procedure_of;
-use super::view_column;
-use super::{BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, Sight, TINY, narrow, row, text};
+use super::{BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, Sight, TINY, narrow, row, text, view_column};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[
     FunctionSpec {

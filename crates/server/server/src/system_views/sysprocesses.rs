@@ -4,8 +4,7 @@ use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::requests::wait_resource;
-use super::sessions::handle_of;
-use super::sessions::{millis, shown, spid, state_of};
+use super::sessions::{handle_of, millis, shown, spid, state_of};
 use super::{BIG, Cell, ColumnSpec, INT, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row};
 use crate::{Status, WaitType};
 

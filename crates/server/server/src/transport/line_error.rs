@@ -1,7 +1,6 @@
 //! Why a line gives or takes no more.
 
-use std::fmt;
-use std::io;
+use std::{fmt, io};
 
 use selenite_tds::TdsError;
 

@@ -5,7 +5,8 @@
 
 use selenite_types::{Collation, Value};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// CHECKSUM.
 pub(super) fn checksum(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -7,7 +7,8 @@ use selenite_types::{Value, encode_code_page};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// HASHBYTES: NULL for an algorithm that there is not.
 pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -2,7 +2,8 @@
 
 use selenite_types::{DataType, Family, Value, convert};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// ISNUMERIC: 1 if some type of numbers takes the value.
 pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, PlanError> {

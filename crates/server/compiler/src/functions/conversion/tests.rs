@@ -1,8 +1,6 @@
-use crate::{
-    Volatility,
-    functions::Function,
-    testing::{assert_shown, fault, shown, type_of},
-};
+use crate::Volatility;
+use crate::functions::Function;
+use crate::testing::{assert_shown, fault, shown, type_of};
 
 #[test]
 fn isnumeric_takes_whatever_some_number_takes() {

@@ -2,7 +2,8 @@
 
 use selenite_types::{Value, date_add};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// DATEADD.
 pub(super) fn add(call: &Arguments<'_>) -> Result<Value, PlanError> {

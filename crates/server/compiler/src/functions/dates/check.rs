@@ -2,7 +2,8 @@
 
 use selenite_types::{DataType, Family, Value, Width, convert};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// ISDATE: 1 if the value, as text, is a datetime.
 pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, PlanError> {

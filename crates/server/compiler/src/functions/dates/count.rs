@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::{DatePart, Value, date_diff, date_diff_big, date_name, date_part};
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// DATEDIFF.
 pub(super) fn difference(call: &Arguments<'_>) -> Result<Value, PlanError> {

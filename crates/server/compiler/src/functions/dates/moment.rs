@@ -2,7 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// GETDATE and CURRENT_TIMESTAMP.
 pub(super) fn local_datetime(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -2,7 +2,8 @@
 
 use selenite_types::{DataType, Value, offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
 
-use crate::{Expr, PlanError, functions::Arguments, functions::seconds_scale};
+use crate::functions::{Arguments, seconds_scale};
+use crate::{Expr, PlanError};
 
 /// The type of both: datetimeoffset with the digits of the first argument.
 pub(super) fn offset_type(arguments: &[Expr]) -> DataType {

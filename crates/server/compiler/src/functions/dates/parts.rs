@@ -5,10 +5,9 @@ use selenite_types::{
     datetimeoffset_from_parts, smalldatetime_from_parts, time_from_parts,
 };
 
-use crate::{
-    Expr, PlanError,
-    functions::{Arguments, typing::constant_whole},
-};
+use crate::functions::Arguments;
+use crate::functions::typing::constant_whole;
+use crate::{Expr, PlanError};
 
 /// The type of TIMEFROMPARTS: its last argument is a constant.
 pub(super) fn time_type(arguments: &[Expr]) -> DataType {

@@ -1,5 +1,6 @@
-use crate::testing::{Batch, assert_shown, fault, type_of};
 use selenite_types::{DateFirst, DateFormat};
+
+use crate::testing::{Batch, assert_shown, fault, type_of};
 
 #[test]
 fn the_present_moment_has_six_names() {

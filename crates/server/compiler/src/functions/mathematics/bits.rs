@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value};
 
-use crate::{Expr, PlanError, functions::Arguments};
+use crate::functions::Arguments;
+use crate::{Expr, PlanError};
 
 /// The type of the first argument.
 pub(super) fn same(arguments: &[Expr]) -> DataType {

@@ -3,10 +3,8 @@
 use selenite_types::{DataType, Decimal, Value};
 
 use super::number_type;
-use crate::{
-    Expr, PlanError,
-    functions::{Arguments, float_in, with_digits},
-};
+use crate::functions::{Arguments, float_in, with_digits};
+use crate::{Expr, PlanError};
 
 /// ABS.
 pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {

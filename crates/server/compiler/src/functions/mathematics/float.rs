@@ -2,7 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// PI.
 pub(super) fn pi(_: &Arguments<'_>) -> Result<Value, PlanError> {

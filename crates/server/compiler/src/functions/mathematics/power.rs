@@ -2,15 +2,11 @@
 
 use selenite_types::{DataType, Decimal, Value, convert};
 
-use super::{
-    exact::{decimal_result, money_result},
-    float::finite,
-    number_type,
-};
-use crate::{
-    Expr, PlanError,
-    functions::{Arguments, float_in, with_digits},
-};
+use super::exact::{decimal_result, money_result};
+use super::float::finite;
+use super::number_type;
+use crate::functions::{Arguments, float_in, with_digits};
+use crate::{Expr, PlanError};
 
 /// The type of POWER: a decimal has all 38 digits.
 pub(super) fn power_type(arguments: &[Expr]) -> DataType {

@@ -2,7 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{PlanError, RandomState, functions::Arguments};
+use crate::functions::Arguments;
+use crate::{PlanError, RandomState};
 
 /// RAND: the session's next number; a seed restarts, and NULL is seed 0.
 pub(super) fn rand(call: &Arguments<'_>) -> Result<Value, PlanError> {

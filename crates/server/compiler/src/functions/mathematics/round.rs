@@ -3,7 +3,8 @@
 use selenite_types::{Decimal, Value};
 
 use super::exact::{MONEY_UNIT, Number, decimal_result, money_result, power_of_ten};
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// ROUND: halves away from zero; with a third argument that is not 0, cut off.
 pub(super) fn round(call: &Arguments<'_>) -> Result<Value, PlanError> {

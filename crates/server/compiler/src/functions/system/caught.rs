@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::Value;
 
-use crate::{CaughtError, PlanError, functions::Arguments};
+use crate::functions::Arguments;
+use crate::{CaughtError, PlanError};
 
 /// ERROR_NUMBER.
 pub(super) fn number(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -3,7 +3,8 @@
 use selenite_types::{Value, Width};
 
 use super::object::by_name;
-use crate::{ColumnKey, PlanError, functions::Arguments};
+use crate::functions::Arguments;
+use crate::{ColumnKey, PlanError};
 
 /// COL_NAME.
 pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value};
 
 use super::property::{COMPARISON_STYLE, LCID, SORT_ORDER, constant_text};
-use crate::{DEFAULT_COLLATION, Expr, Key, PlanError, functions::Arguments, functions::SYSNAME};
+use crate::functions::{Arguments, SYSNAME};
+use crate::{DEFAULT_COLLATION, Expr, Key, PlanError};
 
 /// DB_ID.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {

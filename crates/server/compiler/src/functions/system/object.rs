@@ -2,9 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{
-    IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, functions::Arguments, functions::name_parts,
-};
+use crate::functions::{Arguments, name_parts};
+use crate::{IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError};
 
 /// OBJECT_ID.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {

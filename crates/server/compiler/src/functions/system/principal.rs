@@ -2,7 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{Key, PlanError, functions::Arguments, same_name};
+use crate::functions::Arguments;
+use crate::{Key, PlanError, same_name};
 
 /// USER_NAME.
 pub(super) fn user_name(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use selenite_types::{Collation, DataType, Value};
 
-use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server, functions::Arguments, functions::SYSNAME};
+use crate::functions::{Arguments, SYSNAME};
+use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server};
 
 /// A constant text in lower case.
 pub(super) fn constant_text(argument: Option<&Expr>) -> Option<String> {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value, Width};
 
 use super::property::constant_text;
-use crate::{Expr, Key, PlanError, functions::Arguments, functions::globals::identity};
+use crate::functions::Arguments;
+use crate::functions::globals::identity;
+use crate::{Expr, Key, PlanError};
 
 /// APP_NAME.
 pub(super) fn application(call: &Arguments<'_>) -> Result<Value, PlanError> {

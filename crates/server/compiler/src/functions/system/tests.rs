@@ -1,8 +1,7 @@
-use crate::{
-    CaughtError,
-    testing::{Batch, assert_shown, fault, type_of},
-};
 use std::sync::Arc;
+
+use crate::CaughtError;
+use crate::testing::{Batch, assert_shown, fault, type_of};
 
 #[test]
 fn databases_and_schemas_have_names_and_numbers() {

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use selenite_types::Value;
 
-use crate::{Key, PlanError, functions::Arguments, functions::name_parts, same_name};
+use crate::functions::{Arguments, name_parts};
+use crate::{Key, PlanError, same_name};
 
 /// TYPE_NAME.
 pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -2,14 +2,10 @@
 
 use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_length};
 
-use crate::{
-    Expr, PlanError,
-    functions::{
-        Arguments,
-        arguments::within,
-        typing::{sum_of_widths, text_width, varying},
-    },
-};
+use crate::functions::Arguments;
+use crate::functions::arguments::within;
+use crate::functions::typing::{sum_of_widths, text_width, varying};
+use crate::{Expr, PlanError};
 
 /// CHAR: NULL beyond a byte.
 pub(super) fn character(call: &Arguments<'_>) -> Result<Value, PlanError> {

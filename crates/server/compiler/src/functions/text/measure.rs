@@ -3,7 +3,8 @@
 use selenite_types::{DataType, Value, code_page_byte, utf16_length};
 
 use super::{piece, search};
-use crate::{Expr, PlanError, functions::Arguments};
+use crate::functions::Arguments;
+use crate::{Expr, PlanError};
 
 /// LEN: without the blanks at its end.
 pub(super) fn len(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -2,13 +2,9 @@
 
 use selenite_types::{DataType, Value, Width};
 
-use crate::{
-    Expr, PlanError,
-    functions::{
-        Arguments,
-        typing::{WIDTH_MAX, constant_whole, varying},
-    },
-};
+use crate::functions::Arguments;
+use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
+use crate::{Expr, PlanError};
 
 /// The type of STR: as wide as its length, 10 without.
 pub(super) fn str_type(arguments: &[Expr]) -> DataType {

@@ -5,13 +5,9 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, Value, Width, utf16_length};
 
-use crate::{
-    Expr, PlanError,
-    functions::{
-        Arguments,
-        typing::{constant_whole, sum_of_widths, text_width, varying, with_width},
-    },
-};
+use crate::functions::Arguments;
+use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
+use crate::{Expr, PlanError};
 
 /// The text behind its first `units`.
 pub(super) fn skip(text: &str, units: usize) -> &str {

@@ -5,13 +5,9 @@ use std::collections::HashMap;
 use selenite_types::{DataType, Value, Width, in_code_page};
 
 use super::search::Haystack;
-use crate::{
-    Expr, PlanError,
-    functions::{
-        Arguments,
-        typing::{WIDTH_MAX, constant_whole, varying},
-    },
-};
+use crate::functions::Arguments;
+use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
+use crate::{Expr, PlanError};
 
 /// Two characters, and a map's overhead.
 const ENTRY_SIZE: usize = 10;

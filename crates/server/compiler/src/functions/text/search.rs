@@ -8,8 +8,9 @@ use std::str::Chars;
 use memchr::memmem;
 use selenite_types::{LikePattern, Value};
 
+use crate::PlanError;
 use crate::expr::HEAVY_SIZE;
-use crate::{PlanError, functions::Arguments};
+use crate::functions::Arguments;
 
 /// A text in which others are found.
 pub(super) struct Haystack<'a> {

@@ -2,7 +2,8 @@
 
 use selenite_types::Value;
 
-use crate::{PlanError, functions::Arguments};
+use crate::PlanError;
+use crate::functions::Arguments;
 
 /// SOUNDEX.
 pub(super) fn soundex(call: &Arguments<'_>) -> Result<Value, PlanError> {

@@ -3,14 +3,13 @@
 use selenite_tsql::ast::{self, ExprKind, Position, SelectItem, StatementKind};
 use selenite_types::{DataType, Operator, Place};
 
-use crate::{
-    Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand,
-    binding::ResultColumn,
-    program::step::{Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step},
-};
-
 use super::Compiler;
+use crate::binding::ResultColumn;
+use crate::program::step::{
+    Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
+};
 use crate::query::SELECT_COUNT_MAX;
+use crate::{Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand};
 
 impl Compiler<'_> {
     pub(super) fn declarations(&mut self, declarations: Vec<ast::Declaration>, position: Position) {

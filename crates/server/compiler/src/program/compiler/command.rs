@@ -2,7 +2,8 @@
 
 use selenite_tsql::ast::{self, DropKind, PermissionAction, StatementKind};
 
-use crate::program::{Command, step::Access};
+use crate::program::Command;
+use crate::program::step::Access;
 
 /// What is known of a statement before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -5,15 +5,10 @@ use std::collections::HashMap;
 use selenite_tsql::ast::{self, Position};
 use selenite_types::DataType;
 
-use crate::{
-    NameKey, PlanError,
-    program::{
-        index,
-        step::{Branch, Role, Step, Target, TryRegion},
-    },
-};
-
 use super::Compiler;
+use crate::program::index;
+use crate::program::step::{Branch, Role, Step, Target, TryRegion};
+use crate::{NameKey, PlanError};
 
 /// Where a compilation stands among loops, TRYs and labels.
 #[derive(Default)]

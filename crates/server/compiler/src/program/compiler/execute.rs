@@ -5,13 +5,10 @@ use std::sync::Arc;
 use selenite_tsql::ast::{self, ArgumentValue, ExprKind};
 use selenite_types::{DataType, Width};
 
-use crate::{
-    PlanError, Slot,
-    program::StatementId,
-    program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step},
-};
-
 use super::{Compiler, number, word_value};
+use crate::program::StatementId;
+use crate::program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step};
+use crate::{PlanError, Slot};
 
 impl Compiler<'_> {
     pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), PlanError> {

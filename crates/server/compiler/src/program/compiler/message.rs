@@ -3,12 +3,9 @@
 use selenite_tsql::ast::{self, ExprKind};
 use selenite_types::{DataType, Width};
 
-use crate::{
-    PlanError,
-    program::step::{RaiseError, Step, Throw},
-};
-
 use super::Compiler;
+use crate::PlanError;
+use crate::program::step::{RaiseError, Step, Throw};
 
 impl Compiler<'_> {
     pub(super) fn print(&mut self, value: &ast::Expr, line: u32) -> Result<(), PlanError> {

@@ -3,14 +3,11 @@
 use selenite_tsql::ast::{self, ExprKind, Position, StatementKind};
 use selenite_types::{Comparison, DataType};
 
-use crate::{
-    Binder, Expr, PlanError, Predicate, QueryHook,
-    program::Command,
-    program::step::{Access, Asks, Operand, Role},
-    written_column,
-};
-
-use super::{Compiler, asked, command::Traits};
+use super::command::Traits;
+use super::{Compiler, asked};
+use crate::program::Command;
+use crate::program::step::{Access, Asks, Operand, Role};
+use crate::{Binder, Expr, PlanError, Predicate, QueryHook, written_column};
 
 impl Compiler<'_> {
     /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.

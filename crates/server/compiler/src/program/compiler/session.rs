@@ -2,12 +2,9 @@
 
 use selenite_tsql::ast::{self, NameOrVariable, SetOption, SetValue};
 
-use crate::{
-    PlanError,
-    program::step::{Step, Switch, TransactionName, TransactionStatement},
-};
-
 use super::Compiler;
+use crate::PlanError;
+use crate::program::step::{Step, Switch, TransactionName, TransactionStatement};
 
 impl Compiler<'_> {
     pub(super) fn transaction(&mut self, transaction: ast::Transaction, line: u32) -> Result<(), PlanError> {

@@ -3,9 +3,8 @@
 
 use selenite_tsql::ast::Position;
 
-use crate::{NameKey, PlanError};
-
 use super::Compiler;
+use crate::{NameKey, PlanError};
 
 impl Compiler<'_> {
     /// Refuses variables that are not declared up to here.

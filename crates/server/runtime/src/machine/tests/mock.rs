@@ -1,7 +1,14 @@
 //! A host that writes down what it is told, and whose statements do what a test says.
 
-use std::{cell::Cell, collections::VecDeque, sync::Arc};
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::sync::Arc;
 
+use selenite_compiler::program::Program;
+use selenite_compiler::statement::ResultColumn;
+use selenite_compiler::{
+    CaughtError, Connection, Ends, Environment, Key, PlanError, PrincipalFacts, RandomState, Server, Session,
+};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{Guid, Moment, Value};
 
@@ -10,10 +17,6 @@ use crate::machine::{
     TextFailure, TransactionStep, Wait,
 };
 use crate::testing::TestEnvironment;
-use selenite_compiler::{
-    CaughtError, Connection, Ends, Environment, Key, PlanError, PrincipalFacts, RandomState, Server, Session,
-    program::Program, statement::ResultColumn,
-};
 
 /// What a host was told, in order.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,8 +1,7 @@
 //! The script of the context switches article, with fewer turns: it runs as it was published.
 
-use super::*;
-
 use self::mock::Counter;
+use super::*;
 
 const SCRIPT: &str = "select @@spid
 

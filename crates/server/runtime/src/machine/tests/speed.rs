@@ -2,9 +2,8 @@
 
 use std::time::Instant;
 
-use super::*;
-
 use self::mock::Counter;
+use super::*;
 
 fn counted(turns: u32) -> (Counter, f64) {
     counted_of(&format!(

@@ -1,9 +1,9 @@
 //! SELECT that sets variables, SELECT INTO, and values of their own.
 
+use selenite_compiler::statement::Statement;
 use selenite_types::Value;
 
 use super::shop;
-use selenite_compiler::statement::Statement;
 
 #[test]
 fn the_last_row_stays() {

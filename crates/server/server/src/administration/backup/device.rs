@@ -7,10 +7,8 @@
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
-use std::sync::Mutex;
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, Traffic, Trouble};
 use selenite_compiler::PlanError;

@@ -24,8 +24,7 @@ use crate::database::certificate_label::note_key;
 use crate::database::expectation::plain_access;
 use crate::database::new_database::in_the_way;
 use crate::execution_context::ExecutionContext;
-use crate::master::load_commitment;
-use crate::master::{DatabaseName, DatabaseRecord};
+use crate::master::{DatabaseName, DatabaseRecord, load_commitment};
 use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {

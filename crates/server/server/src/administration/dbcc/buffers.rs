@@ -5,11 +5,11 @@
 //! of the files, what is on disk already, as far as the system follows advice. Pages that a transaction has changed stay.
 
 use selenite_runtime::machine::{Affected, Failure};
+use selenite_runtime::sqlite::trouble;
 
 use super::Request;
 use super::argument::Argument;
 use crate::administration::Administration;
-use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn drop_clean_buffers(&mut self, request: &Request) -> Result<Affected, Failure> {

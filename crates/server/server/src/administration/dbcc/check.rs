@@ -13,13 +13,13 @@ use selenite::verify::{self, ServedReport};
 use selenite::{Class, Observer, Progress, Watch};
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_runtime::machine::{Affected, Failure};
+use selenite_runtime::sqlite::trouble;
 use selenite_types::{DataType, Value, Width};
 
 use super::argument::Argument;
 use super::finding::{Finding, Findings};
 use super::integrity::{self, Depth};
-use super::purity;
-use super::{Request, tell_rows};
+use super::{Request, purity, tell_rows};
 use crate::Interrupts;
 use crate::administration::Administration;
 use crate::database::expectation::access_to;
@@ -27,7 +27,6 @@ use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
 use crate::sqlite_error::of_master;
-use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn checkdb(

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure};
+use selenite_runtime::sqlite::trouble;
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, tell_rows};
@@ -11,7 +12,6 @@ use crate::administration::Administration;
 use crate::database::open_database::OpenDatabase;
 use crate::execution_context::ExecutionContext;
 use crate::system_views::real;
-use selenite_runtime::sqlite::trouble;
 
 impl Administration<'_, '_> {
     pub(super) fn performance(

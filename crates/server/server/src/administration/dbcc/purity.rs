@@ -2,11 +2,11 @@
 
 use rusqlite::Connection;
 use selenite_compiler::definition::quoted;
+use selenite_runtime::sqlite::stored_ref;
 use selenite_types::storage::from_stored;
 
 use super::finding::{Finding, Findings};
 use crate::catalog::schema::Schema;
-use selenite_runtime::sqlite::stored_ref;
 
 /// Reads every value of a database's tables, or of one.
 ///

@@ -9,6 +9,7 @@ use selenite::{Access, EngineError, Suite, keys};
 use selenite_compiler::PlanError;
 use selenite_keyring::{HeldAge, KeyError};
 use selenite_runtime::machine::Failure;
+use selenite_runtime::sqlite::lock_timeout;
 use selenite_tsql::ast::{self, Encryptor, Name};
 
 use super::{error, held_certificates, info, missing, of_engine, unsupported};
@@ -21,10 +22,8 @@ use crate::database::write_queue::{NoPermit, WritePermit};
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
-use crate::sqlite_error::deadlock;
-use crate::sqlite_error::of_master;
+use crate::sqlite_error::{deadlock, of_master};
 use crate::{Instance, NewDatabases};
-use selenite_runtime::sqlite::lock_timeout;
 
 /// A database whose keys are to be changed.
 pub struct Subject {

@@ -6,8 +6,7 @@ use selenite_types::Value;
 
 use super::{error, refused};
 use crate::administration::Administration;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
+use crate::catalog::fixed_role::{FixedRole, SYSADMIN, UNSUPPORTED, UNSUPPORTED_OF_SERVER};
 use crate::execution_context::ExecutionContext;
 
 /// The procedures.

@@ -3,15 +3,13 @@
 use rusqlite::Connection;
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
 
 use super::{error, refused, special};
 use crate::catalog::directory::Directory;
-use crate::catalog::fixed_role::FixedRole;
-use crate::catalog::fixed_role::UNSUPPORTED;
-use crate::catalog::principals::ensure;
-use crate::catalog::principals::{Principals, User, not_there};
-use selenite_runtime::sqlite::trouble;
+use crate::catalog::fixed_role::{FixedRole, UNSUPPORTED};
+use crate::catalog::principals::{Principals, User, ensure, not_there};
 
 /// What a change of users is carried out with.
 pub(crate) struct UserWork<'a> {

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{KeyKind, Table};
 use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
 use selenite_compiler::{PlanError, same_name};
+use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::inner::Few;
 use super::{Work, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
-use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {

@@ -3,12 +3,11 @@
 use rusqlite::ErrorCode;
 use selenite_compiler::PlanError;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
+use selenite_runtime::sqlite::{stored_ref, trouble};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
 use super::{Work, refusal};
-use selenite_runtime::sqlite::stored_ref;
-use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     /// Makes an index by SQLite's statements; rows that are one too many make error 1505.

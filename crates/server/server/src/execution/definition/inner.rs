@@ -7,6 +7,7 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::ObjectName;
 
@@ -14,8 +15,6 @@ use super::Work;
 use crate::catalog::schema::parsed;
 use crate::execution::snapshot::shared;
 use crate::names::session_environment::SessionEnvironment;
-use selenite_runtime::sqlite::LockTimeout;
-use selenite_runtime::sqlite::{Executor, LateSnapshot};
 
 /// A catalog of a few tables.
 pub struct Few(pub Vec<Arc<Table>>);

@@ -12,6 +12,7 @@ use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
     Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
 };
+use selenite_runtime::sqlite::trouble;
 use selenite_types::DataType;
 
 use super::Work;
@@ -19,7 +20,6 @@ use super::alter::bracketed;
 use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
 use crate::database::open_database::OpenDatabase;
-use selenite_runtime::sqlite::trouble;
 
 impl Work<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.

@@ -1,6 +1,5 @@
-use super::super::DatabaseName;
 use super::super::tests::create;
-use super::super::{CertificateRecord, NewStoredCertificate};
+use super::super::{CertificateRecord, DatabaseName, NewStoredCertificate};
 use super::*;
 
 fn certificate(name: &str, number: u8) -> CertificateRecord {

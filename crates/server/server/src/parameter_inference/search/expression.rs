@@ -1,13 +1,12 @@
 //! The walk over expressions and conditions.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::{PlanError, declared_type};
 use selenite_tsql::ast::{Arguments, CaseBranches, Comparison, Condition, ConditionKind, Expr, ExprKind, FunctionCall};
 use selenite_types::DataType;
 
 use super::Search;
 use crate::parameter_inference::fault;
 use crate::parameter_inference::places::Place;
-use selenite_compiler::declared_type;
 
 impl Search<'_> {
     /// Looks into an expression that stands in `place`.

@@ -8,9 +8,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 use selenite::Access;
-use selenite_server::DatabaseRegistry;
 use selenite_server::password::PasswordCost;
-use selenite_server::{Announcement, Config, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
+use selenite_server::{Announcement, Config, DatabaseRegistry, Log, Running, Server, ServerLimits, SqlFront, TlsFiles};
 use selenite_tds::{EncryptionMode, PacketSize};
 use tempfile::TempDir;
 

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use selenite_server::ServerLimits;
+
 use super::bench::Bench;
 use super::client::Client;
-use selenite_server::ServerLimits;
 
 /// A database `d` with a table of one row, and a second session in it.
 fn two(bench: &Bench) -> (Client, Client) {
