@@ -22,9 +22,9 @@ use crate::database::dropped_database::{NotDropped, drop_database};
 use crate::database::new_database::{NewDatabase, NotMade};
 use crate::database::transactions::Transactions;
 use crate::database::unfinished::Settlement;
+use crate::database_error::{of_master, unsupported_statement};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::master::DatabaseName;
-use crate::sqlite_error::{of_master, unsupported_statement};
 
 /// What these statements work with.
 pub(crate) struct Administration<'e, 'a> {

@@ -8,8 +8,8 @@ use selenite_types::Value;
 use crate::administration::Administration;
 use crate::administration::security::argument;
 use crate::database::expectation::plain_access;
+use crate::database_error::of_master;
 use crate::master::{DatabaseName, load_commitment};
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the

@@ -17,8 +17,8 @@ use crate::database::open_database::SharedDatabase;
 use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
+use crate::database_error::of_master;
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, MASTER};
-use crate::sqlite_error::of_master;
 
 /// All databases that sessions have used since the server began.
 #[derive(Default)]

@@ -13,9 +13,9 @@ use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::sqlite::damaged_page;
 
 use crate::Instance;
+use crate::database_error::damaged_page::log_damage;
+use crate::database_error::of_master;
 use crate::master::{DatabaseRecord, MASTER};
-use crate::sqlite_error::damaged_page::log_damage;
-use crate::sqlite_error::of_master;
 
 /// How a database's file is opened.
 ///

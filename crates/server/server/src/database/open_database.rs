@@ -20,9 +20,9 @@ use crate::database::durability::DelayedDurability;
 use crate::database::expectation::{check_suite, open_expected};
 use crate::database::log_sync::{CommitNo, LogFile, LogLost, LogSync};
 use crate::database::write_queue::{Waits, WriteQueue};
+use crate::database_error::log_lost;
 use crate::master::DatabaseRecord;
 use crate::registry::{WaitType, own};
-use crate::sqlite_error::log_lost;
 use crate::{Instance, Interrupt, Interrupts};
 
 /// What all sessions share of a database.

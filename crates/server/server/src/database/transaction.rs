@@ -19,8 +19,8 @@ use selenite_runtime::sqlite::{LockTimeout, lock_timeout, trouble};
 use crate::database::log_sync::CommitNo;
 use crate::database::open_database::OpenDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
+use crate::database_error::{deadlock, transaction_lost};
 use crate::master::{MASTER, TEMPDB};
-use crate::sqlite_error::{deadlock, transaction_lost};
 
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {

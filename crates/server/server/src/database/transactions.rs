@@ -17,8 +17,8 @@ use crate::database::frames::Frames;
 use crate::database::open_database::OpenDatabase;
 use crate::database::temporary_tables::move_all;
 use crate::database::transaction::{Transaction, execute};
+use crate::database_error::{of_master, too_many_files};
 use crate::execution_context::{ExecutionContext, SessionInfo};
-use crate::sqlite_error::{of_master, too_many_files};
 
 /// The databases that a session has open, with its transaction in each.
 pub(crate) struct Transactions<'a> {

@@ -14,11 +14,11 @@ use selenite_tsql::ast::{Name, StatementKind};
 
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::permission::check_call;
+use crate::database_error::unknown_database;
 use crate::execution::procedures;
 use crate::execution::session_executor::{CrossDatabaseCall, SessionExecutor};
 use crate::memory;
 use crate::names::session_catalog::SessionCatalog;
-use crate::sqlite_error::unknown_database;
 
 impl SessionExecutor<'_> {
     /// The procedure of a name in another database.

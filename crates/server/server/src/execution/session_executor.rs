@@ -20,6 +20,7 @@ use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
+use crate::database_error::{unknown_database, unsupported_statement};
 use crate::execution::definition::{Work, is_of_temporary};
 use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::PlanCache;
@@ -27,7 +28,6 @@ use crate::execution_context::{ExecutionContext, SessionInfo};
 use crate::memory;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::CurrentDatabase;
-use crate::sqlite_error::{unknown_database, unsupported_statement};
 
 /// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
 pub(crate) struct SessionExecutor<'a> {
@@ -74,7 +74,7 @@ impl<'a> SessionExecutor<'a> {
         })
     }
 
-    /// Connects to the database in use, and looks at its objects as they are now.
+    /// Connects to the database in use, and looks at its objects as they are now: other sessions may have defined something.
     ///
     /// # Errors
     /// What keeps it from being opened or read.
@@ -82,16 +82,6 @@ impl<'a> SessionExecutor<'a> {
         self.plans.drop_if_asked(self.registry.cleanups.plans());
         self.scope
             .refresh(self.registry, &self.session, &mut self.transactions, &self.frames)
-    }
-
-    /// Statements about the server and whole databases.
-    pub(crate) fn administration(&mut self) -> Administration<'_, 'a> {
-        Administration {
-            registry: self.registry,
-            session: &self.session,
-            transactions: &mut self.transactions,
-            permissions: &self.permissions,
-        }
     }
 
     /// The same, waiting for another process that holds it.
@@ -109,6 +99,16 @@ impl<'a> SessionExecutor<'a> {
                 Err(error) if error.number() == 1222 && !timeout.is_over() => execution.reply.poll()?,
                 Err(error) => return Err(error.into()),
             }
+        }
+    }
+
+    /// Statements about the server and whole databases.
+    pub(crate) fn administration(&mut self) -> Administration<'_, 'a> {
+        Administration {
+            registry: self.registry,
+            session: &self.session,
+            transactions: &mut self.transactions,
+            permissions: &self.permissions,
         }
     }
 
@@ -167,7 +167,7 @@ impl<'a> SessionExecutor<'a> {
         }
     }
 
-    /// Finds out what the session's login is in the database in use. What was bound for another standing is forgotten.
+    /// Finds out what the session's login is in the database in use. Statements that were bound for other rights are forgotten.
     pub(crate) fn refresh_permissions(&mut self) -> Result<(), PlanError> {
         let instance = self.session.instance;
         let directory = self.registry.directory(instance)?;
@@ -281,24 +281,16 @@ impl SessionExecutor<'_> {
         self.plans.size()
     }
 
-    /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh_names`].
+    /// What names meant when a statement on tables ran last, or [`SessionExecutor::refresh`].
     pub fn objects(&self) -> &SessionObjects {
         &self.scope.objects
-    }
-
-    /// Looks at what names mean now: other sessions may have defined something.
-    ///
-    /// # Errors
-    /// What keeps the database in use from being read.
-    pub fn refresh_names(&mut self) -> Result<(), PlanError> {
-        self.refresh().map(drop)
     }
 
     /// USE: the database of that name is in use from now on.
     ///
     /// # Errors
     /// 911 if there is none, 916 if the login may not use it.
-    pub fn use_database(&mut self, name: &str, _errand: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+    pub fn use_database(&mut self, name: &str) -> Result<CurrentDatabase, Failure> {
         let directory = self.registry.directory(self.session.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let Some(record) = found else {
@@ -421,28 +413,15 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
-    pub fn transaction(&mut self, step: TransactionStep<'_>, _errand: ExecutionContext<'_>) -> Result<(), Failure> {
+    pub fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
         Ok(self.transactions.step(step, &self.frames)?)
-    }
-
-    /// SET IDENTITY_INSERT.
-    ///
-    /// # Errors
-    /// 8106 and related ones.
-    pub fn identity_insert(
-        &mut self,
-        table: &ast::ObjectName,
-        on: bool,
-        _errand: ExecutionContext<'_>,
-    ) -> Result<(), Failure> {
-        self.set_identity_insert(table, on)
     }
 
     /// RESETCONNECTION: temporary tables go, and the login's database is in use again. No transaction is open.
     ///
     /// # Errors
     /// Whatever keeps the session from going on.
-    pub fn reset(&mut self, execution: ExecutionContext<'_>) -> Result<CurrentDatabase, Failure> {
+    pub fn reset(&mut self) -> Result<CurrentDatabase, Failure> {
         self.transactions.reset();
         self.identity_insert = None;
         let home = self.transactions.home();
@@ -452,7 +431,7 @@ impl SessionExecutor<'_> {
             .iter()
             .find(|record| record.id == home)
             .map(|record| record.name.clone());
-        self.use_database(&name.unwrap_or_default(), execution)
+        self.use_database(&name.unwrap_or_default())
     }
 }
 

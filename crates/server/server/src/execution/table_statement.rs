@@ -17,6 +17,7 @@ use selenite_tds::Column;
 use selenite_types::{Decimal, Value};
 
 use crate::catalog::permission::check;
+use crate::database_error::damaged_page::log_damage;
 use crate::execution::definition::Work;
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
@@ -25,7 +26,6 @@ use crate::execution::snapshot::shared;
 use crate::execution_context::ExecutionContext;
 use crate::names::row_permissions::{Asked, check_rows};
 use crate::names::session_objects::SessionObjects;
-use crate::sqlite_error::damaged_page::log_damage;
 
 impl SessionExecutor<'_> {
     /// Runs a statement on tables.

@@ -169,7 +169,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn look_at_names(&mut self) -> Result<(), PlanError> {
-        self.executor.refresh_names()
+        self.executor.refresh().map(drop)
     }
 
     fn poll(&mut self) -> Result<(), Stop> {
@@ -279,8 +279,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        let (executor, execution) = self.execution();
-        match executor.transaction(step, execution) {
+        match self.executor.transaction(step) {
             Ok(()) => Ok(self.tell_transaction(step)?),
             Err(failure) => {
                 if matches!(step, TransactionStep::Commit { .. }) {
@@ -293,8 +292,7 @@ impl Host for SessionHost<'_> {
 
     fn set_option(&mut self, option: &ast::SetOption, value: Option<&Value>) -> Result<(), Failure> {
         if let ast::SetOption::IdentityInsert { table, on } = option {
-            let (executor, execution) = self.execution();
-            return executor.identity_insert(table, *on, execution);
+            return self.executor.set_identity_insert(table, *on);
         }
         let mut target = SetTarget {
             state: &mut self.state,
@@ -305,8 +303,7 @@ impl Host for SessionHost<'_> {
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        let (executor, execution) = self.execution();
-        let now = executor.use_database(&name.text, execution)?;
+        let now = self.executor.use_database(&name.text)?;
         let old = std::mem::replace(&mut self.state.database, now.clone());
         self.reply.env_change(&EnvChange::Database {
             new: &now.name,

@@ -15,7 +15,7 @@ use super::rpc::{Prepared, answer_call};
 use super::statistics::Stopwatch;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::execution::session_executor::SessionExecutor;
-use crate::execution_context::{ExecutionContext, SessionInfo};
+use crate::execution_context::SessionInfo;
 use crate::registry::own;
 use crate::reply::Reply;
 use crate::session_state::SessionState;
@@ -322,11 +322,7 @@ pub(crate) fn reset_session(
     host.stopwatch = None;
     host.reply.set_text_size(host.state.session.text_size);
     prepared.clear();
-    let execution = ExecutionContext {
-        state: &mut host.state,
-        reply: &mut host.reply,
-    };
-    match host.executor.reset(execution) {
+    match host.executor.reset() {
         Ok(database) => {
             host.state.database = database;
             Ok(())

@@ -10,8 +10,8 @@ use selenite_types::DataType;
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
+use crate::database_error::of_master;
 use crate::master::{CertificateRecord, DatabaseName, DatabaseRecord, EncryptionKeyRecord, MASTER, TEMPDB};
-use crate::sqlite_error::of_master;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {

@@ -17,10 +17,10 @@ use super::making::reading_access;
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, trouble};
 use crate::administration::Administration;
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::instance::VERSION;
 use crate::master::BackupRecord;
-use crate::sqlite_error::of_master;
 
 /// A backup set.
 struct Set {

@@ -20,9 +20,9 @@ use crate::Instance;
 use crate::administration::Administration;
 use crate::administration::encryption::held_certificates;
 use crate::database::expectation::{access_to, plain_access};
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{BackupRecord, DatabaseRecord};
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     pub(crate) fn back_up_database(

@@ -23,9 +23,9 @@ use crate::administration::Administration;
 use crate::database::certificate_label::note_key;
 use crate::database::expectation::plain_access;
 use crate::database::new_database::in_the_way;
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{DatabaseName, DatabaseRecord, load_commitment};
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     pub(crate) fn restore_database(

@@ -24,9 +24,9 @@ use crate::Interrupts;
 use crate::administration::Administration;
 use crate::database::expectation::access_to;
 use crate::database::open_database::OpenDatabase;
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     pub(super) fn checkdb(

@@ -13,9 +13,9 @@ use super::x509::{Issued, issue, thumbprint};
 use super::{error, info, missing, unsupported};
 use crate::Instance;
 use crate::administration::Administration;
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, MasterError, NewStoredCertificate, Removal};
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     /// CREATE CERTIFICATE.

@@ -19,10 +19,10 @@ use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::open_database::SharedDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit};
+use crate::database_error::{deadlock, of_master};
 use crate::execution_context::ExecutionContext;
 use crate::master::{CertificateRecord, DatabaseRecord, EncryptionKeyRecord, Tde};
 use crate::registry::own;
-use crate::sqlite_error::{deadlock, of_master};
 use crate::{Instance, NewDatabases};
 
 /// A database whose keys are to be changed.

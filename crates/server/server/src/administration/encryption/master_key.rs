@@ -15,9 +15,9 @@ use super::{error, missing, unsupported};
 use crate::Instance;
 use crate::administration::Administration;
 use crate::database::certificate_label::hexadecimal;
+use crate::database_error::of_master;
 use crate::master::{MasterError, Removal, StoredMasterKey};
 use crate::password::{RuleBroken, check_new_password};
-use crate::sqlite_error::of_master;
 
 /// The key, at work.
 pub struct MasterKey(RandomizedNonceKey);

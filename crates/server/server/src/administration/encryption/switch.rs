@@ -12,9 +12,9 @@ use super::{error, of_engine, unsupported};
 use crate::administration::Administration;
 use crate::database::file_state::{FileState, Phase};
 use crate::database::scans::goal_of;
+use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::{EncryptionKeyRecord, Tde};
-use crate::sqlite_error::of_master;
 
 /// What is to become of a database's encryption.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -8,8 +8,8 @@ use super::{error, refused, special};
 use crate::administration::Administration;
 use crate::catalog::fixed_role::{SYSADMIN, UNSUPPORTED_OF_SERVER};
 use crate::catalog::principals::not_there;
+use crate::database_error::of_master;
 use crate::master::{LoginRecord, MasterError, NewLogin};
-use crate::sqlite_error::of_master;
 
 impl Administration<'_, '_> {
     pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {
