@@ -148,12 +148,12 @@ impl Engine for Native {
                     suite: to,
                     recipients: Vec::new(),
                 };
-                let done = selenite::encrypt(&Disk, &source.path, &access(target, to)?, &how, &Watch::nobody());
+                let done = selenite::encrypt(&Disk, &source.path, &access(target, to)?, &how, &Watch::none());
                 done.map(drop).map_err(|error| engine_error(&error))
             }
             (Some(from), None) => {
                 let to = Target::New(target.path.clone());
-                let done = selenite::decrypt(&Disk, &source.path, &access(source, from)?, &to, &Watch::nobody());
+                let done = selenite::decrypt(&Disk, &source.path, &access(source, from)?, &to, &Watch::none());
                 done.map(drop).map_err(|error| engine_error(&error))
             }
             (Some(from), Some(to)) => Err(WorkerError::Refused(format!(
@@ -174,7 +174,7 @@ impl Engine for Native {
         };
         let recipient = identity(&renewed)?;
         let said = |error: EngineError| engine_error(&error);
-        offline(&Disk, path, &access, &Offline::default(), &Watch::nobody()).map_err(said)?;
+        offline(&Disk, path, &access, &Offline::default(), &Watch::none()).map_err(said)?;
         let slots = keys::list(&Disk, path).map_err(said)?.slots;
         let [slot] = slots.as_slice() else {
             let count = slots.len();
@@ -192,7 +192,7 @@ impl Engine for Native {
             ..Backup::default()
         };
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
-        let made = backup(&Disk, &database.path, &access, how, &place, &Watch::nobody());
+        let made = backup(&Disk, &database.path, &access, how, &place, &Watch::none());
         made.map(drop).map_err(|error| engine_error(&error))
     }
 
@@ -201,7 +201,7 @@ impl Engine for Native {
         let suite = suite(database)?.ok_or_else(no_backups)?;
         let (access, place) = (access(database, suite)?, folder_of_backups(folder));
         let how = Restore::new(&database.path);
-        let done = restore(&Disk, place.as_ref(), &access, &how, &Watch::nobody());
+        let done = restore(&Disk, place.as_ref(), &access, &how, &Watch::none());
         done.map(|restored| restored.suite.to_string())
             .map_err(|error| engine_error(&error))
     }
@@ -210,7 +210,7 @@ impl Engine for Native {
         let Some(suite) = suite(database)? else {
             return Stock.verify_physical(database);
         };
-        let report = verify::physical(&Disk, &database.path, &access(database, suite)?, &Watch::nobody())
+        let report = verify::physical(&Disk, &database.path, &access(database, suite)?, &Watch::none())
             .map_err(|error| engine_error(&error))?;
         if !report.is_good() {
             return Err(WorkerError::Wrong(format!(

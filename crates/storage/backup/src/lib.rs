@@ -50,7 +50,7 @@ pub use log_reader::{LogChain, LogObject, LogPlan};
 pub use log_writer::{LogTurn, LogWriter};
 pub use marks::Marks;
 pub use names::{AHEAD_SECONDS, ArchiveName, Part, archive_key_prefix, database_prefix, object_key, parse_database_id};
-pub use onlooker::{Nobody, Onlooker};
+pub use onlooker::{Onlooker, Unobserved};
 pub use opened::{BEGUN_SIZE_MAX, Backup, OpenArchive, PartIndex};
 pub use pages::Pages;
 pub use removal::remove_archive;

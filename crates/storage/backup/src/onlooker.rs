@@ -10,9 +10,9 @@ pub trait Onlooker: Sync {
 }
 
 /// No one looks on.
-pub struct Nobody;
+pub struct Unobserved;
 
-impl Onlooker for Nobody {
+impl Onlooker for Unobserved {
     fn progress(&self, _: u64, _: u64) {}
 
     fn is_interrupted(&self) -> bool {

@@ -62,7 +62,7 @@ impl Default for Access {
             allow_plain: false,
             allow_deprecated: false,
             busy_wait: Duration::from_secs(2),
-            watch: Watch::nobody(),
+            watch: Watch::none(),
             sealed_vfs: "selenite",
             plain_vfs: "unix",
         }

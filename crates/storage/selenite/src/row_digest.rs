@@ -56,7 +56,7 @@ mod tests {
     }
 
     fn digest(database: &mut Database) -> String {
-        let digest = row_digest(database, &Watch::nobody(), 0).unwrap();
+        let digest = row_digest(database, &Watch::none(), 0).unwrap();
         digest.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 

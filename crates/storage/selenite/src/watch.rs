@@ -70,8 +70,8 @@ impl Watch {
 
     /// No one looks on.
     #[must_use]
-    pub fn nobody() -> Self {
-        Self(Arc::new(Nobody))
+    pub fn none() -> Self {
+        Self(Arc::new(Unobserved))
     }
 
     /// May stop the operation, and hears nothing: for the second of two threads that do the same.
@@ -110,9 +110,9 @@ impl Observer for Quiet {
     }
 }
 
-struct Nobody;
+struct Unobserved;
 
-impl Observer for Nobody {
+impl Observer for Unobserved {
     fn progress(&self, _: Progress) {}
 
     fn is_interrupted(&self) -> bool {

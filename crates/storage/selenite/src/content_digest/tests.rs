@@ -9,7 +9,7 @@ fn digest(folder: &Path, name: &str, sql: &str) -> ContentDigest {
     rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
     let access = Access::default().passing();
     let mut database = Database::connect(&path, &access.uri(&path), &access).unwrap();
-    ContentDigest::of(&mut database, &Watch::nobody(), 0).unwrap()
+    ContentDigest::of(&mut database, &Watch::none(), 0).unwrap()
 }
 
 /// What is different in a database that was made by `other` instead of `one`.

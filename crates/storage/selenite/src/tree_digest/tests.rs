@@ -21,7 +21,7 @@ fn digest(path: &Path, hashing: &RandomState) -> Result<TreeDigest, Fault> {
     let database = open(path);
     let trees = Trees::of(&database).unwrap();
     let page_bytes = usize::try_from(database.number("PRAGMA page_size").unwrap()).unwrap();
-    let watch = Watch::nobody();
+    let watch = Watch::none();
     let mut pages = SnapshotPages::new(&database)?;
     let by_sql = TreeDigest::of(&trees, &mut pages, page_bytes, hashing, &watch);
     drop(pages);
@@ -114,7 +114,7 @@ fn a_flipped_byte_is_told_or_refused() {
         let other = folder.path().join("other.db");
         std::fs::write(&other, bytes).unwrap();
         let file = Disk.open(&other).unwrap();
-        TreeDigest::of_file(&trees, (file.as_ref(), Form::Clear(512)), &hashing, &Watch::nobody())
+        TreeDigest::of_file(&trees, (file.as_ref(), Form::Clear(512)), &hashing, &Watch::none())
     };
     let whole = digest_of(&good).unwrap();
     for place in 512..good.len() {
@@ -141,9 +141,9 @@ fn a_page_in_two_trees_and_rowids_out_of_order_are_refused() {
     database.close().unwrap();
     let file = Disk.open(&path).unwrap();
     let form = (file.as_ref(), Form::Clear(512));
-    assert!(TreeDigest::of_file(&trees, form, &hashing, &Watch::nobody()).is_ok());
+    assert!(TreeDigest::of_file(&trees, form, &hashing, &Watch::none()).is_ok());
     trees.roots[1].page_no = trees.roots[0].page_no;
-    let refused = TreeDigest::of_file(&trees, form, &hashing, &Watch::nobody());
+    let refused = TreeDigest::of_file(&trees, form, &hashing, &Watch::none());
     assert!(matches!(refused, Err(Fault::Shape(_))));
     drop(file);
 

@@ -169,7 +169,7 @@ mod tests {
                         INSERT INTO t SELECT zeroblob(1000) FROM n";
             database.text("PRAGMA journal_mode = WAL").unwrap();
             database.batch(fill).unwrap();
-            let look = || served(&Disk, &path, &access, &Watch::nobody()).unwrap();
+            let look = || served(&Disk, &path, &access, &Watch::none()).unwrap();
             let good = look();
             assert!(good.page_count > 20 && good.bad_count == 0, "{good:?}");
             database.text("PRAGMA wal_checkpoint(TRUNCATE)").unwrap();

@@ -38,7 +38,7 @@ fn read(path: &Path, name: &str) -> Option<Vec<u8>> {
 
 /// Everything that puts a new file in a database's place.
 fn replace_in_every_way(bench: &Bench, path: &Path, check: impl Fn(&str)) {
-    let (access, watch) = (bench.access(), Watch::nobody());
+    let (access, watch) = (bench.access(), Watch::none());
     let inode = || fs::metadata(path).unwrap().ino();
     let mut last = inode();
     let mut check = |how: &str| {

@@ -41,7 +41,7 @@ pub fn run(path: &Path, access: &Access, sql: &str) {
 }
 
 pub fn with(bench: &Bench, path: &Path, how: &Verify<'_>) -> Result<Report, EngineError> {
-    verify(&Disk, path, &bench.access(), how, &Watch::nobody())
+    verify(&Disk, path, &bench.access(), how, &Watch::none())
 }
 
 pub fn write(bench: &Bench, path: &Path) -> PathBuf {
@@ -355,7 +355,7 @@ fn who_leaves_no_moment_makes_it_busy_and_nothing_is_left() {
             write_anchor: Some(&anchor),
             ..Verify::default()
         };
-        let refused = verify(&Disk, &path, &access, &how, &Watch::nobody());
+        let refused = verify(&Disk, &path, &access, &how, &Watch::none());
         assert!(matches!(refused, Err(EngineError::Busy { .. })), "{sql}: {refused:?}");
         assert!(!anchor.exists());
         holder.run("ROLLBACK");
@@ -384,7 +384,7 @@ fn an_anchor_is_written_and_compared_while_others_write() {
                 anchor: (round > 0).then_some(anchor.as_path()),
                 write_anchor: (round % 3 == 0).then_some(anchor.as_path()),
             };
-            let report = verify(&Disk, &path, &access, &how, &Watch::nobody()).unwrap();
+            let report = verify(&Disk, &path, &access, &how, &Watch::none()).unwrap();
             assert!(report.physical.is_good(), "{mode}, {round}: {report:?}");
             if let Some(found) = report.comparison {
                 assert_ne!(found.verdict(), Verdict::Older, "{mode}, {round}: {found:?}");

@@ -18,7 +18,7 @@ fn place(bench: &Bench) -> Arc<dyn Destination> {
 }
 
 fn run(bench: &Bench, path: &Path, how: Backup, place: &Arc<dyn Destination>) -> Result<Report, EngineError> {
-    backup(&Disk, path, &bench.access(), how, place, &Watch::nobody())
+    backup(&Disk, path, &bench.access(), how, place, &Watch::none())
 }
 
 fn incremental() -> Backup {
@@ -36,7 +36,7 @@ fn contents(bench: &Bench, name: &ArchiveName) -> String {
         force: true,
         ..Restore::new(&to)
     };
-    restore(&Disk, place(bench).as_ref(), &bench.access(), &how, &Watch::nobody()).unwrap();
+    restore(&Disk, place(bench).as_ref(), &bench.access(), &how, &Watch::none()).unwrap();
     let ok = query(&to, &bench.access(), "PRAGMA integrity_check").unwrap();
     assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
     format!("{:?}", query(&to, &bench.access(), CONTENTS).unwrap())
@@ -155,7 +155,7 @@ fn a_backup_beside_writers_is_of_one_moment() {
                 ..bench.access()
             };
             let take = |how| {
-                backup(&Disk, &path, &patient, how, &place, &Watch::nobody())
+                backup(&Disk, &path, &patient, how, &place, &Watch::none())
                     .unwrap()
                     .name
             };
@@ -222,7 +222,7 @@ fn a_bad_page_is_named_and_ends_the_backup_or_is_left_out() {
         force: true,
         ..Restore::new(&to)
     };
-    let from = |how: &Restore| restore(&Disk, place.as_ref(), &bench.access(), how, &Watch::nobody());
+    let from = |how: &Restore| restore(&Disk, place.as_ref(), &bench.access(), how, &Watch::none());
     assert_eq!(from(&how).unwrap_err().class(), Class::Data);
     let how = Restore {
         allow_missing: true,
@@ -331,7 +331,7 @@ fn an_interrupted_backup_that_may_be_at_work_or_was_overtaken_is_left_alone() {
     assert!(!last.resumed && last.name > careful.name);
     let to = bench.path("newest.db");
     let how = Restore::new(&to);
-    restore(&Disk, place(&bench).as_ref(), &bench.access(), &how, &Watch::nobody()).unwrap();
+    restore(&Disk, place(&bench).as_ref(), &bench.access(), &how, &Watch::none()).unwrap();
     assert_eq!(now(&bench, &to), now(&bench, &path));
 }
 
@@ -475,7 +475,7 @@ fn what_has_nothing_to_rest_on_or_no_key_is_refused() {
         &bench.access_by("other-key"),
         Backup::default(),
         &place(&bench),
-        &Watch::nobody(),
+        &Watch::none(),
     );
     assert_eq!(stranger.unwrap_err().class(), Class::Key);
     assert!(!bench.path("backups").exists());

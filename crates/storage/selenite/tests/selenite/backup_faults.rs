@@ -193,14 +193,7 @@ impl Trial {
             ..Backup::default()
         };
         let place: Arc<dyn Destination> = shelf.clone();
-        let done = backup(
-            &Disk,
-            &self.database,
-            &self.bench.access(),
-            how,
-            &place,
-            &Watch::nobody(),
-        );
+        let done = backup(&Disk, &self.database, &self.bench.access(), how, &place, &Watch::none());
         done.map(|report| report.name)
     }
 
@@ -211,7 +204,7 @@ impl Trial {
             which: Which::Named(name.clone()),
             ..Restore::new(&to)
         };
-        restore(&Disk, shelf, &self.bench.access(), &how, &Watch::nobody())?;
+        restore(&Disk, shelf, &self.bench.access(), &how, &Watch::none())?;
         let rows = self.rows_of(&to);
         std::fs::remove_file(&to).unwrap();
         Ok(rows)

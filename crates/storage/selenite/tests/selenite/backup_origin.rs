@@ -29,7 +29,7 @@ fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
 #[test]
 fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_be_one() {
     let shelf = Shelf::new();
-    let nobody = Watch::nobody();
+    let nobody = Watch::none();
     let own = shelf.bench.access();
     let any = Access {
         origin: Some(OriginPolicy::Any),

@@ -38,7 +38,7 @@ impl Shelf {
     /// A full backup, of now.
     pub fn full(&self) -> ArchiveName {
         let (access, how) = (self.bench.access(), Backup::default());
-        let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::nobody());
+        let made = backup(&Disk, &self.database, &access, how, &self.place, &Watch::none());
         made.unwrap().name
     }
 
@@ -136,7 +136,7 @@ impl Shelf {
     }
 
     fn verify_as(&self, what: &Verify) -> Result<Verification, EngineError> {
-        verify(self.place.as_ref(), &self.bench.access(), what, &Watch::nobody())
+        verify(self.place.as_ref(), &self.bench.access(), what, &Watch::none())
     }
 
     pub fn prune(&self, rules: Rules, dry_run: bool) -> Pruned {
@@ -145,11 +145,11 @@ impl Shelf {
             dry_run,
             ..Prune::default()
         };
-        prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::nobody()).unwrap()
+        prune(self.place.as_ref(), &self.bench.access(), &what, &Watch::none()).unwrap()
     }
 
     pub fn names(&self) -> Vec<String> {
-        let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::nobody()).unwrap();
+        let listing = list(self.place.as_ref(), &self.bench.access(), None, &Watch::none()).unwrap();
         listing.archives.iter().map(|one| one.entry.name.to_string()).collect()
     }
 }
@@ -321,7 +321,7 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
     let shelf = Shelf::new();
     let full = shelf.full();
     let other = shelf.bench.access_by("other-key");
-    let found = verify(shelf.place.as_ref(), &other, &Verify::default(), &Watch::nobody()).unwrap();
+    let found = verify(shelf.place.as_ref(), &other, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.good_count(), found.bad_count()), (0, 0));
     assert!(found.closed().is_some());
     shelf.made(10, None, 1);
@@ -329,18 +329,18 @@ fn without_the_key_nothing_is_verified_or_pruned_and_a_list_says_less() {
         rules: last(1),
         ..Prune::default()
     };
-    let error = prune(shelf.place.as_ref(), &other, &what, &Watch::nobody()).unwrap_err();
+    let error = prune(shelf.place.as_ref(), &other, &what, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     assert_eq!(shelf.names().len(), 2);
 
-    let listing = list(shelf.place.as_ref(), &other, None, &Watch::nobody()).unwrap();
+    let listing = list(shelf.place.as_ref(), &other, None, &Watch::none()).unwrap();
     assert!(
         listing
             .archives
             .iter()
             .all(|one| one.known.is_none() && one.why_not.is_some())
     );
-    let with = list(shelf.place.as_ref(), &shelf.bench.access(), None, &Watch::nobody()).unwrap();
+    let with = list(shelf.place.as_ref(), &shelf.bench.access(), None, &Watch::none()).unwrap();
     let one = with.archives.iter().find(|one| one.entry.name == full).unwrap();
     let known = one.known.as_ref().unwrap();
     assert!(known.base.is_none() && known.page_count > 100 && one.entry.is_finished && one.entry.size > 100_000);

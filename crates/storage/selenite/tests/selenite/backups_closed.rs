@@ -56,7 +56,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
     let (base, page_count) = shelf.base_of(&full);
     let (above, above_base) = made_for(&shelf, now(), Some(base), page_count, &to);
     let (top, _) = made_for(&shelf, now() + 1, Some(above_base), page_count, &to);
-    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::nobody()).unwrap();
+    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.good_count(), found.bad_count(), found.closed_count()), (0, 0, 3));
     for name in [&above, &top] {
         let one = found.archives.iter().find(|one| one.entry.name == *name).unwrap();
@@ -72,10 +72,10 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
         name: Some(top.clone()),
         ..Verify::default()
     };
-    let found = verify(shelf.place.as_ref(), &access, &what, &Watch::nobody()).unwrap();
+    let found = verify(shelf.place.as_ref(), &access, &what, &Watch::none()).unwrap();
     assert_eq!((found.archives.len(), found.closed_count()), (3, 3));
 
-    let listing = list(shelf.place.as_ref(), &access, None, &Watch::nobody()).unwrap();
+    let listing = list(shelf.place.as_ref(), &access, None, &Watch::none()).unwrap();
     let known = |name: &ArchiveName| {
         let one = listing.archives.iter().find(|one| one.entry.name == *name).unwrap();
         one.known.clone().unwrap()
@@ -86,7 +86,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
         (BaseState::Closed, BaseState::Closed)
     );
 
-    let pruned = prune(shelf.place.as_ref(), &access, &keep_last(), &Watch::nobody()).unwrap();
+    let pruned = prune(shelf.place.as_ref(), &access, &keep_last(), &Watch::none()).unwrap();
     assert_eq!(removed(&pruned), []);
     let kept = pruned.kept.iter().find(|kept| kept.entry.name == top).unwrap();
     assert!(!kept.reasons.contains(&Reason::Broken), "{:?}", kept.reasons);
@@ -96,7 +96,7 @@ fn what_rests_on_one_that_is_not_opened_is_neither_good_nor_bad_nor_without_a_ba
     let mut bytes = std::fs::read(&manifest).unwrap();
     bytes[100] ^= 1;
     std::fs::write(&manifest, bytes).unwrap();
-    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::nobody()).unwrap();
+    let found = verify(shelf.place.as_ref(), &access, &Verify::default(), &Watch::none()).unwrap();
     assert_eq!((found.bad_count(), found.closed_count()), (1, 2));
 }
 

@@ -44,7 +44,7 @@ fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
     let (above, _) = shelf.made(selenite::now(), Some(base), page_count);
     let look = |key: &str| {
         let access = shelf.bench.access_by(key);
-        list(shelf.place.as_ref(), &access, None, &Watch::nobody())
+        list(shelf.place.as_ref(), &access, None, &Watch::none())
             .unwrap()
             .archives
     };
@@ -94,13 +94,7 @@ fn restored(shelf: &Shelf, name: &ArchiveName) -> Result<Restored, EngineError> 
         force: true,
         ..Restore::new(&to)
     };
-    restore(
-        &Disk,
-        shelf.place.as_ref(),
-        &shelf.bench.access(),
-        &how,
-        &Watch::nobody(),
-    )
+    restore(&Disk, shelf.place.as_ref(), &shelf.bench.access(), &how, &Watch::none())
 }
 
 /// The next one would rest on it, and on nothing with it.
@@ -119,7 +113,7 @@ fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
             &shelf.bench.access(),
             how,
             &shelf.place,
-            &Watch::nobody(),
+            &Watch::none(),
         )
     };
     for object in ["begun", "index-00000000", "part-00000000", "manifest"] {

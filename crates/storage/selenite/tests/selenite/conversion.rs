@@ -14,11 +14,11 @@ use selenite::{
 };
 
 fn encrypt_in_place(path: &Path, access: &Access) -> Result<selenite::Outcome, EngineError> {
-    encrypt(&Disk, path, access, &Encrypt::default(), &Watch::nobody())
+    encrypt(&Disk, path, access, &Encrypt::default(), &Watch::none())
 }
 
 fn decrypt_in_place(path: &Path, access: &Access) -> Result<selenite::Outcome, EngineError> {
-    decrypt(&Disk, path, access, &Target::InPlace, &Watch::nobody())
+    decrypt(&Disk, path, access, &Target::InPlace, &Watch::none())
 }
 
 const NOTES: &str = "
@@ -39,9 +39,9 @@ fn round_trip(bench: &Bench, path: &Path, suite: Suite, sql: &str) {
         suite,
         ..Encrypt::default()
     };
-    encrypt(&Disk, path, &access, &how, &Watch::nobody()).unwrap();
+    encrypt(&Disk, path, &access, &how, &Watch::none()).unwrap();
     assert_eq!(query(path, &access, sql).unwrap(), before);
-    let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
+    let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::none()).unwrap();
     assert!(report.physical.is_good(), "{report:?}");
     assert_eq!(report.faults, Some(Vec::new()));
     assert!(report.physical.page_count > 1);
@@ -228,7 +228,7 @@ fn chinook_comes_out_the_same() {
 #[test]
 fn to_a_new_file_leaves_the_old_one_and_overwrites_nothing() {
     let bench = Bench::new();
-    let (access, watch) = (bench.access(), Watch::nobody());
+    let (access, watch) = (bench.access(), Watch::none());
     let path = bench.plain("app.db", NOTES);
     let bytes = std::fs::read(&path).unwrap();
     let how = Encrypt {
@@ -262,7 +262,7 @@ fn a_new_name_is_taken_if_a_log_of_it_is_there() {
         target: Target::New(bench.path("new.db")),
         ..Encrypt::default()
     };
-    let refused = encrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody());
+    let refused = encrypt(&Disk, &path, &bench.access(), &how, &Watch::none());
     assert!(matches!(refused, Err(EngineError::Exists { .. })), "{refused:?}");
 }
 
@@ -334,7 +334,7 @@ fn recipients_can_open_it_too() {
         recipients: vec![bench.spec("other-key"), bench.spec("key")],
         ..Encrypt::default()
     };
-    let outcome = encrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    let outcome = encrypt(&Disk, &path, &bench.access(), &how, &Watch::none()).unwrap();
     assert_eq!(outcome.slots.len(), 2, "who has a slot gets no second one");
     for key in ["key", "other-key"] {
         assert_eq!(query(&path, &bench.access_by(key), DUMP).unwrap().len(), 300);
@@ -473,7 +473,7 @@ fn a_byte_that_changed_in_the_copy_is_found_in_a_table_and_in_an_index() {
             &path,
             &access,
             &Target::InPlace,
-            &Watch::nobody(),
+            &Watch::none(),
         )
         .unwrap_err();
         assert!(steps.spoiled.load(Ordering::SeqCst));

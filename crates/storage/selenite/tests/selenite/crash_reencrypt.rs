@@ -166,9 +166,9 @@ impl Bench {
             .ok_or("not encrypted")?
             .state_word();
         if state != "steady" {
-            self.reencrypt(Goal::GoOn, &Watch::nobody())
+            self.reencrypt(Goal::GoOn, &Watch::none())
                 .map_err(|error| format!("{state}, going on: {error}"))?;
-        } else if self.reencrypt(Goal::GoOn, &Watch::nobody()).is_ok() {
+        } else if self.reencrypt(Goal::GoOn, &Watch::none()).is_ok() {
             return Err("steady, and there was something to go on with".to_owned());
         }
         check_twin()?;

@@ -152,7 +152,7 @@ fn verify_leaves_the_log_as_it_was() {
     let copy = with_log(&bench, "WAL", TWO);
     let (log, whole) = (bench.path("copy.db-wal"), fs::read(&copy).unwrap());
     let frames = fs::read(&log).unwrap();
-    let all = |path: &Path| verify(&Disk, path, &bench.access(), &Verify::default(), &Watch::nobody()).unwrap();
+    let all = |path: &Path| verify(&Disk, path, &bench.access(), &Verify::default(), &Watch::none()).unwrap();
     let report = all(&copy);
     assert_eq!(report.faults, Some(Vec::new()));
     assert_eq!(fs::read(&log).unwrap(), frames);
@@ -183,12 +183,12 @@ fn no_anchor_is_written_of_a_log_that_is_damaged_and_the_log_stays() {
         write_anchor: Some(&target),
         ..Verify::default()
     };
-    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::nobody()).unwrap();
+    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::none()).unwrap();
     assert_eq!((report.physical.bad_count, report.physical.bad[0].index), (1, Some(3)));
     assert!(report.written.is_none() && !target.exists());
     assert_eq!(fs::read(&log).unwrap(), frames);
     flip(&log, 32 + 3 * FRAME + 8);
-    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::nobody()).unwrap();
+    let report = verify(&Disk, &copy, &bench.access(), &how, &Watch::none()).unwrap();
     assert!(
         report.physical.is_good() && report.written.is_some() && target.exists(),
         "{report:?}"

@@ -20,7 +20,7 @@ fn rehearse(shelf: &Shelf, which: Which, key: &str) -> Result<Drilled, EngineErr
         place: Some(place.clone()),
     };
     let access = shelf.bench.access_by(key);
-    let drilled = drill(shelf.place.as_ref(), &access, &what, &Watch::nobody());
+    let drilled = drill(shelf.place.as_ref(), &access, &what, &Watch::none());
     assert_eq!(fs::read_dir(&place).unwrap().count(), 0, "something is left");
     drilled
 }
@@ -31,7 +31,7 @@ fn a_drill_says_whether_the_rows_are_those_that_were_backed_up() {
     let full = shelf.full();
     let (base, page_count) = shelf.base_of(&full);
     let mut database = Database::open(&Disk, &shelf.database, &shelf.bench.access()).unwrap();
-    let digest = row_digest(&mut database, &Watch::nobody(), 0).unwrap();
+    let digest = row_digest(&mut database, &Watch::none(), 0).unwrap();
     let of = |digest| shelf.made_with(now(), Some(base), page_count, digest).0;
     let (right, wrong) = (of(Some(digest)), of(Some([7; 32])));
     let rehearsed = |name: ArchiveName| rehearse(&shelf, Which::Named(name), "key").unwrap();

@@ -14,13 +14,13 @@ fn pages_are_counted_by_what_their_trailers_say() {
         WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 3000)
         INSERT INTO note SELECT hex(randomblob(200)) FROM n;";
     let path = bench.plain("app.db", sql);
-    let clear = count_epochs(&Disk, &path, &Watch::nobody()).unwrap_err();
+    let clear = count_epochs(&Disk, &path, &Watch::none()).unwrap_err();
     assert_eq!(clear.class(), Class::NotEncrypted);
-    encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::nobody()).unwrap();
+    encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::none()).unwrap();
     let mut bytes = std::fs::read(&path).unwrap();
     let page_count = u64::try_from((bytes.len() - 65536) / 1024).unwrap();
     assert!(page_count > 1100, "more than is read at once");
-    let count = || count_epochs(&Disk, &path, &Watch::nobody()).unwrap();
+    let count = || count_epochs(&Disk, &path, &Watch::none()).unwrap();
     assert_eq!(
         (count().pages, count().blank_count),
         (BTreeMap::from([(1, page_count)]), 0)

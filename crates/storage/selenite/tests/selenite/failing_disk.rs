@@ -103,12 +103,12 @@ impl Storage for Failing {
 }
 
 fn check(bench: &Bench, path: &Path, disk: &Failing) -> PhysicalReport {
-    physical(disk, path, &bench.access(), &Watch::nobody()).unwrap()
+    physical(disk, path, &bench.access(), &Watch::none()).unwrap()
 }
 
 fn save(bench: &Bench, path: &Path, disk: &Failing) -> salvage::Salvaged {
     let to = bench.path("saved.db");
-    salvage::salvage(disk, path, &bench.access(), (&to, &[]), &Watch::nobody()).unwrap()
+    salvage::salvage(disk, path, &bench.access(), (&to, &[]), &Watch::none()).unwrap()
 }
 
 #[test]

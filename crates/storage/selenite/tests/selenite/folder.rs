@@ -25,7 +25,7 @@ fn sealed_in(bench: &Bench, name: &str, suite: Suite) -> PathBuf {
         suite,
         ..Encrypt::default()
     };
-    encrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    encrypt(&Disk, &path, &bench.access(), &how, &Watch::none()).unwrap();
     path
 }
 
@@ -34,14 +34,7 @@ pub fn notes(bench: &Bench) -> VerifyNotes {
 }
 
 pub fn verified(bench: &Bench, path: &Path) {
-    let report = verify::verify(
-        &Disk,
-        path,
-        &bench.access(),
-        &verify::Verify::default(),
-        &Watch::nobody(),
-    )
-    .unwrap();
+    let report = verify::verify(&Disk, path, &bench.access(), &verify::Verify::default(), &Watch::none()).unwrap();
     notes(bench).keep(path, &report).unwrap();
 }
 

@@ -89,6 +89,6 @@ fn a_database_that_nobody_goes_on_sealing_anew_is_a_worry() {
         goal: reencrypt::Goal::GoOn,
         ..how
     };
-    reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+    reencrypt::reencrypt(&Disk, &path, &bench.access(), &how, &Watch::none()).unwrap();
     found(&[]);
 }

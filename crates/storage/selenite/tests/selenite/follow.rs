@@ -76,7 +76,7 @@ impl Bench {
             &self.backups(),
             &self.spec(),
             true,
-            &Watch::nobody(),
+            &Watch::none(),
             &mut |_| {},
         )
     }
@@ -93,7 +93,7 @@ impl Bench {
             &Folder::new(&self.backups()),
             &self.access(),
             &how,
-            &Watch::nobody(),
+            &Watch::none(),
         )?;
         Ok((to, restored))
     }

@@ -190,7 +190,7 @@ fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
         },
         |bench, path| {
             let how = Reencrypt::default();
-            reencrypt(&Disk, path, &bench.access(), &how, &Watch::nobody()).unwrap();
+            reencrypt(&Disk, path, &bench.access(), &how, &Watch::none()).unwrap();
         },
     ];
     for (number, change) in changes.into_iter().enumerate() {
@@ -220,7 +220,7 @@ fn a_change_that_was_cut_off_is_told_and_ended_by_going_on() {
             goal: Goal::GoOn,
             ..Reencrypt::default()
         };
-        let gone_on = reencrypt(&Disk, &path, &bench.access(), &how, &Watch::nobody());
+        let gone_on = reencrypt(&Disk, &path, &bench.access(), &how, &Watch::none());
         assert!(matches!(gone_on, Err(EngineError::Key(_))), "{gone_on:?}");
         let mended = found();
         assert!(

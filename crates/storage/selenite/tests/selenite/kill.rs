@@ -119,7 +119,7 @@ fn prepare(bench: &Bench, is_encryption: bool, mode: &str) -> (std::path::PathBu
     let path = bench.plain("app.db", &format!("PRAGMA journal_mode = {mode}; {NOTES}"));
     let rows = query_plain(&path, DUMP);
     if !is_encryption {
-        encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::nobody()).unwrap();
+        encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::none()).unwrap();
     }
     (path, rows)
 }
@@ -134,12 +134,12 @@ fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
     };
     if is_sealed {
         assert_eq!(query(path, &access, DUMP).unwrap(), rows, "{said}");
-        let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
+        let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::none()).unwrap();
         assert!(
             report.physical.is_good() && report.faults == Some(Vec::new()),
             "{said}: {report:?}"
         );
-        decrypt(&Disk, path, &access, &Target::InPlace, &Watch::nobody()).unwrap();
+        decrypt(&Disk, path, &access, &Target::InPlace, &Watch::none()).unwrap();
     } else {
         assert_eq!(query_plain(path, DUMP), rows, "{said}");
         assert_eq!(
@@ -147,7 +147,7 @@ fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
             [[Cell::Text("ok".into())]],
             "{said}"
         );
-        encrypt(&Disk, path, &access, &Encrypt::default(), &Watch::nobody()).unwrap();
+        encrypt(&Disk, path, &access, &Encrypt::default(), &Watch::none()).unwrap();
     }
     assert_eq!(bench.names(), ["app.db"], "{said}: the next run removes what is left");
 }

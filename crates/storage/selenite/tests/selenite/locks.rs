@@ -103,7 +103,7 @@ fn the_logs_of_a_new_user_survive_the_old_connection() {
             &path,
             &access,
             &Encrypt::default(),
-            &selenite::Watch::nobody(),
+            &selenite::Watch::none(),
         )
         .unwrap();
         let steps = intruder(

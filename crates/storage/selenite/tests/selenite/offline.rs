@@ -50,7 +50,7 @@ fn to(suite: Option<Suite>) -> Offline {
 }
 
 fn reseal(bench: &Bench, path: &Path, suite: Option<Suite>) -> Result<Resealed, EngineError> {
-    offline(&Disk, path, &bench.access(), &to(suite), &Watch::nobody())
+    offline(&Disk, path, &bench.access(), &to(suite), &Watch::none())
 }
 
 /// Epoch and session of every page of a file.
@@ -70,7 +70,7 @@ fn holds_any(path: &Path, marks: &HashSet<[u8; MARK_SIZE]>) -> bool {
 pub fn check(path: &Path, access: &Access, rows: &[Vec<Cell>]) {
     let access = admitting(access);
     assert_eq!(query(path, &access, DUMP).unwrap(), rows);
-    let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
+    let report = verify::verify(&Disk, path, &access, &verify::Verify::default(), &Watch::none()).unwrap();
     assert!(
         report.physical.is_good() && report.faults == Some(Vec::new()),
         "{report:?}"
@@ -219,13 +219,13 @@ fn a_wrong_key_and_a_goal_without_sense_change_nothing() {
     let path = made(&bench, &Layout::default(), "DELETE", 50);
     let before = fs::read(&path).unwrap();
     let how = to(None);
-    let wrong = offline(&Disk, &path, &bench.access_by("other-key"), &how, &Watch::nobody());
+    let wrong = offline(&Disk, &path, &bench.access_by("other-key"), &how, &Watch::none());
     assert_eq!(wrong.unwrap_err().class(), Class::Key);
     let strict = Access {
         allow_deprecated: false,
         ..bench.access()
     };
-    let deprecated = offline(&Disk, &path, &strict, &to(Some(Suite::TripleDes3Key)), &Watch::nobody());
+    let deprecated = offline(&Disk, &path, &strict, &to(Some(Suite::TripleDes3Key)), &Watch::none());
     assert!(matches!(deprecated, Err(EngineError::Usage { .. })), "{deprecated:?}");
     assert_eq!(fs::read(&path).unwrap(), before);
     reseal(&bench, &path, Some(Suite::None)).unwrap();
@@ -417,7 +417,7 @@ fn a_database_around_the_lock_bytes_comes_out_the_same() {
     let done = reseal(&bench, &path, Some(Suite::Aegis256X4)).unwrap();
     assert!(done.page_count > 16385 + 16, "{done:?}");
     assert_eq!(query(&path, &access, digest).unwrap(), before);
-    let report = verify::verify(&Disk, &path, &access, &verify::Verify::default(), &Watch::nobody()).unwrap();
+    let report = verify::verify(&Disk, &path, &access, &verify::Verify::default(), &Watch::none()).unwrap();
     assert!(
         report.physical.is_good() && report.faults == Some(Vec::new()),
         "{report:?}"

@@ -127,7 +127,7 @@ fn kill_everywhere(mode: &str, seed: u64) {
         });
         check(&path, &access, &rows);
         let epoch = status(&Disk, &path, &access).unwrap().sealed.unwrap().epochs[0].epoch;
-        let done = offline(&Disk, &path, &access, &HOW, &Watch::nobody()).unwrap();
+        let done = offline(&Disk, &path, &access, &HOW, &Watch::none()).unwrap();
         assert_eq!(done.epoch, epoch + 1, "{said}");
         taken_over += done.taken_over;
         check(&path, &access, &rows);
@@ -163,13 +163,13 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
         let command = std::fs::read_to_string(format!("/proc/{}/cmdline", report.pid)).unwrap();
         assert!(command.contains("offline_child"), "{command}");
         let access = bench.access();
-        let second = offline(&Disk, &path, &access, &HOW, &Watch::nobody()).map(drop);
+        let second = offline(&Disk, &path, &access, &HOW, &Watch::none()).map(drop);
         let online = |goal| {
             let how = Reencrypt {
                 goal,
                 ..Reencrypt::default()
             };
-            reencrypt::reencrypt(&Disk, &path, &access, &how, &Watch::nobody()).map(drop)
+            reencrypt::reencrypt(&Disk, &path, &access, &how, &Watch::none()).map(drop)
         };
         for refused in [second, online(Goal::NewKey), online(Goal::GoOn)] {
             match refused {
@@ -185,6 +185,6 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
     // It was killed, and what it left is no one's.
     assert!(bench.names().contains(&"app.db-selenite".to_owned()));
     assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
-    offline(&Disk, &path, &bench.access(), &HOW, &Watch::nobody()).unwrap();
+    offline(&Disk, &path, &bench.access(), &HOW, &Watch::none()).unwrap();
     assert_eq!(bench.names(), ["app.db"]);
 }

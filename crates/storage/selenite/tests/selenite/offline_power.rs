@@ -35,11 +35,11 @@ fn fail_everywhere(mode: &str, seed: u64) {
         let path = made(&bench, &layout, mode, 5000);
         let rows = query(&path, &access, DUMP).unwrap();
         let power = Power::failing_at(fails_at);
-        let ended = offline(&power, &path, &access, &how, &Watch::nobody());
+        let ended = offline(&power, &path, &access, &how, &Watch::none());
         power.lose(&mut random);
         check(&path, &access, &rows);
         // A draft whose body was lost behind its trailers is found, and restarted.
-        let again = match offline(&Disk, &path, &access, &how, &Watch::nobody()) {
+        let again = match offline(&Disk, &path, &access, &how, &Watch::none()) {
             Err(EngineError::CopyDiffers { .. }) => panic!("step {fails_at}: what was noted was not on disk"),
             again => again.unwrap(),
         };
@@ -81,7 +81,7 @@ fn a_full_disk_leaves_the_database_as_it_was_and_nothing_beside_it() {
                 &path,
                 &bench.access(),
                 &how,
-                &Watch::nobody(),
+                &Watch::none(),
             );
             let Err(error @ EngineError::NoRoom { needed, .. }) = full else {
                 panic!("{full:?}")

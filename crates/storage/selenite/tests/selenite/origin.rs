@@ -81,7 +81,7 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let (path, victim) = forged(&bench, mode);
-        let nobody = Watch::nobody();
+        let nobody = Watch::none();
         let before = std::fs::read(&path).unwrap();
         assert!(is_foreign(query(&path, &victim, "INSERT INTO t VALUES ('secret')")));
         assert!(is_foreign(physical(&Disk, &path, &victim, &nobody)));
@@ -159,7 +159,7 @@ fn marks_stay_through_every_change_of_keys_by_others() {
         keys::add(&Disk, &path, &own, &bench.spec("other-key"), "").unwrap();
         keys::add(&Disk, &path, &own, &recipient, "").unwrap();
         // The administrator has a raw key, and no age identity.
-        let (admin, nobody) = (bench.access(), Watch::nobody());
+        let (admin, nobody) = (bench.access(), Watch::none());
         let check = |step: &str| {
             assert!(opens(&path, &own), "{step}");
             assert!(
@@ -201,7 +201,7 @@ fn a_slot_for_ones_own_recipient_is_marked_wherever_it_is_made() {
         target: Target::New(bench.path("sealed.db")),
         ..Encrypt::default()
     };
-    encrypt(&Disk, &path, &by(&bench, "own-key"), &how, &Watch::nobody()).unwrap();
+    encrypt(&Disk, &path, &by(&bench, "own-key"), &how, &Watch::none()).unwrap();
     let sealed = bench.path("sealed.db");
     assert!(opens(&sealed, &by(&bench, "own-key")));
     assert!(is_foreign(query(&sealed, &by(&bench, "third-key"), "SELECT 1")));
@@ -244,17 +244,11 @@ fn back_up(bench: &Bench, path: &Path, access: &Access, recipients: &[String]) {
         recipients: recipients.iter().map(|text| text.parse().unwrap()).collect(),
         ..Backup::default()
     };
-    backup(&Disk, path, access, how, &destination, &Watch::nobody()).unwrap();
+    backup(&Disk, path, access, how, &destination, &Watch::none()).unwrap();
 }
 
 fn bring(bench: &Bench, access: &Access, how: &Restore) -> Result<Restored, EngineError> {
-    restore(
-        &Disk,
-        &Folder::new(&bench.path("backups")),
-        access,
-        how,
-        &Watch::nobody(),
-    )
+    restore(&Disk, &Folder::new(&bench.path("backups")), access, how, &Watch::none())
 }
 
 #[test]
@@ -337,12 +331,12 @@ fn ones_own_slot_is_not_compromised_half_way_and_its_removal_is_told() {
         how: Reencrypt::default(),
     };
     let mut steps = 0;
-    let refused = compromised(&Disk, &path, &own, &what, &Watch::nobody(), &mut |_| steps += 1).unwrap_err();
+    let refused = compromised(&Disk, &path, &own, &what, &Watch::none(), &mut |_| steps += 1).unwrap_err();
     assert!(matches!(refused, EngineError::Usage { .. }), "{refused}");
     assert_eq!((steps, std::fs::read(&path).unwrap() == before), (0, true));
     assert!(opens(&path, &own));
     // By someone else it is done.
-    compromised(&Disk, &path, &bench.access(), &what, &Watch::nobody(), &mut |_| {
+    compromised(&Disk, &path, &bench.access(), &what, &Watch::none(), &mut |_| {
         steps += 1
     })
     .unwrap();

@@ -30,7 +30,7 @@ fn victim(bench: &Bench) -> PathBuf {
 
 fn verified(bench: &Bench, path: &Path) -> verify::Report {
     let how = verify::Verify::default();
-    verify::verify(&Disk, path, &bench.access(), &how, &Watch::nobody()).unwrap()
+    verify::verify(&Disk, path, &bench.access(), &how, &Watch::none()).unwrap()
 }
 
 fn pipe(path: &Path) {
@@ -113,7 +113,7 @@ fn a_claim_is_neither_taken_nor_read_through_a_link() {
         |target: &Path, name: &Path| fs::hard_link(target, name),
     ] {
         plant(&victim, &claim).unwrap();
-        let done = reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::nobody());
+        let done = reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::none());
         assert_eq!(done.unwrap_err().class(), Class::Io);
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
         fs::remove_file(&claim).unwrap();
@@ -125,7 +125,7 @@ fn a_claim_is_neither_taken_nor_read_through_a_link() {
     pipe(&claim);
     assert!(reencrypt::report(&Disk, &path).is_err());
     fs::remove_file(&claim).unwrap();
-    reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::nobody()).unwrap();
+    reencrypt(&Disk, &path, &bench.access(), &Reencrypt::default(), &Watch::none()).unwrap();
 }
 
 #[test]
@@ -150,10 +150,10 @@ fn the_files_of_an_offline_copy_take_the_place_of_links() {
         let name = bench.path(&format!(".app.db.selenite-tmp-{tail}"));
         for target in [&victim, &bench.path("nothing")] {
             symlink(target, &name).unwrap();
-            offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+            offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
         }
         fs::hard_link(&victim, &name).unwrap();
-        offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+        offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
     }
     assert_eq!(bench.names(), ["app.db", "victim"]);
@@ -183,7 +183,7 @@ fn an_offline_copy_that_goes_on_writes_its_list_through_no_link() {
         assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
         assert_eq!(fs::read_to_string(&victim).unwrap(), VICTIM);
     }
-    offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::nobody()).unwrap();
+    offline(&Disk, &path, &bench.access(), &Offline::default(), &Watch::none()).unwrap();
     assert_eq!(bench.names(), ["app.db", "victim"]);
 }
 

@@ -171,7 +171,7 @@ fn kill_and_look(mode: &str, seed: u64) {
             goal,
             ..Reencrypt::default()
         };
-        reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody())
+        reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none())
     };
     let done = match seal(Goal::NewKey) {
         // The last that was killed has begun it.
@@ -201,7 +201,7 @@ fn check(bench: &Bench, last: &[u64]) {
     database.run("PRAGMA integrity_check", &mut rows).unwrap();
     assert_eq!(rows.0, ["ok"]);
     drop(database);
-    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
+    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
 }
 

@@ -31,18 +31,18 @@ pub fn made(bench: &Bench, name: &str, mode: &str, rows: u32) -> PathBuf {
 pub fn back_up(bench: &Bench, path: &Path) -> ArchiveName {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
     let how = Backup::default();
-    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::nobody());
+    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::none());
     done.unwrap().name
 }
 
 pub fn from_backups(bench: &Bench, how: &Restore) -> Result<Restored, EngineError> {
     let destination = Folder::new(&bench.path("backups"));
-    restore(&Disk, &destination, &bench.access(), how, &Watch::nobody())
+    restore(&Disk, &destination, &bench.access(), how, &Watch::none())
 }
 
 fn from_backups_by(bench: &Bench, key: &str, how: &Restore) -> Result<Restored, EngineError> {
     let destination = Folder::new(&bench.path("backups"));
-    restore(&Disk, &destination, &bench.access_by(key), how, &Watch::nobody())
+    restore(&Disk, &destination, &bench.access_by(key), how, &Watch::none())
 }
 
 pub const CONTENTS: &str = "SELECT count(*), sum(length(b)), min(b), max(b), group_concat(b) FROM t";
@@ -116,7 +116,7 @@ fn the_place_of_a_database_that_went_on_has_a_later_epoch() {
     back_up(&bench, &path);
     for _ in 0..3 {
         let how = selenite::offline::Offline::default();
-        selenite::offline::offline(&Disk, &path, &bench.access(), &how, &Watch::nobody()).unwrap();
+        selenite::offline::offline(&Disk, &path, &bench.access(), &how, &Watch::none()).unwrap();
     }
     let before = superblock_of(&bench, &path).superblock;
     let how = Restore {
@@ -193,7 +193,7 @@ fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
         ..Restore::new(&to)
     };
     let destination = Folder::new(&bench.path("backups"));
-    let error = restore(&Disk, &destination, &access, &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &destination, &access, &how, &Watch::none()).unwrap_err();
     let is_refused = matches!(error, EngineError::Key(KeyError::KeyRefused { .. }));
     assert!(is_refused, "{error}");
     assert_eq!(std::fs::read(&to).unwrap(), before);
@@ -284,14 +284,14 @@ fn nobody_without_a_key_gets_anything() {
     let destination = Folder::new(&bench.path("backups"));
     let how = Restore::new(&bench.path("new.db"));
     let other = bench.access_by("other-key");
-    let error = restore(&Disk, &destination, &other, &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &destination, &other, &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     let nowhere = Folder::new(&bench.path("nowhere"));
-    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Io, "{error}");
     assert!(error.to_string().contains("nowhere"), "{error}");
     std::fs::create_dir(bench.path("nowhere")).unwrap();
-    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &nowhere, &bench.access(), &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Usage, "{error}");
     std::fs::remove_dir(bench.path("nowhere")).unwrap();
     assert_eq!(bench.names(), ["app.db", "backups"]);

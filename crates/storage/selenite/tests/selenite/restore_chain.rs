@@ -16,7 +16,7 @@ use crate::support::{Bench, query};
 
 fn back_up_as(bench: &Bench, path: &Path, how: Backup) -> ArchiveName {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.path("backups")));
-    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::nobody());
+    let done = backup(&Disk, path, &bench.access(), how, &destination, &Watch::none());
     done.unwrap().name
 }
 
@@ -75,7 +75,7 @@ fn each_link_of_a_chain_is_restored_as_the_database_was_then() {
                 *contents,
                 "{mode} {index}"
             );
-            let report = physical(&Disk, &to, &bench.access(), &Watch::nobody()).unwrap();
+            let report = physical(&Disk, &to, &bench.access(), &Watch::none()).unwrap();
             assert!(report.is_good());
             let ok = query(&to, &bench.access(), "PRAGMA integrity_check").unwrap();
             assert_eq!(format!("{ok:?}"), "[[Text(\"ok\")]]");
@@ -134,11 +134,7 @@ fn a_backup_that_lacks_pages_is_restored_if_that_is_meant() {
         ..how
     };
     assert_eq!(from_backups(&bench, &how).unwrap().missing, [50]);
-    assert!(
-        physical(&Disk, &to, &bench.access(), &Watch::nobody())
-            .unwrap()
-            .is_good()
-    );
+    assert!(physical(&Disk, &to, &bench.access(), &Watch::none()).unwrap().is_good());
     let page = query(
         &to,
         &bench.access(),
@@ -220,7 +216,7 @@ fn what_was_fetched_is_kept_until_all_is_done() {
     assert!(matches!(stopped, Err(EngineError::Interrupted)), "{stopped:?}");
     assert_eq!(bench.names(), [".new.db.selenite-fetched", "app.db", "backups"]);
     let before = far.traffic().requests;
-    restore(&Disk, &far, &bench.access(), &how, &Watch::nobody()).unwrap();
+    restore(&Disk, &far, &bench.access(), &how, &Watch::none()).unwrap();
     // The list alone.
     assert_eq!(far.traffic().requests, before + 1);
     assert_eq!(bench.names(), ["app.db", "backups", "new.db"]);
@@ -250,13 +246,13 @@ fn what_another_fetched_stays_where_a_restore_fails() {
     // Its own goes.
     let far = Folder::new(&bench.path("backups"));
     let other = bench.access_by("other-key");
-    let error = restore(&Disk, &far, &other, &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &far, &other, &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     assert_eq!(bench.names(), ["app.db", "backups"]);
 
     std::fs::create_dir(&fetched).unwrap();
     std::fs::write(&kept, "sealed").unwrap();
-    let error = restore(&Disk, &far, &other, &how, &Watch::nobody()).unwrap_err();
+    let error = restore(&Disk, &far, &other, &how, &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     assert!(kept.exists());
     from_backups(&bench, &how).unwrap();

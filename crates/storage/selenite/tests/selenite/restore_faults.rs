@@ -191,7 +191,7 @@ impl Trial {
             ..Restore::new(&self.to)
         };
         let destination = Folder::new(&self.bench.path("backups"));
-        restore(disk, &destination, &self.bench.access(), &how, &Watch::nobody())
+        restore(disk, &destination, &self.bench.access(), &how, &Watch::none())
     }
 
     /// Fails at each call. Answers how many there are.

@@ -113,7 +113,7 @@ fn kill_everywhere(prepare: impl Fn(&Bench, &Path), is_old: impl Fn(&Bench, &Pat
             break;
         }
         let destination = Folder::new(&bench.path("backups"));
-        restore(&Disk, &destination, &bench.access(), &how(&to), &Watch::nobody()).unwrap();
+        restore(&Disk, &destination, &bench.access(), &how(&to), &Watch::none()).unwrap();
         assert!(same(&bench, &source, &to), "{said}");
         assert_eq!(bench.names(), ["app.db", "backups", "source.db"], "{said}");
         stop_at += 1;

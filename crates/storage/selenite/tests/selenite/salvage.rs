@@ -66,7 +66,7 @@ pub fn numbers(path: &Path, bench: &Bench, sql: &str) -> Vec<u32> {
 
 pub fn try_save(bench: &Bench, path: &Path) -> Result<Salvaged, EngineError> {
     let to = bench.path("saved.db");
-    salvage(&Disk, path, &bench.access(), (&to, &[]), &Watch::nobody())
+    salvage(&Disk, path, &bench.access(), (&to, &[]), &Watch::none())
 }
 
 /// Salvages to `saved.db`, which is then sound; the damaged database is as it was.
@@ -84,7 +84,7 @@ pub fn save(bench: &Bench, path: &Path) -> Salvaged {
         &salvaged.path,
         &bench.access(),
         &verify::Verify::default(),
-        &Watch::nobody(),
+        &Watch::none(),
     )
     .unwrap();
     assert!(report.physical.is_good(), "{report:?}");
@@ -373,14 +373,7 @@ fn nothing_is_overwritten_and_nothing_stays_behind() {
         assert_eq!(bench.names(), ["app.db"]);
     }
     let to = bench.path("saved.db");
-    let error = salvage(
-        &Disk,
-        &path,
-        &bench.access_by("other-key"),
-        (&to, &[]),
-        &Watch::nobody(),
-    )
-    .unwrap_err();
+    let error = salvage(&Disk, &path, &bench.access_by("other-key"), (&to, &[]), &Watch::none()).unwrap_err();
     assert_eq!((error.class(), bench.names()), (Class::Key, vec!["app.db".to_owned()]));
 }
 
@@ -409,7 +402,7 @@ impl Steps for Looker {
             // A kill before this leaves a draft, which a later run names.
             let drafts = Draft::leftovers(&Disk, &self.target).unwrap();
             assert_eq!(drafts.len(), 1);
-            let report = verify::physical(&Disk, &drafts[0], &self.access(), &Watch::nobody()).unwrap();
+            let report = verify::physical(&Disk, &drafts[0], &self.access(), &Watch::none()).unwrap();
             assert!(report.is_good() && report.page_count > 100);
             self.is_named.store(true, Ordering::SeqCst);
         }

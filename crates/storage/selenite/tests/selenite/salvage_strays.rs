@@ -177,7 +177,7 @@ fn a_database_that_promises_all_pages_is_not_looked_for_page_by_page() {
         WHERE pgno = 1";
     query(&path, &bench.access(), sql).unwrap();
     let present = fs::metadata(&path).unwrap().len() / 1024 - 64;
-    let report = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap();
+    let report = physical(&Disk, &path, &bench.access(), &Watch::none()).unwrap();
     assert_eq!(u64::from(report.bad[0].page_no), present + 1, "{report:?}");
     let salvaged = save(&bench, &path);
     assert_eq!(

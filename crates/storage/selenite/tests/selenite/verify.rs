@@ -17,12 +17,12 @@ const NOTES: &str = "PRAGMA page_size = 1024; CREATE TABLE note (a, b);
 
 fn sealed(bench: &Bench) -> std::path::PathBuf {
     let path = bench.plain("app.db", NOTES);
-    encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::nobody()).unwrap();
+    encrypt(&Disk, &path, &bench.access(), &Encrypt::default(), &Watch::none()).unwrap();
     path
 }
 
 pub fn check(bench: &Bench, path: &Path) -> PhysicalReport {
-    physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap()
+    physical(&Disk, path, &bench.access(), &Watch::none()).unwrap()
 }
 
 pub fn flip(path: &Path, offset: u64) {
@@ -80,7 +80,7 @@ fn a_file_that_was_cut_within_a_page_has_a_bad_last_page() {
         .unwrap()
         .set_len(65536)
         .unwrap();
-    let error = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap_err();
+    let error = physical(&Disk, &path, &bench.access(), &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::NotEncrypted, "{error}");
 }
 
@@ -117,13 +117,13 @@ fn a_file_that_was_cut_between_pages_lacks_pages_and_a_longer_one_does_not() {
 fn verify_says_wrong_key_and_tampered_superblock_before_any_page() {
     let bench = Bench::new();
     let path = sealed(&bench);
-    let error = physical(&Disk, &path, &bench.access_by("other-key"), &Watch::nobody()).unwrap_err();
+    let error = physical(&Disk, &path, &bench.access_by("other-key"), &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Key, "{error}");
     // A torn superblock falls back to its twin; two of them don't.
     flip(&path, 300);
     assert!(check(&bench, &path).is_good());
     flip(&path, 32768 + 300);
-    let error = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap_err();
+    let error = physical(&Disk, &path, &bench.access(), &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Data, "{error}");
 }
 
@@ -228,6 +228,6 @@ fn what_this_process_has_open_is_not_opened_behind_sqlite() {
     database
         .run("SELECT count(*) FROM note", &mut Collected::default())
         .unwrap();
-    let error = physical(&Disk, &path, &bench.access(), &Watch::nobody()).unwrap_err();
+    let error = physical(&Disk, &path, &bench.access(), &Watch::none()).unwrap_err();
     assert_eq!(error.class(), Class::Busy, "{error}");
 }

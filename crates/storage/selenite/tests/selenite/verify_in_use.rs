@@ -21,10 +21,10 @@ fn verify_while_others_write(mode: &str) {
     let mut writer = Writer::start(&bench, &path);
     writer.begin_to_write_on();
     for count in 0..120 {
-        let report = physical(&Disk, &path, &access, &Watch::nobody()).unwrap();
+        let report = physical(&Disk, &path, &access, &Watch::none()).unwrap();
         assert!(report.is_good(), "{mode} {count}: {report:?}");
         if count % 40 == 0 {
-            let report = verify(&Disk, &path, &access, &Verify::default(), &Watch::nobody()).unwrap();
+            let report = verify(&Disk, &path, &access, &Verify::default(), &Watch::none()).unwrap();
             assert!(report.physical.is_good(), "{mode} {count}: {report:?}");
             assert_eq!(report.faults, Some(Vec::new()), "{mode} {count}");
         }

@@ -36,7 +36,7 @@ fn tear(path: &Path, page_no: u64) {
 }
 
 fn check(bench: &Bench, path: &Path) -> PhysicalReport {
-    physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap()
+    physical(&Disk, path, &bench.access(), &Watch::none()).unwrap()
 }
 
 fn bad_pages(report: &PhysicalReport) -> Vec<u32> {

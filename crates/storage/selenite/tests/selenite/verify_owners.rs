@@ -21,7 +21,7 @@ const SCHEMA: &str = "CREATE TABLE note (id INTEGER PRIMARY KEY, text, blob);
     DROP TABLE gone;";
 
 fn owners(path: &Path, bench: &Bench) -> BTreeMap<u32, Owner> {
-    let report = physical(&Disk, path, &bench.access(), &Watch::nobody()).unwrap();
+    let report = physical(&Disk, path, &bench.access(), &Watch::none()).unwrap();
     let name = |bad: BadPage| (bad.page_no, bad.owner.expect("every page has one"));
     report.bad.into_iter().map(name).collect()
 }

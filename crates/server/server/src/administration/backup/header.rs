@@ -109,7 +109,7 @@ impl Administration<'_, '_> {
             return Err(Refused::because(trouble::empty_medium(&device.name)).into());
         }
         let (access, _held) = reading_access(instance).map_err(Refused::because)?;
-        let listing = backups::list(device.destination.as_ref(), &access, None, &Watch::nobody());
+        let listing = backups::list(device.destination.as_ref(), &access, None, &Watch::none());
         let listing = listing.map_err(|error| Refused::because(trouble::of_engine(&device.name, &error)))?;
         let mut archives = listing.archives;
         let mut sets = Vec::with_capacity(entries.len());

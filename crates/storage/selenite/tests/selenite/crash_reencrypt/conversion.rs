@@ -59,7 +59,7 @@ impl Bench {
             plain_vfs: "sim",
             ..Access::default()
         };
-        let (storage, path, nobody) = (SimStorage::forgetful(forgets), Path::new(PATH), Watch::nobody());
+        let (storage, path, nobody) = (SimStorage::forgetful(forgets), Path::new(PATH), Watch::none());
         if self.is_encryption {
             encrypt(&storage, path, &access, &Encrypt::default(), &nobody).map(drop)
         } else {

@@ -18,7 +18,7 @@ fn a_full_disk_is_told_with_the_way_to_go_on() {
             let disk = Disk::of_image(&origin);
             let _entered = disk.enter();
             disk.limit(disk.used() + room);
-            let done = bench.reencrypt(way.goal, &Watch::nobody());
+            let done = bench.reencrypt(way.goal, &Watch::none());
             disk.limit(u64::MAX);
             let Err(error) = done else { break };
             let context = format!("{}, {room} bytes: {error:?}", way.name);
@@ -32,7 +32,7 @@ fn a_full_disk_is_told_with_the_way_to_go_on() {
             assert!(!is_begun || error.advice().contains("--resume"), "{context}");
             begun_count += u32::from(is_begun);
             let goal = if is_begun { Goal::GoOn } else { way.goal };
-            bench.reencrypt(goal, &Watch::nobody()).expect(&context);
+            bench.reencrypt(goal, &Watch::none()).expect(&context);
             assert_eq!(bench.is_of_first_epoch(), Ok(false), "{context}");
         }
         // A journal that is kept has the room that it needs.

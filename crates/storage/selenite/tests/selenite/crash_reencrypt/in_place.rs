@@ -60,7 +60,7 @@ fn check(bench: &Bench) -> Result<(), String> {
     let status = selenite::status(&SimStorage::of_thread(), Path::new(PATH), &bench.access());
     let sealed = status.map_err(|error| error.to_string())?.sealed;
     if sealed.ok_or("not encrypted")?.state_word() != "steady" {
-        let gone_on = bench.reencrypt(Goal::GoOn, &Watch::nobody());
+        let gone_on = bench.reencrypt(Goal::GoOn, &Watch::none());
         gone_on.map_err(|error| format!("going on: {error}"))?;
     }
     look()
@@ -77,7 +77,7 @@ fn a_log_that_comes_back_after_it_was_cut_brings_back_no_old_row() {
     let summary = run(&scenario, |_| {
         let goal = Goal::Suite(Suite::Aes256);
         bench
-            .reencrypt(goal, &Watch::nobody())
+            .reencrypt(goal, &Watch::none())
             .map_err(|error| error.to_string())
             .unwrap();
         Ok(())

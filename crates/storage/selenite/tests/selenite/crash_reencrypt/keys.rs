@@ -221,7 +221,7 @@ impl Bench {
             how: self.how(Goal::NewKey),
         };
         let (storage, access) = (SimStorage::of_thread(), self.access(&self.own));
-        compromised(&storage, Path::new(PATH), &access, &what, &Watch::nobody(), done)
+        compromised(&storage, Path::new(PATH), &access, &what, &Watch::none(), done)
     }
 
     /// `known`: wrapped data keys were within reach of the slot up to that epoch.
@@ -311,7 +311,7 @@ fn shut_out_and_go_on(bench: &Bench, slot: &str, run: &Run) {
     keys::remove(&storage, path, &access, slot, true).unwrap();
     keys::renew(&storage, path, &access, &[], false).unwrap();
     run.acknowledge(1);
-    reencrypt(&storage, path, &access, &bench.how(Goal::GoOn), &Watch::nobody()).unwrap();
+    reencrypt(&storage, path, &access, &bench.how(Goal::GoOn), &Watch::none()).unwrap();
     run.acknowledge(2);
 }
 

@@ -72,7 +72,7 @@ impl Bench {
             noted_every: 1 << 20,
         };
         let storage = SimStorage::forgetful(forgets);
-        let done = offline(&storage, Path::new(PATH), &self.access(), &how, &Watch::nobody())?;
+        let done = offline(&storage, Path::new(PATH), &self.access(), &how, &Watch::none())?;
         assert!(done.not_retired.is_none(), "{:?}", done.not_retired);
         Ok(done.epoch)
     }

@@ -210,7 +210,7 @@ pub fn play() {
                 }
             };
             let backups = Path::new(backups);
-            follow_to(Path::new(path), backups, spec, false, &Watch::nobody(), &mut tell).unwrap();
+            follow_to(Path::new(path), backups, spec, false, &Watch::none(), &mut tell).unwrap();
         }
     }
 }

@@ -175,7 +175,7 @@ fn seal(bench: &Bench) {
         goal: Goal::NewKey,
         ..Reencrypt::default()
     };
-    reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody()).unwrap();
+    reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none()).unwrap();
 }
 
 /// Others have the log restart. Answers how often they could.

@@ -200,7 +200,7 @@ fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
     let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
     let how = selenite::backup::Backup::default();
     let disk = selenite::storage::Disk;
-    let (path, access, watch) = (bench.path(), bench.access(), Watch::nobody());
+    let (path, access, watch) = (bench.path(), bench.access(), Watch::none());
     let by_hand = selenite::backup::backup(&disk, &path, &access, how, &destination, &watch).unwrap();
     let now = second();
     while second() <= now {
@@ -263,14 +263,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
             turns += 1;
             add(&database, 0, 100).unwrap();
             if turns % 3 != 0 {
-                let once = follow_to(
-                    &bench.path(),
-                    &other,
-                    &bench.spec(),
-                    true,
-                    &Watch::nobody(),
-                    &mut |_| {},
-                );
+                let once = follow_to(&bench.path(), &other, &bench.spec(), true, &Watch::none(), &mut |_| {});
                 assert_eq!(once.unwrap().waits_for, None);
             }
             add(&database, 0, 100).unwrap();

@@ -113,15 +113,7 @@ fn a_backup_that_others_make_meanwhile_hides_nothing() {
     let by_hand = || {
         let destination: Arc<dyn Destination> = Arc::new(Folder::new(&bench.backups()));
         let how = Backup::default();
-        backup(
-            &Disk,
-            &bench.path(),
-            &bench.access(),
-            how,
-            &destination,
-            &Watch::nobody(),
-        )
-        .unwrap()
+        backup(&Disk, &bench.path(), &bench.access(), how, &destination, &Watch::none()).unwrap()
     };
     by_hand();
     // It is followed as before, and what was followed is restored.
@@ -221,7 +213,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
     add(&database, 0, 200).unwrap();
     bench.once().unwrap();
     add(&database, 0, 200).unwrap();
-    follow_to(&bench.path(), &fork, &bench.spec(), true, &Watch::nobody(), &mut |_| {}).unwrap();
+    follow_to(&bench.path(), &fork, &bench.spec(), true, &Watch::none(), &mut |_| {}).unwrap();
     let name = "log-00000001";
     let listed = Folder::new(&fork).list("").unwrap();
     let object = listed.iter().find(|object| object.name.ends_with(name)).unwrap();
@@ -232,7 +224,7 @@ fn an_object_of_the_log_that_is_another_the_second_time_is_refused() {
         asked: AtomicBool::new(false),
     };
     let to = bench.path().with_extension("restored");
-    let restored = restore(&Disk, &forked, &bench.access(), &Restore::new(&to), &Watch::nobody());
+    let restored = restore(&Disk, &forked, &bench.access(), &Restore::new(&to), &Watch::none());
     let error = restored.unwrap_err();
     assert!(
         matches!(error, EngineError::Backup(BackupError::Unauthentic { .. })),

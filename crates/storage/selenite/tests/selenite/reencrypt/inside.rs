@@ -166,7 +166,7 @@ fn finishing_is_all_of_the_pages_and_says_what_is_waited_for() {
     std::thread::scope(|scope| {
         let sealing = scope.spawn(|| {
             let how = Reencrypt::default();
-            reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::nobody())
+            reencrypt(&Disk, &bench.path(), &bench.access(), &how, &Watch::none())
         });
         loop {
             let rows = section(&other, "reencryption");

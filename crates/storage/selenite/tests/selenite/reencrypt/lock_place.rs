@@ -36,8 +36,8 @@ fn grow(database: &Database, by: u32) {
 
 /// Re-encrypts it, and looks at every page.
 fn seal(bench: &Bench) -> u32 {
-    let done = ways::seal(bench, Goal::NewKey, &Watch::nobody()).unwrap();
-    let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
+    let done = ways::seal(bench, Goal::NewKey, &Watch::none()).unwrap();
+    let report = verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
     done.epoch
 }

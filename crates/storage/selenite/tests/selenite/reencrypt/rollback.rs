@@ -33,7 +33,7 @@ fn a_journal_that_somebody_has_open_is_never_removed() {
     let inode = || journal.metadata().unwrap().ino();
     let before = inode();
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::nobody()));
+        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::none()));
         let is_waiting = || {
             let report = reencrypt::report(&Disk, &bench.path()).unwrap();
             report.is_some_and(|report| report.waiting.contains("readers"))
@@ -76,7 +76,7 @@ fn whoever_has_the_exclusive_lock_for_long_is_waited_for() {
                 }
             }
         });
-        let done = seal(&bench, Goal::NewKey, &Watch::nobody());
+        let done = seal(&bench, Goal::NewKey, &Watch::none());
         is_done.store(true, Ordering::SeqCst);
         assert_eq!(done.unwrap().epoch, 2);
     });

@@ -138,7 +138,7 @@ fn check(bench: &Bench, mut client: Client, rows: u64) {
     client.end();
     // No one has it open any more.
     assert_eq!(state(bench), "steady");
-    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::nobody()).unwrap();
+    let report = selenite::verify::physical(&Disk, &bench.path(), &bench.access(), &Watch::none()).unwrap();
     assert!(report.is_good(), "{:?}", report.bad);
     assert_eq!(epochs(&bench.path(), 1024), [2].into(), "at the end");
 }
@@ -149,7 +149,7 @@ fn one_that_only_has_it_open_is_not_waited_for() {
         let (bench, mut client) = bench(mode);
         assert_eq!(client.run("SELECT CAST(count(*) AS TEXT) FROM t"), ROWS.to_string());
         client.stop();
-        assert_eq!(seal(&bench, &Watch::nobody()).unwrap(), 2, "{mode}");
+        assert_eq!(seal(&bench, &Watch::none()).unwrap(), 2, "{mode}");
         client.go_on();
         check(&bench, client, 1);
     }
@@ -214,14 +214,14 @@ fn one_that_writes_before_it_begins_is_named_and_nothing_is_changed() {
         let (bench, mut client) = bench(mode);
         client.run(&format!("BEGIN IMMEDIATE; INSERT INTO mine VALUES(2, '{MARKER}')"));
         client.stop();
-        let refused = seal(&bench, &Watch::nobody()).unwrap_err();
+        let refused = seal(&bench, &Watch::none()).unwrap_err();
         assert_eq!(refused.class().exit_status(), 7, "{refused}");
         let named = format!("in use: process {} writes", client.child.id());
         assert!(refused.to_string().contains(&named), "{refused}");
         client.go_on();
         client.run("COMMIT");
         assert_eq!(epochs(&bench.path(), 1024), [1].into());
-        assert_eq!(seal(&bench, &Watch::nobody()).unwrap(), 2);
+        assert_eq!(seal(&bench, &Watch::none()).unwrap(), 2);
         check(&bench, client, 2);
     }
 }

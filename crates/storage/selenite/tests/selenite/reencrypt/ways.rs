@@ -83,7 +83,7 @@ fn every_way_ends_with_one_epoch_and_the_same_rows() {
         let other = connect(&bench);
         other.execute_batch(&format!("PRAGMA journal_mode = {mode}")).unwrap();
         let before = sum(&other);
-        let done = seal(&bench, goal, &Watch::nobody()).unwrap();
+        let done = seal(&bench, goal, &Watch::none()).unwrap();
         assert_eq!((done.suite, done.epoch), (to, 2), "{from} {mode}");
         assert!(done.page_count > 10 && done.batch_count > 0);
         assert_eq!(sum(&other), before);
@@ -132,7 +132,7 @@ fn a_second_one_is_refused_by_the_name_of_the_first() {
     let count = refused.clone();
     let watch = Watch::new(Arc::new(Steps(move |progress: Progress| {
         if progress.phase == Phase::Sealing {
-            let second = reencrypt(&Disk, &path, &access, &Reencrypt::default(), &Watch::nobody());
+            let second = reencrypt(&Disk, &path, &access, &Reencrypt::default(), &Watch::none());
             let own = std::process::id();
             assert!(
                 matches!(second, Err(EngineError::UnderWay { pid, .. }) if pid == own),
@@ -147,7 +147,7 @@ fn a_second_one_is_refused_by_the_name_of_the_first() {
     seal(&bench, Goal::NewKey, &watch).unwrap();
     assert!(refused.load(Ordering::SeqCst) > 0);
     assert!(reencrypt::report(&Disk, &bench.path()).unwrap().is_none());
-    let other = seal(&bench, Goal::GoOn, &Watch::nobody());
+    let other = seal(&bench, Goal::GoOn, &Watch::none());
     assert!(matches!(other, Err(EngineError::Key(_))), "{other:?}");
 }
 
@@ -169,10 +169,10 @@ fn who_stops_it_keeps_what_is_done_and_another_goal_is_refused_meanwhile() {
     assert_eq!(sealed.state_word(), "changing key or suite");
     assert!(sealed.cursor > 0 && sealed.epochs.len() == 2, "{sealed:?}");
     assert!(matches!(
-        seal(&bench, Goal::Off, &Watch::nobody()),
+        seal(&bench, Goal::Off, &Watch::none()),
         Err(EngineError::Usage { .. })
     ));
-    let done = seal(&bench, Goal::GoOn, &Watch::nobody()).unwrap();
+    let done = seal(&bench, Goal::GoOn, &Watch::none()).unwrap();
     assert_eq!((done.suite, done.epoch), (Suite::ChaCha20, 2));
     assert!(
         done.page_count < u64::from(sealed.page_count),
@@ -227,7 +227,7 @@ fn a_pause_is_kept_until_it_is_taken_back() {
     assert!(reencrypt::is_paused(&Disk, &link));
     reencrypt::pause(&Disk, &bench.path()).unwrap();
     std::thread::scope(|scope| {
-        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::nobody()));
+        let sealing = scope.spawn(|| seal(&bench, Goal::NewKey, &Watch::none()));
         let is_paused = || {
             let report = reencrypt::report(&Disk, &link).unwrap();
             report.is_some_and(|report| report.waiting == "paused")
@@ -252,7 +252,7 @@ fn a_page_that_does_not_open_stops_it_before_any_key_is_gone() {
     let file = std::fs::OpenOptions::new().write(true).open(bench.path()).unwrap();
     file.write_all_at(&[0xff; 8], 65536 + 1024 * 99 + 100).unwrap();
     drop(file);
-    let refused = seal(&bench, Goal::NewKey, &Watch::nobody()).unwrap_err();
+    let refused = seal(&bench, Goal::NewKey, &Watch::none()).unwrap_err();
     assert!(refused.to_string().contains("page 100"), "{refused}");
     assert_eq!(refused.class().exit_status(), 5);
     let sealed = selenite::status(&Disk, &bench.path(), &bench.access())
@@ -278,7 +278,7 @@ fn a_connection_that_admits_nothing_in_clear_writes_nothing_in_clear() {
             Connection::open_with_flags(uri, flags).unwrap()
         };
         strict.execute_batch("INSERT INTO t VALUES(7, 1, x'00')").unwrap();
-        seal(&bench, Goal::Off, &Watch::nobody()).unwrap();
+        seal(&bench, Goal::Off, &Watch::none()).unwrap();
         for _ in 0..4 {
             let written = strict.execute_batch("BEGIN IMMEDIATE; INSERT INTO t VALUES(8, 1, x'00'); COMMIT");
             assert!(written.is_err(), "{mode}");
@@ -312,7 +312,7 @@ fn busy_writers_in_rollback_mode_are_waited_for() {
                 }
             });
         }
-        let done = seal(&bench, Goal::NewKey, &Watch::nobody());
+        let done = seal(&bench, Goal::NewKey, &Watch::none());
         is_done.store(true, Ordering::SeqCst);
         assert_eq!(done.unwrap().epoch, 2);
     });
