@@ -84,13 +84,13 @@ fn complain(listing: &Listing) {
     }
 }
 
-fn place(arguments: &arguments::Status) -> table::Place {
+fn place(arguments: &arguments::Status) -> table::DisplayOptions {
     let stdout = std::io::stdout();
     if arguments.output.is_some() || !stdout.is_terminal() {
-        return table::Place::default();
+        return table::DisplayOptions::default();
     }
     let size = rustix::termios::tcgetwinsize(&stdout).ok();
-    table::Place {
+    table::DisplayOptions {
         width: size.map(|size| size.ws_col.into()).filter(|&width: &usize| width > 0),
         colored: terminal::takes_colors(true),
     }

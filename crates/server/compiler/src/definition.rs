@@ -124,7 +124,7 @@ impl TableDefinition {
     /// What `column_type` says.
     pub fn table(
         &self,
-        place: &Place,
+        place: &TableLocation,
         unique: &[IndexDefinition],
         mut column_type: impl FnMut(&Expr) -> Result<DataType, PlanError>,
     ) -> Result<Table, PlanError> {
@@ -170,7 +170,7 @@ impl TableDefinition {
 
 /// Where a table is.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Place {
+pub struct TableLocation {
     /// The database's name, as messages show it.
     pub database: String,
     /// What the table is called in SQLite.

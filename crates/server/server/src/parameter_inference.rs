@@ -10,7 +10,7 @@ mod fault;
 mod places;
 mod search;
 
-use places::{InferredParameter, Place, Scope};
+use places::{InferredParameter, ParameterPosition, Scope};
 use selenite_compiler::catalog::Catalog;
 use selenite_compiler::program::{Parameter, Program};
 use selenite_compiler::statement::Binding;
@@ -122,9 +122,9 @@ pub(crate) struct Inference<'a> {
 impl Inference<'_> {
     fn data_type(&self, found: &InferredParameter) -> Result<DataType, PlanError> {
         match &found.place {
-            Place::Nowhere => Err(fault::no_context(&found.name)),
-            Place::Set(value) => self.type_of(value, &found.scope, None),
-            Place::Part {
+            ParameterPosition::Nowhere => Err(fault::no_context(&found.name)),
+            ParameterPosition::Set(value) => self.type_of(value, &found.scope, None),
+            ParameterPosition::Part {
                 whole,
                 target,
                 is_ordered,

@@ -7,7 +7,7 @@ mod length;
 mod name;
 mod system_type;
 
-pub use declaration::{Argument, Place, Site};
+pub use declaration::{Argument, DeclarationContext, Site};
 pub(crate) use declaration::{LENGTH_MAX, NATIONAL_LENGTH_MAX, PRECISION_MAX};
 pub use error::DeclarationError;
 pub use family::Family;

@@ -26,7 +26,7 @@ pub use value::{Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value
 pub use arithmetic::{Comparison, Integer, OperationError, Operator, Signature, UnaryOperator};
 pub use code_page::{code_page_byte, code_page_char, decode_code_page, encode_code_page, in_code_page, narrow};
 pub use comparison::{compare, decimals_equal, guid_from_ordered, guid_ordered, order};
-pub use data_type::{Argument, DeclarationError, Family, Place, Site, SystemType};
+pub use data_type::{Argument, DeclarationContext, DeclarationError, Family, Site, SystemType};
 pub use selenite_collation::{Collation, collate};
 
 pub use like::{LikePattern, STEPS_BETWEEN_POLLS};

@@ -101,7 +101,7 @@ impl Config {
 
     /// Parses the text of a configuration that was, or might have been, read from `path`. `home` stands for `~/`.
     pub fn parse(text: &str, path: &Path, home: Option<&Path>) -> Result<Self, KeyError> {
-        let place = Place {
+        let place = PathBase {
             folder: path.parent().unwrap_or(Path::new("")),
             home,
         };
@@ -169,7 +169,7 @@ impl Config {
         }
     }
 
-    fn from_table(table: &DeTable<'_>, place: &Place<'_>) -> Result<Self, Fault> {
+    fn from_table(table: &DeTable<'_>, place: &PathBase<'_>) -> Result<Self, Fault> {
         let mut config = Self::default();
         for (key, value) in table {
             match key.get_ref().as_ref() {
@@ -193,12 +193,12 @@ impl Config {
 }
 
 /// Where relative paths start.
-struct Place<'a> {
+struct PathBase<'a> {
     folder: &'a Path,
     home: Option<&'a Path>,
 }
 
-impl Place<'_> {
+impl PathBase<'_> {
     fn path(&self, path: &Path) -> PathBuf {
         match (path.strip_prefix("~"), self.home) {
             (Ok(below), Some(home)) => home.join(below),

@@ -100,7 +100,7 @@ pub fn follow(
     watch: &Watch,
     tell: &mut dyn FnMut(&Status),
 ) -> Result<Status, EngineError> {
-    let place = Place {
+    let place = FollowContext {
         storage,
         path,
         access,
@@ -142,7 +142,7 @@ pub fn follow(
 }
 
 /// What does not change.
-struct Place<'a> {
+struct FollowContext<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
     access: &'a Access,
@@ -195,7 +195,7 @@ struct Followed {
 }
 
 impl Follower {
-    fn open(place: &Place<'_>) -> Result<Self, EngineError> {
+    fn open(place: &FollowContext<'_>) -> Result<Self, EngineError> {
         let identity = identity(place)?;
         let (holder, other) = (connect(place)?, connect(place)?);
         let look = look::look(&holder)?;
@@ -256,7 +256,7 @@ impl Follower {
     }
 }
 
-fn connect(place: &Place<'_>) -> Result<Database, EngineError> {
+fn connect(place: &FollowContext<'_>) -> Result<Database, EngineError> {
     let database = Database::open(place.storage, place.path, place.access)?;
     // Who closes the database last would copy the log and remove it, and with it the place where to go on.
     database.keep_log_on_close()?;
@@ -265,7 +265,7 @@ fn connect(place: &Place<'_>) -> Result<Database, EngineError> {
 }
 
 /// Which file bears the database's name.
-fn identity(place: &Place<'_>) -> Result<(u64, u64), EngineError> {
+fn identity(place: &FollowContext<'_>) -> Result<(u64, u64), EngineError> {
     let attributes = place.storage.attributes(place.path);
     Ok(attributes
         .map_err(crate::error::io_error("follow", place.path))?
@@ -273,7 +273,7 @@ fn identity(place: &Place<'_>) -> Result<(u64, u64), EngineError> {
 }
 
 /// The size of the log's file.
-fn log_size(place: &Place<'_>) -> u64 {
+fn log_size(place: &FollowContext<'_>) -> u64 {
     let attributes = place.storage.attributes(&beside(place.path, "-wal"));
     attributes.map_or(0, |attributes| attributes.size)
 }

@@ -38,8 +38,8 @@ use choice::Choice;
 pub use choice::{Unreachable, hex};
 use new_keys::NewKeys;
 use page_writer::PageWriter;
-use place::Place;
 pub use place::Replaced;
+use place::RestoreTarget;
 
 /// What to restore, and where to.
 #[derive(Clone, Debug)]
@@ -234,7 +234,7 @@ fn run(
         trust: if how.unpinned { &unpinned } else { trust },
         cache: &Cache::new(),
     };
-    let mut place = Place::find(storage, &how.to, access, how.force)?;
+    let mut place = RestoreTarget::find(storage, &how.to, access, how.force)?;
     let Choice {
         chain,
         log,

@@ -27,7 +27,7 @@ use crate::generation_mark::GenerationMark;
 use crate::host::{Host, Identify, Presence};
 use crate::planted::{Bug, is_planted};
 use crate::settings::Settings;
-use crate::superblock_pair::{Heads, Place, Prefix, is_behind, read_prefix, store, store_new};
+use crate::superblock_pair::{Heads, Prefix, SuperblockCopy, is_behind, read_prefix, store, store_new};
 use crate::view::View;
 use expectation::check_expected;
 
@@ -129,7 +129,7 @@ pub struct Inner {
     /// What it said before a reader looked at the superblocks last.
     mark_at_look: Option<u32>,
     content: Content,
-    place: Place,
+    place: SuperblockCopy,
     heads: Option<Heads>,
 }
 
@@ -169,7 +169,7 @@ impl Database {
                 mark: None,
                 mark_at_look: None,
                 content: Content::Empty,
-                place: Place::A,
+                place: SuperblockCopy::A,
                 heads: None,
             }),
             view_no: AtomicU64::new(0),
@@ -490,7 +490,7 @@ impl Database {
     }
 
     /// Goes on with a superblock that this connection wrote.
-    fn adopt(&self, inner: &mut Inner, unlocked: Unlocked, place: Place) -> Result<(), VfsError> {
+    fn adopt(&self, inner: &mut Inner, unlocked: Unlocked, place: SuperblockCopy) -> Result<(), VfsError> {
         inner.heads = Some(Heads::read(&mut inner.lower)?);
         if unlocked.superblock.state == State::Retired {
             return Ok(());
@@ -498,7 +498,7 @@ impl Database {
         self.adopt_read(inner, unlocked, place)
     }
 
-    fn adopt_read(&self, inner: &mut Inner, unlocked: Unlocked, place: Place) -> Result<(), VfsError> {
+    fn adopt_read(&self, inner: &mut Inner, unlocked: Unlocked, place: SuperblockCopy) -> Result<(), VfsError> {
         let view = self.view_of(unlocked)?;
         inner.place = place;
         self.set_content(inner, Content::Sealed(Arc::new(view)));

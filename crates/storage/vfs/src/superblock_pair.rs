@@ -55,7 +55,7 @@ pub enum Prefix {
         /// Its bytes.
         bytes: Vec<u8>,
         /// Where it is.
-        place: Place,
+        place: SuperblockCopy,
         /// What both began with when they were read.
         heads: Heads,
     },
@@ -67,14 +67,14 @@ pub enum Prefix {
 
 /// One of the two places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum SuperblockCopy {
     /// At 0.
     A,
     /// At 32768.
     B,
 }
 
-impl Place {
+impl SuperblockCopy {
     /// The other one.
     #[must_use]
     pub fn other(self) -> Self {
@@ -153,12 +153,12 @@ impl Places {
         match choose(&self.a, &self.b, self.file_size) {
             Chosen::A(bytes) => Prefix::Sealed {
                 bytes: bytes.to_vec(),
-                place: Place::A,
+                place: SuperblockCopy::A,
                 heads,
             },
             Chosen::B(bytes) => Prefix::Sealed {
                 bytes: bytes.to_vec(),
-                place: Place::B,
+                place: SuperblockCopy::B,
                 heads,
             },
             Chosen::Empty => Prefix::Empty,
@@ -173,13 +173,13 @@ impl Places {
 ///
 /// # Errors
 /// As the VFS below has it; the file then counts as empty, or as whole.
-pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place), VfsError> {
+pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, SuperblockCopy), VfsError> {
     let first = new.encode()?;
     let second = new.with_generation(new.superblock.generation + 1);
     file.write(&first, SUPERBLOCK_A)?;
     file.write(&second.encode()?, SUPERBLOCK_B)?;
     file.sync(SyncFlags::FULL)?;
-    Ok((second, Place::B))
+    Ok((second, SuperblockCopy::B))
 }
 
 /// Replaces the superblock in `current`, which counts and is whole: the caller has just read it, under SQLite's
@@ -189,10 +189,10 @@ pub fn store_new(file: &mut LowerFile, new: Unlocked) -> Result<(Unlocked, Place
 /// As the VFS below has it; then the old one counts, or the new one, each whole.
 pub fn store(
     file: &mut LowerFile,
-    current: Place,
+    current: SuperblockCopy,
     new: Unlocked,
     takes_rights_away: bool,
-) -> Result<(Unlocked, Place), VfsError> {
+) -> Result<(Unlocked, SuperblockCopy), VfsError> {
     file.write(&new.encode()?, current.other().offset())?;
     file.sync(SyncFlags::FULL)?;
     if !takes_rights_away {

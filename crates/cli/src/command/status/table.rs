@@ -8,7 +8,7 @@ use crate::printable;
 
 /// Where the table is shown.
 #[derive(Clone, Copy, Default)]
-pub struct Place {
+pub struct DisplayOptions {
     /// How many characters a line has; nothing elsewhere than on a terminal.
     pub width: Option<usize>,
     /// Whether colours are shown and wanted.
@@ -16,7 +16,7 @@ pub struct Place {
 }
 
 /// The table, with a summary below it.
-pub fn text(listing: &Listing, place: Place) -> String {
+pub fn text(listing: &Listing, place: DisplayOptions) -> String {
     let databases = &listing.databases;
     let mut text = String::new();
     if !databases.is_empty() {
@@ -34,7 +34,7 @@ pub fn text(listing: &Listing, place: Place) -> String {
     text
 }
 
-fn table(databases: &[Entry], place: Place) -> String {
+fn table(databases: &[Entry], place: DisplayOptions) -> String {
     let mut rows: Vec<[String; COLUMN_COUNT]> = databases.iter().map(row).collect();
     let heads = HEADS.map(str::to_owned);
     let widest = |column: usize, rows: &[[String; COLUMN_COUNT]]| {
@@ -211,10 +211,10 @@ mod tests {
             databases: vec![plain(&long), plain("/srv/b.db")],
             unreadable: Vec::new(),
         };
-        let whole = text(&listing, Place::default());
+        let whole = text(&listing, DisplayOptions::default());
         assert!(whole.contains(&long) && !whole.contains('\x1b'), "{whole}");
         for width in [120, 150] {
-            let place = Place {
+            let place = DisplayOptions {
                 width: Some(width),
                 colored: false,
             };
@@ -224,7 +224,7 @@ mod tests {
         }
         let narrow = text(
             &listing,
-            Place {
+            DisplayOptions {
                 width: Some(10),
                 colored: true,
             },
@@ -245,7 +245,7 @@ mod tests {
             databases: vec![entry],
             unreadable: Vec::new(),
         };
-        let text = text(&listing, Place::default());
+        let text = text(&listing, DisplayOptions::default());
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains("unencrypted copy: ?[2J?.bak, damaged: ?why"), "{text}");
     }

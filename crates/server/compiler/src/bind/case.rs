@@ -1,7 +1,7 @@
 //! CASE, IIF and CAST.
 
 use selenite_tsql::ast;
-use selenite_types::{Comparison, Conversion, DataType, Place, Value};
+use selenite_types::{Comparison, Conversion, DataType, DeclarationContext, Value};
 
 use super::Binder;
 use super::condition::compared;
@@ -53,7 +53,7 @@ impl Binder<'_> {
 
     /// CAST, CONVERT and their TRY_ forms.
     pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, PlanError> {
-        let data_type = declared_type(&cast.type_name, Place::Cast)?;
+        let data_type = declared_type(&cast.type_name, DeclarationContext::Cast)?;
         let operand = self.expr(&cast.operand)?;
         let style = match &cast.style {
             Some(style) => Some(self.expr_as(style, &DataType::Int)?),

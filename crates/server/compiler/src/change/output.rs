@@ -9,7 +9,7 @@ use super::row_writer::RowWriter;
 use super::target::ThroughColumn;
 use crate::binding::{Binding, Inputs, ResultColumn};
 use crate::catalog::Table;
-use crate::query::tree::Place;
+use crate::query::tree::SqliteColumn;
 use crate::query::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
 
@@ -138,7 +138,10 @@ impl Changed {
                 collation: column.map(|column| column.collation.of_column()).unwrap_or_default(),
             }
         };
-        let places = named.iter().map(|(name, _)| Place::Named(name.clone())).collect();
+        let places = named
+            .iter()
+            .map(|(name, _)| SqliteColumn::Named(name.clone()))
+            .collect();
         Self {
             source: Source {
                 alias: alias.to_owned(),

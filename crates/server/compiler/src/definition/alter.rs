@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{
     self, AlterTableAction, Condition, ConstraintChange, ConstraintKind, DropElement, Expr, TableElement,
 };
-use selenite_types::{DataType, Place};
+use selenite_types::{DataType, DeclarationContext};
 
 use super::column::is_sysname;
 use super::constraint::Naming;
@@ -320,7 +320,7 @@ impl Alteration {
     fn alter_column(&mut self, change: &ast::AlterColumn) -> Result<(), PlanError> {
         let table = &mut self.definition;
         let (name, table_name) = (change.name.text.as_str(), table.name.clone());
-        let place = Place::Column { number: 1, name };
+        let place = DeclarationContext::Column { number: 1, name };
         let new = declared_type(&change.type_name, place)?;
         let Some(at) = table.columns.iter().position(|column| same_name(&column.name, name)) else {
             return Err(PlanError::no_such_column("ALTER TABLE ALTER COLUMN", name, &table_name));

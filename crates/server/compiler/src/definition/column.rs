@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, ColumnKind, ExprKind, Literal, UnaryOperator};
-use selenite_types::{DataType, Place};
+use selenite_types::{DataType, DeclarationContext};
 
 use super::ColumnDefinition;
 use super::subquery::check_scalar;
@@ -31,7 +31,7 @@ impl ColumnDefinition {
                 return Ok(read);
             }
             ColumnKind::Typed(type_name) => {
-                let place = Place::Column {
+                let place = DeclarationContext::Column {
                     number,
                     name: &column.name.text,
                 };

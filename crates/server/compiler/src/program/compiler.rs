@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use selenite_tsql::ast::{self, StatementKind};
-use selenite_types::{DataType, Place, Value};
+use selenite_types::{DataType, DeclarationContext, Value};
 
 use super::step::{Asks, Operand, Role, Step, Target, TryRegion};
 use super::{Body, Parameter, Program, StatementId};
@@ -70,7 +70,7 @@ impl<'a> Compiler<'a> {
         if parameter.read_only {
             return Err(PlanError::unsupported("A table-valued parameter"));
         }
-        let place = Place::Variable {
+        let place = DeclarationContext::Variable {
             number,
             name: &parameter.name,
         };

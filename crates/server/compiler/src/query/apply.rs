@@ -14,7 +14,8 @@ use super::QueryBinder;
 use super::grouping::conjuncts;
 use super::source::{Bound, column_of, join, rename};
 use super::tree::{
-    Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Outside, Place, Query, QueryColumn, ROW_ID, Rows, Select,
+    Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Outside, Query, QueryColumn, ROW_ID, Rows, Select,
+    SqliteColumn,
 };
 use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate, Source};
 
@@ -22,7 +23,7 @@ use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate, Source};
 struct Lateral {
     from: Option<From>,
     on: Option<Predicate>,
-    columns: Vec<Place>,
+    columns: Vec<SqliteColumn>,
     /// A column that is never NULL where a row was found.
     marker: Option<Expr>,
 }
@@ -128,7 +129,7 @@ impl QueryBinder<'_> {
     /// Any query: its rows as an array.
     fn lateral_array(&mut self, query: Query) -> Lateral {
         let elements = query.columns.iter().enumerate();
-        let places = elements.map(|(at, column)| Place::Element(at, column.data_type.storage_class()));
+        let places = elements.map(|(at, column)| SqliteColumn::Element(at, column.data_type.storage_class()));
         let source = self.parts.add_source(places.collect());
         let read = |(at, column): (usize, &QueryColumn)| {
             let column_ref = ColumnRef {
@@ -144,13 +145,13 @@ impl QueryBinder<'_> {
             on: None,
             // All of them are NULL where there is no row.
             marker: columns.first().cloned(),
-            columns: columns.into_iter().map(Place::Inlined).collect(),
+            columns: columns.into_iter().map(SqliteColumn::Inlined).collect(),
         }
     }
 
     /// One SELECT: its sources, and its filter as the join's.
     fn lateral_rows(&mut self, left: &Bound, select: &Select) -> Option<Lateral> {
-        let columns = select.items.iter().cloned().map(Place::Inlined).collect();
+        let columns = select.items.iter().cloned().map(SqliteColumn::Inlined).collect();
         let mut on = Vec::new();
         let from = match &select.from {
             Some(from) => Some(self.independent(left, from.clone(), &mut on)?),
@@ -216,7 +217,7 @@ impl QueryBinder<'_> {
             let column = QueryColumn::of(String::new(), item);
             let query = Query::of_select(one, vec![column]);
             let value = self.outside(Outside::Scalar(Box::new(query)), item.data_type, item.nullable);
-            columns.push(Place::Inlined(value.with_collation(item.collation)));
+            columns.push(SqliteColumn::Inlined(value.with_collation(item.collation)));
         }
         Lateral {
             from: None,
@@ -273,7 +274,7 @@ impl QueryBinder<'_> {
             collation,
         };
         let on = Some(Predicate::Outside(self.parts.add_outside(among)));
-        let columns = select.items.iter().cloned().map(Place::Inlined).collect();
+        let columns = select.items.iter().cloned().map(SqliteColumn::Inlined).collect();
         Some(Lateral {
             from: Some(From::Leaf(leaf.clone())),
             on,
@@ -310,7 +311,7 @@ impl QueryBinder<'_> {
                 branches: branches.collect(),
                 otherwise: None,
             };
-            Place::Inlined(Expr::new(kind, column.data_type).with_collation(column.collation))
+            SqliteColumn::Inlined(Expr::new(kind, column.data_type).with_collation(column.collation))
         });
         let columns = places.collect();
         Lateral {
@@ -372,9 +373,9 @@ impl QueryBinder<'_> {
             let Some(places) = self.parts.sources.get(index(source.number)) else {
                 continue;
             };
-            let computed = |place: &Place| match place {
-                Place::Inlined(value) => !is_own_column(value, from),
-                Place::Named(_) | Place::Element(..) | Place::Numbered(_) => false,
+            let computed = |place: &SqliteColumn| match place {
+                SqliteColumn::Inlined(value) => !is_own_column(value, from),
+                SqliteColumn::Named(_) | SqliteColumn::Element(..) | SqliteColumn::Numbered(_) => false,
             };
             if !places.iter().any(computed) {
                 continue;
@@ -429,8 +430,8 @@ impl QueryBinder<'_> {
 }
 
 /// A column that is NULL where no row was found: a column of the right side is so by itself.
-fn only_if_found(place: &mut Place, marker: &Expr, from: &From) {
-    if let Place::Inlined(value) = place
+fn only_if_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
+    if let SqliteColumn::Inlined(value) = place
         && !is_own_column(value, from)
     {
         let found = Predicate::IsNull(Box::new(marker.clone())).negate();

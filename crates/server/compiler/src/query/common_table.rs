@@ -7,7 +7,7 @@ use selenite_tsql::ast;
 
 use super::QueryBinder;
 use super::source::{Bound, column_of, rename};
-use super::tree::{Body, Common, From, JoinKind, Leaf, Place, Query, QueryColumn, Recursion, Rows, Select};
+use super::tree::{Body, Common, From, JoinKind, Leaf, Query, QueryColumn, Recursion, Rows, Select, SqliteColumn};
 use crate::{PlanError, Source, same_name};
 
 /// The common table expressions of one WITH, or a view's border.
@@ -107,7 +107,7 @@ impl QueryBinder<'_> {
         let Some(entry) = found else { return Ok(None) };
         let number = self
             .parts
-            .add_source((0..entry.columns.len()).map(Place::Numbered).collect());
+            .add_source((0..entry.columns.len()).map(SqliteColumn::Numbered).collect());
         match &mut entry.state {
             State::Bound => {}
             State::Anchor { is_union: true } => return Err(PlanError::recursion_without_anchor(&entry.name)),

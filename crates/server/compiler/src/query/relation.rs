@@ -6,7 +6,7 @@ use selenite_tsql::ast;
 
 use super::common_table::CommonScope;
 use super::source::{Bound, rename};
-use super::tree::{From, Leaf, Place, Query, QueryColumn, ROW_ID, Rows, Select};
+use super::tree::{From, Leaf, Query, QueryColumn, ROW_ID, Rows, Select, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View};
 use crate::{Collation, ColumnRef, Expr, ExprKind, PlanError, Source, SourceColumn, written_object};
@@ -95,7 +95,7 @@ impl QueryBinder<'_> {
         let places = table
             .columns
             .iter()
-            .map(|column| Place::Named(column.name.clone()))
+            .map(|column| SqliteColumn::Named(column.name.clone()))
             .collect();
         let number = self.parts.add_source(places);
         if let Some(row_id) = table.row_id() {
@@ -226,8 +226,8 @@ impl QueryBinder<'_> {
 
     fn system_columns(&mut self, columns: &[SystemColumn], is_json: bool) -> (u32, Vec<SourceColumn>) {
         let place = |(at, column): (usize, &SystemColumn)| match is_json {
-            true => Place::Element(at, column.data_type.storage_class()),
-            false => Place::Named(column.name.clone()),
+            true => SqliteColumn::Element(at, column.data_type.storage_class()),
+            false => SqliteColumn::Named(column.name.clone()),
         };
         let places = columns.iter().enumerate().map(place).collect();
         let column = |column: &SystemColumn| SourceColumn {

@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast;
 
-use super::tree::{From, Join, JoinKind, Leaf, Place, Query, Rows};
+use super::tree::{From, Join, JoinKind, Leaf, Query, Rows, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::{PlanError, Source, SourceColumn, same_name};
 
@@ -130,7 +130,7 @@ impl QueryBinder<'_> {
         let columns = query.columns.iter().map(column_of).collect();
         let number = self
             .parts
-            .add_source((0..query.columns.len()).map(Place::Numbered).collect());
+            .add_source((0..query.columns.len()).map(SqliteColumn::Numbered).collect());
         let source = Source {
             alias,
             database_and_schema: None,

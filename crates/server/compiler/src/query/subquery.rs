@@ -4,7 +4,7 @@ use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType};
 
 use super::QueryBinder;
-use super::tree::{Outside, Place, Quantified, Query};
+use super::tree::{Outside, Quantified, Query, SqliteColumn};
 use crate::{ColumnRef, Expr, PlanError, Predicate, common_type};
 
 impl QueryBinder<'_> {
@@ -66,7 +66,7 @@ impl QueryBinder<'_> {
         }
         let query = self.one_column(query)?;
         let (operand, query, collation) = self.of_one_type(operand, query, comparison.name())?;
-        let source = self.parts.add_source(vec![Place::Numbered(0)]);
+        let source = self.parts.add_source(vec![SqliteColumn::Numbered(0)]);
         let all = quantifier == ast::Quantifier::All;
         let quantified = Quantified {
             operand,

@@ -21,7 +21,7 @@ pub(crate) struct Parts {
     /// What stands behind each [`OutsideRef`].
     pub outsides: Vec<Outside>,
     /// The columns of each source, by its number.
-    pub sources: Vec<Vec<Place>>,
+    pub sources: Vec<Vec<SqliteColumn>>,
     /// The common table expressions, in the order in which each may name those before it.
     pub commons: Vec<Common>,
     /// By which name a source's rowid is reached, by the source's number.
@@ -38,7 +38,7 @@ pub(crate) struct Parts {
 
 /// What a column of a source is in SQLite.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum SqliteColumn {
     /// A column of a table by its name.
     Named(String),
     /// An element of a row that is a JSON array, by its index, and how it is stored.
@@ -336,7 +336,7 @@ pub(crate) const ROW_ID: u32 = u32::MAX;
 
 impl Parts {
     /// Takes a number for a source with these columns.
-    pub fn add_source(&mut self, places: Vec<Place>) -> u32 {
+    pub fn add_source(&mut self, places: Vec<SqliteColumn>) -> u32 {
         let number = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
         self.sources.push(places);
         number
@@ -362,7 +362,7 @@ impl Parts {
     }
 
     /// What a column is in SQLite.
-    pub fn place(&self, column: ColumnRef) -> Option<&Place> {
+    pub fn place(&self, column: ColumnRef) -> Option<&SqliteColumn> {
         self.sources
             .get(usize::try_from(column.source).ok()?)?
             .get(usize::try_from(column.column).ok()?)

@@ -6,7 +6,7 @@ use super::form::{keeps_form, plain_convert};
 use super::parameter::{Parameter, ParameterValue};
 use super::{Form, Writer};
 use crate::expr::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
-use crate::query::tree::{Outside, Place, ROW_ID};
+use crate::query::tree::{Outside, ROW_ID, SqliteColumn};
 use crate::{
     ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
 };
@@ -72,10 +72,12 @@ impl Writer {
             return Ok(format!("t{source}.{name}"));
         }
         match self.parts.place(column) {
-            Some(Place::Named(name)) => Ok(format!("t{source}.{}", super::quoted(name)?)),
-            Some(Place::Element(at, class)) => Ok(super::from::element(&format!("t{source}.value"), *at, *class)),
-            Some(Place::Numbered(at)) => Ok(format!("t{source}.c{at}")),
-            Some(Place::Inlined(expr)) => {
+            Some(SqliteColumn::Named(name)) => Ok(format!("t{source}.{}", super::quoted(name)?)),
+            Some(SqliteColumn::Element(at, class)) => {
+                Ok(super::from::element(&format!("t{source}.value"), *at, *class))
+            }
+            Some(SqliteColumn::Numbered(at)) => Ok(format!("t{source}.c{at}")),
+            Some(SqliteColumn::Inlined(expr)) => {
                 let expr = expr.clone();
                 Ok(format!("({})", self.lazily(|writer| writer.value(&expr))?))
             }

@@ -7,7 +7,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::Writer;
-use crate::query::tree::{Body, From, Leaf, Outside, Place, Query, Rows, Select};
+use crate::query::tree::{Body, From, Leaf, Outside, Query, Rows, Select, SqliteColumn};
 use crate::query::walk::{column_of, held_by};
 use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
 
@@ -160,11 +160,11 @@ impl Writer {
             return Ok(*weight);
         }
         let weight = match self.parts.place(column) {
-            Some(Place::Inlined(expr)) => {
+            Some(SqliteColumn::Inlined(expr)) => {
                 let expr = expr.clone();
                 self.weigh(&expr)?
             }
-            Some(Place::Named(_) | Place::Element(..) | Place::Numbered(_)) | None => 1,
+            Some(SqliteColumn::Named(_) | SqliteColumn::Element(..) | SqliteColumn::Numbered(_)) | None => 1,
         };
         self.weights.columns.insert(column, weight);
         Ok(weight)

@@ -18,7 +18,7 @@ pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Resu
             rest = behind;
             continue;
         }
-        let (place, behind) = Place::parse(&from_sign[1..], &mut arguments)
+        let (place, behind) = Placeholder::parse(&from_sign[1..], &mut arguments)
             .ok_or_else(|| PlanError::format_specification(from_sign))??;
         result.push_str(&place.fill(&mut arguments)?);
         rest = behind;
@@ -53,7 +53,7 @@ impl Arguments<'_> {
 
 /// A place in a message.
 #[derive(Default)]
-struct Place {
+struct Placeholder {
     to_the_left: bool,
     sign: bool,
     zeros: bool,
@@ -65,7 +65,7 @@ struct Place {
     kind: char,
 }
 
-impl Place {
+impl Placeholder {
     /// The place that begins behind a `%`, and what is behind it; `None` if it is none.
     fn parse<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Self, &'a str), PlanError>> {
         let mut place = Self::default();

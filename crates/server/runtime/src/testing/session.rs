@@ -7,7 +7,7 @@ use selenite_compiler::statement::{Binding, Into, Statement};
 use selenite_compiler::{Binder, Frame, NoQuery, PlanError, Variables, declared_type};
 use selenite_tsql::ast::{StatementKind, Tree, VariableType};
 use selenite_tsql::{Options, parse};
-use selenite_types::{DataType, Place, Value, text_of};
+use selenite_types::{DataType, DeclarationContext, Value, text_of};
 
 use super::TestEnvironment;
 use super::database::Database;
@@ -145,7 +145,7 @@ impl Session {
                     let VariableType::Scalar(type_name) = &declaration.variable_type else {
                         panic!("a table")
                     };
-                    let place = Place::Variable {
+                    let place = DeclarationContext::Variable {
                         number: 1,
                         name: &declaration.name,
                     };

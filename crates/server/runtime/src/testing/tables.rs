@@ -13,7 +13,7 @@ use selenite_tsql::ast::{
     ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
 };
 use selenite_types::storage::declared_name;
-use selenite_types::{DataType, Place};
+use selenite_types::{DataType, DeclarationContext};
 
 /// The tables, views and functions of a test.
 #[derive(Clone, Default)]
@@ -187,7 +187,7 @@ fn add_column(table: &mut Table, column: &ColumnDefinition) {
         ColumnKind::Typed(type_name) => (
             declared_type(
                 type_name,
-                Place::Column {
+                DeclarationContext::Column {
                     number: 1,
                     name: &column.name.text,
                 },

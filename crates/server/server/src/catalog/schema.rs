@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use rusqlite::Connection;
 use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
-use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, Place, TableDefinition};
+use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TableLocation};
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, PlanError, Variables, same_name};
 use selenite_runtime::sqlite::trouble;
@@ -66,7 +66,7 @@ impl Schema {
             let row = rows
                 .iter()
                 .find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
-            let place = Place {
+            let place = TableLocation {
                 database: database.to_owned(),
                 sqlite: SqliteName {
                     schema: schema.to_owned(),
@@ -202,7 +202,7 @@ impl SchemaTable {
         name: &str,
         row: Option<&CatalogRow>,
         rows: &[CatalogRow],
-        (in_sqlite, place): (Vec<ColumnDefinition>, Place),
+        (in_sqlite, place): (Vec<ColumnDefinition>, TableLocation),
     ) -> Result<Self, PlanError> {
         let written = row.map(|row| parsed(&row.definition).and_then(|tree| TableDefinition::of_tree(&tree)));
         let definition = match written.transpose()? {
@@ -267,7 +267,7 @@ pub fn parsed(text: &str) -> Result<selenite_tsql::ast::Tree, PlanError> {
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &Place) -> Result<DataType, PlanError> {
+pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLocation) -> Result<DataType, PlanError> {
     let mut plain = definition.clone();
     plain.columns.retain(|column| column.computed.is_none());
     let none = |_: &Expr| Err(PlanError::internal("a computed column"));

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{Place, TableDefinition, quoted};
+use selenite_compiler::definition::{TableDefinition, TableLocation, quoted};
 use selenite_compiler::{NameKey, PlanError};
 use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::TableElement;
@@ -58,7 +58,7 @@ impl TableVariable {
         for index in &indexes {
             statements.extend(index.sqlite(&definition)?);
         }
-        let place = Place {
+        let place = TableLocation {
             database: "tempdb".to_owned(),
             sqlite: SqliteName {
                 schema: SCHEMA.to_owned(),

@@ -1,4 +1,4 @@
-//! A statement on tables of several databases: see [`crate::execution::places`].
+//! A statement on tables of several databases: see [`crate::execution::database_views`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use selenite_types::Value;
 use crate::catalog::permission::{Permissions, no_access};
 use crate::database::transaction::execute;
 use crate::execution::cross_database_table::{Borrowed, give_back, lend};
-use crate::execution::places::{Place, Places, PlacesCatalog};
+use crate::execution::database_views::{DatabaseView, DatabaseViews, DatabaseViewsCatalog};
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::ExecutionContext;
@@ -28,7 +28,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let current = self.transactions.current;
-        let mut places = Places::of(Place {
+        let mut places = DatabaseViews::of(DatabaseView {
             id: current,
             objects: self.scope.objects.clone(),
             permissions: self.permissions.clone(),
@@ -44,7 +44,7 @@ impl SessionExecutor<'_> {
 
     fn among(
         &mut self,
-        places: &mut Places,
+        places: &mut DatabaseViews,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
@@ -74,7 +74,7 @@ impl SessionExecutor<'_> {
     /// Binds it, and tells whose rows are to be copied. Databases are looked into as they are asked for.
     fn bound_among(
         &mut self,
-        places: &mut Places,
+        places: &mut DatabaseViews,
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(Arc<Statement>, Vec<Borrowed>), Failure> {
@@ -85,7 +85,7 @@ impl SessionExecutor<'_> {
         };
         let tree = limited.as_ref().unwrap_or(statement.statement);
         loop {
-            let catalog = PlacesCatalog::of(places);
+            let catalog = DatabaseViewsCatalog::of(places);
             let binding = Binding {
                 catalog: &catalog,
                 variables: statement.program.variables(),
@@ -119,7 +119,7 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// 916; what keeps it from being opened.
-    fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<Place, Failure> {
+    fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<DatabaseView, Failure> {
         let record = self.admitted(id)?;
         let current = self.transactions.current;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
@@ -138,7 +138,7 @@ impl SessionExecutor<'_> {
         }
         let sid = &self.session.login_info.sid;
         let permissions = Permissions::of(sid, &objects.directory, record.id, objects.catalog.schema.principals());
-        Ok(Place {
+        Ok(DatabaseView {
             id,
             objects,
             permissions,
@@ -161,7 +161,7 @@ impl SessionExecutor<'_> {
     }
 
     /// What functions see while the statement runs: the database in use, and the views of the others.
-    fn look_from(&mut self, places: &Places) -> Result<(), PlanError> {
+    fn look_from(&mut self, places: &DatabaseViews) -> Result<(), PlanError> {
         let current = places.current()?;
         let others = places.known.iter().filter(|place| place.id != current.id);
         self.see(

@@ -13,7 +13,7 @@ pub(crate) struct InferredParameter {
     /// Where.
     pub position: Position,
     /// In what.
-    pub place: Place,
+    pub place: ParameterPosition,
     /// What is seen there.
     pub scope: Scope,
     /// Whether its value is used.
@@ -26,7 +26,7 @@ pub(crate) struct InferredParameter {
 
 /// What a parameter stands in.
 #[derive(Clone, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ParameterPosition {
     /// An expression: the smallest that is compared, assigned, inserted or cast, or the largest there is.
     Part {
         /// The expression.
@@ -60,7 +60,7 @@ pub(crate) struct Scope {
     pub froms: Vec<Rc<[TableSource]>>,
 }
 
-impl Place {
+impl ParameterPosition {
     /// An expression that becomes nothing else.
     pub fn alone(whole: &Expr) -> Self {
         Self::Part {

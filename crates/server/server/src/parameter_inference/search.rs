@@ -18,7 +18,7 @@ use selenite_tsql::ast::{
 };
 use selenite_types::DataType;
 
-use super::places::{InferredParameter, Place, Scope};
+use super::places::{InferredParameter, ParameterPosition, Scope};
 use super::{InferenceContext, fault};
 use crate::catalog::schema::parsed;
 
@@ -119,7 +119,7 @@ impl Search<'_> {
         } else if let StatementKind::Execute(execute) = kind {
             self.execute(execute)
         } else if let StatementKind::Print(value) = kind {
-            self.expr(value, &Place::alone(value))
+            self.expr(value, &ParameterPosition::alone(value))
         } else {
             self.on_tables(kind)
         }
@@ -172,8 +172,10 @@ impl Search<'_> {
                 for row in rows {
                     for (at, value) in row.iter().enumerate() {
                         if let ValueOrDefault::Value(value) = value {
-                            let place = columns.get(at).map(|data_type| Place::of_type(value, *data_type));
-                            self.expr(value, &place.unwrap_or_else(|| Place::alone(value)))?;
+                            let place = columns
+                                .get(at)
+                                .map(|data_type| ParameterPosition::of_type(value, *data_type));
+                            self.expr(value, &place.unwrap_or_else(|| ParameterPosition::alone(value)))?;
                         }
                     }
                 }
@@ -294,7 +296,7 @@ impl Search<'_> {
                 if let AssignmentTarget::VariableAndColumn(name, _) = &assignment.target {
                     self.set(name, &target, assignment.position)?;
                 }
-                self.expr(value, &Place::beside(value, &target, false))
+                self.expr(value, &ParameterPosition::beside(value, &target, false))
             }
             AssignmentTarget::Variable(name) => self.assigned(name, value, assignment.position),
         }
@@ -307,25 +309,25 @@ impl Search<'_> {
                 return Err(fault::two_untyped(name, other));
             }
             self.set(name, value, position)?;
-            return self.expr(value, &Place::alone(value));
+            return self.expr(value, &ParameterPosition::alone(value));
         }
         let target = Expr {
             kind: ExprKind::Variable(name.to_owned()),
             position,
         };
-        self.expr(value, &Place::beside(value, &target, false))
+        self.expr(value, &ParameterPosition::beside(value, &target, false))
     }
 
     /// A parameter that is given a value.
     fn set(&mut self, name: &str, value: &Expr, position: Position) -> Result<(), PlanError> {
-        let place = Place::Set(Rc::new(value.clone()));
+        let place = ParameterPosition::Set(Rc::new(value.clone()));
         self.note(name, position, &place, (false, true), None)
     }
 
     fn output(&mut self, output: &[Output]) -> Result<(), PlanError> {
         for item in output.iter().flat_map(|output| &output.items) {
             if let SelectItem::Value { value, .. } | SelectItem::Assign { value, .. } = item {
-                self.expr(value, &Place::Nowhere)?;
+                self.expr(value, &ParameterPosition::Nowhere)?;
             }
         }
         Ok(())
@@ -334,14 +336,14 @@ impl Search<'_> {
     fn top(&mut self, top: Option<&Top>) -> Result<(), PlanError> {
         let Some(top) = top else { return Ok(()) };
         let data_type = if top.percent { DataType::Float } else { DataType::BigInt };
-        self.expr(&top.count, &Place::of_type(&top.count, data_type))
+        self.expr(&top.count, &ParameterPosition::of_type(&top.count, data_type))
     }
 
     pub(crate) fn query(&mut self, query: &Query, columns: Columns<'_>) -> Result<(), PlanError> {
         self.body(&query.body, columns, &query.order_by)?;
         let Some(offset) = &query.offset else { return Ok(()) };
         for count in std::iter::once(&offset.skip).chain(&offset.fetch) {
-            self.expr(count, &Place::of_type(count, DataType::BigInt))?;
+            self.expr(count, &ParameterPosition::of_type(count, DataType::BigInt))?;
         }
         Ok(())
     }
@@ -353,7 +355,7 @@ impl Search<'_> {
                 self.select(select, columns)?;
                 order
                     .iter()
-                    .try_for_each(|item| self.expr(&item.value, &Place::alone(&item.value)))?;
+                    .try_for_each(|item| self.expr(&item.value, &ParameterPosition::alone(&item.value)))?;
                 self.scope.froms.pop();
                 Ok(())
             }
@@ -376,8 +378,8 @@ impl Search<'_> {
                 SelectItem::Star { .. } => {}
                 SelectItem::Value { value, .. } => {
                     let column = columns.and_then(|columns| columns.get(at));
-                    let place = column.map(|data_type| Place::of_type(value, *data_type));
-                    self.expr(value, &place.unwrap_or_else(|| Place::alone(value)))?;
+                    let place = column.map(|data_type| ParameterPosition::of_type(value, *data_type));
+                    self.expr(value, &place.unwrap_or_else(|| ParameterPosition::alone(value)))?;
                 }
                 SelectItem::Assign {
                     variable,
@@ -389,7 +391,7 @@ impl Search<'_> {
         }
         self.filter(select.filter.as_ref())?;
         for group in &select.group_by {
-            self.expr(group, &Place::alone(group))?;
+            self.expr(group, &ParameterPosition::alone(group))?;
         }
         self.filter(select.having.as_ref())
     }
@@ -404,7 +406,9 @@ impl Search<'_> {
                 };
                 for (at, argument) in arguments.iter().enumerate() {
                     let wanted = function.as_ref().and_then(|function| function.arguments.get(at));
-                    let place = wanted.map_or(Place::Nowhere, |wanted| Place::of_type(argument, *wanted));
+                    let place = wanted.map_or(ParameterPosition::Nowhere, |wanted| {
+                        ParameterPosition::of_type(argument, *wanted)
+                    });
                     self.expr(argument, &place)?;
                 }
                 Ok(())
@@ -412,7 +416,7 @@ impl Search<'_> {
             TableSourceKind::Derived { query, .. } => self.query(query, None),
             TableSourceKind::Values { rows, .. } => {
                 let mut values = rows.iter().flatten();
-                values.try_for_each(|value| self.expr(value, &Place::alone(value)))
+                values.try_for_each(|value| self.expr(value, &ParameterPosition::alone(value)))
             }
             TableSourceKind::Join(join) => {
                 let Join { left, right, on, .. } = &**join;
@@ -425,7 +429,7 @@ impl Search<'_> {
 
     fn execute(&mut self, execute: &Execute) -> Result<(), PlanError> {
         match execute {
-            Execute::Text(text) => self.expr(text, &Place::Nowhere),
+            Execute::Text(text) => self.expr(text, &ParameterPosition::Nowhere),
             Execute::Procedure(call) => self.call(call),
         }
     }
@@ -459,7 +463,9 @@ impl Search<'_> {
             Some(name) => parameters.iter().find(|parameter| same_name(&parameter.name, name)),
             None => parameters.get(at),
         };
-        let place = formal.map_or(Place::Nowhere, |formal| Place::of_type(value, formal.data_type));
+        let place = formal.map_or(ParameterPosition::Nowhere, |formal| {
+            ParameterPosition::of_type(value, formal.data_type)
+        });
         let ExprKind::Variable(name) = &value.kind else {
             return self.expr(value, &place);
         };
@@ -476,7 +482,7 @@ impl Search<'_> {
         &mut self,
         name: &str,
         position: Position,
-        place: &Place,
+        place: &ParameterPosition,
         (is_input, is_output): (bool, bool),
         formal: Option<String>,
     ) -> Result<(), PlanError> {

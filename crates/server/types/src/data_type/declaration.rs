@@ -15,14 +15,14 @@ pub enum Argument {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Site<'a> {
     /// What is being declared.
-    pub place: Place<'a>,
+    pub place: DeclarationContext<'a>,
     /// The line of the batch, from 1: messages 1001 and 1002 tell it.
     pub line: u32,
 }
 
 /// What a type is written for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Place<'a> {
+pub enum DeclarationContext<'a> {
     /// A column of a table.
     Column {
         /// Which of the statement, from 1.
@@ -190,8 +190,8 @@ impl Site<'_> {
     fn sized(&self, kind: SizedKind, arguments: &[Argument]) -> Result<DataType, DeclarationError> {
         match *arguments {
             [] => Ok(kind.of_length(match self.place {
-                Place::Cast => CAST_LENGTH,
-                Place::Column { .. } | Place::Variable { .. } => 1,
+                DeclarationContext::Cast => CAST_LENGTH,
+                DeclarationContext::Column { .. } | DeclarationContext::Variable { .. } => 1,
             })),
             [Argument::Max] => kind.of_max().ok_or(DeclarationError::MaxNotAllowed),
             [Argument::Number(size)] => match u16::try_from(size) {
@@ -220,14 +220,14 @@ impl Site<'_> {
         let small = match (u8::try_from(precision), self.place, scale) {
             (Ok(small), ..) if small <= PRECISION_MAX => small,
             // Probed: a lone precision in a CAST is cut to the highest there is, without a word.
-            (_, Place::Cast, None) => PRECISION_MAX,
-            (_, Place::Cast | Place::Variable { .. }, Some(_)) => {
+            (_, DeclarationContext::Cast, None) => PRECISION_MAX,
+            (_, DeclarationContext::Cast | DeclarationContext::Variable { .. }, Some(_)) => {
                 return Err(DeclarationError::PrecisionTooWide {
                     name: keyword,
                     precision,
                 });
             }
-            (_, Place::Column { number, .. } | Place::Variable { number, .. }, _) => {
+            (_, DeclarationContext::Column { number, .. } | DeclarationContext::Variable { number, .. }, _) => {
                 return Err(DeclarationError::PrecisionTooHigh {
                     number,
                     precision,
@@ -238,12 +238,14 @@ impl Site<'_> {
         let scale = scale.unwrap_or(0);
         match (u8::try_from(scale), self.place) {
             (Ok(scale), _) if scale <= small => Ok(make(small, scale)),
-            (_, Place::Column { name, .. }) => Err(DeclarationError::ColumnScale {
+            (_, DeclarationContext::Column { name, .. }) => Err(DeclarationError::ColumnScale {
                 column: name.into(),
                 scale,
                 scale_max: small,
             }),
-            (_, Place::Variable { .. } | Place::Cast) => Err(DeclarationError::ScaleAbovePrecision),
+            (_, DeclarationContext::Variable { .. } | DeclarationContext::Cast) => {
+                Err(DeclarationError::ScaleAbovePrecision)
+            }
         }
     }
 
@@ -256,8 +258,8 @@ impl Site<'_> {
         };
         let data_type = match (bits, self.place) {
             (0..=24, _) => DataType::Real,
-            (25..=53, _) | (_, Place::Cast) => DataType::Float,
-            (_, Place::Column { number, .. } | Place::Variable { number, .. }) => {
+            (25..=53, _) | (_, DeclarationContext::Cast) => DataType::Float,
+            (_, DeclarationContext::Column { number, .. } | DeclarationContext::Variable { number, .. }) => {
                 return Err(DeclarationError::PrecisionTooHigh {
                     number,
                     precision: bits,
@@ -292,21 +294,21 @@ impl Site<'_> {
 
     fn width_not_allowed(&self, name: &'static str) -> DeclarationError {
         match self.place {
-            Place::Column { number, .. } | Place::Variable { number, .. } => {
+            DeclarationContext::Column { number, .. } | DeclarationContext::Variable { number, .. } => {
                 DeclarationError::WidthNotAllowed { number, name }
             }
-            Place::Cast => DeclarationError::CastWidthNotAllowed { name },
+            DeclarationContext::Cast => DeclarationError::CastWidthNotAllowed { name },
         }
     }
 
     /// Above what any type takes.
     fn too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
         match self.place {
-            Place::Column { name, .. } => DeclarationError::ColumnTooWide {
+            DeclarationContext::Column { name, .. } => DeclarationError::ColumnTooWide {
                 column: name.into(),
                 size,
             },
-            Place::Variable { .. } | Place::Cast => DeclarationError::TypeTooWide {
+            DeclarationContext::Variable { .. } | DeclarationContext::Cast => DeclarationError::TypeTooWide {
                 name: kind.keyword(),
                 size,
             },
@@ -316,11 +318,13 @@ impl Site<'_> {
     /// Above what nchar and nvarchar take, and not above what others do.
     fn national_too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
         match self.place {
-            Place::Column { name, .. } | Place::Variable { name, .. } => DeclarationError::ParameterTooWide {
-                parameter: name.into(),
-                size,
-            },
-            Place::Cast => DeclarationError::CastTooWide {
+            DeclarationContext::Column { name, .. } | DeclarationContext::Variable { name, .. } => {
+                DeclarationError::ParameterTooWide {
+                    parameter: name.into(),
+                    size,
+                }
+            }
+            DeclarationContext::Cast => DeclarationError::CastTooWide {
                 name: kind.keyword(),
                 size,
             },
@@ -337,11 +341,13 @@ impl Site<'_> {
             return DeclarationError::Unsupported { name };
         }
         match self.place {
-            Place::Column { number, .. } | Place::Variable { number, .. } => DeclarationError::UnknownType {
-                number,
-                name: name.into(),
-            },
-            Place::Cast => DeclarationError::UnknownCastType { name: name.into() },
+            DeclarationContext::Column { number, .. } | DeclarationContext::Variable { number, .. } => {
+                DeclarationError::UnknownType {
+                    number,
+                    name: name.into(),
+                }
+            }
+            DeclarationContext::Cast => DeclarationError::UnknownCastType { name: name.into() },
         }
     }
 }

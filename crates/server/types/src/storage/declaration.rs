@@ -1,6 +1,6 @@
 //! A type as it stands in SQLite's CREATE TABLE.
 
-use crate::{Argument, DataType, DeclarationError, Place, Site};
+use crate::{Argument, DataType, DeclarationContext, DeclarationError, Site};
 
 /// The declared type to write behind a column's name.
 ///
@@ -38,7 +38,7 @@ pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
         }
     };
     let name = name.split_ascii_whitespace().collect::<Vec<_>>().join(" ");
-    let place = Place::Column { number: 1, name: "" };
+    let place = DeclarationContext::Column { number: 1, name: "" };
     DataType::from_name(&name, &arguments, &Site { place, line: 1 })
 }
 

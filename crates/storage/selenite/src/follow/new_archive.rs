@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use selenite_backup::{ArchiveName, BackupError, Destination, LogWriter};
 
 use super::look::{self, Keys, Look};
-use super::{Place, connect};
+use super::{FollowContext, connect};
 use crate::backup::{Backup, Beginning, Plan, base, says_of_base};
 use crate::{Database, EngineError, Watch};
 
@@ -35,7 +35,7 @@ pub struct Made {
 
 impl NewArchive {
     /// Begins one, or goes on with one that failed.
-    pub fn begin(place: &Place<'_>, unfinished: Option<ArchiveName>) -> Result<Self, EngineError> {
+    pub fn begin(place: &FollowContext<'_>, unfinished: Option<ArchiveName>) -> Result<Self, EngineError> {
         let database = connect(place)?;
         let (destination, watch) = (place.destination.clone(), place.watch.clone());
         let (how, path) = (place.backup.clone(), place.path.to_owned());

@@ -12,14 +12,14 @@ use selenite_format::Superblock;
 use selenite_keyring::Unlocked;
 
 use super::look::Keys;
-use super::{Followed, Place};
+use super::{FollowContext, Followed};
 use crate::backup::Backup;
 use crate::keys::now;
 use crate::{Database, EngineError};
 
 /// The archive that can be gone on with, if there is one: `holder` is in a read transaction whose
 /// log has what comes next.
-pub fn find(place: &Place<'_>, holder: &Database) -> Result<Option<Followed>, EngineError> {
+pub fn find(place: &FollowContext<'_>, holder: &Database) -> Result<Option<Followed>, EngineError> {
     let destination = place.destination.clone();
     let how = place.backup.clone();
     let path = place.path.to_owned();

@@ -9,14 +9,14 @@ use selenite_vfs::error::VfsError;
 use super::failed::Failed;
 use super::look::{self, Look};
 use super::new_archive::NewArchive;
-use super::{Followed, Follower, Place, identity, is_passing, log_size, resume};
+use super::{FollowContext, Followed, Follower, identity, is_passing, log_size, resume};
 use crate::{Database, EngineError};
 
 impl Follower {
     /// Does all of it. `is_last` begins nothing new.
     pub(super) fn turn(
         &mut self,
-        place: &Place<'_>,
+        place: &FollowContext<'_>,
         (renew_every, log_size_max): (Duration, u64),
         is_last: bool,
     ) -> Result<(), EngineError> {
@@ -38,7 +38,7 @@ impl Follower {
         done
     }
 
-    fn go_on(&mut self, place: &Place<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
+    fn go_on(&mut self, place: &FollowContext<'_>, renew_every: Duration, is_last: bool) -> Result<(), EngineError> {
         match self.take_new(place, is_last) {
             // The one before is followed on.
             Err(error) if self.archive.is_some() && is_passing(&error) => {}
@@ -104,7 +104,7 @@ impl Follower {
     }
 
     /// Goes on with an archive that is there, or begins one.
-    fn begin(&mut self, place: &Place<'_>, is_last: bool) -> Result<(), EngineError> {
+    fn begin(&mut self, place: &FollowContext<'_>, is_last: bool) -> Result<(), EngineError> {
         let begun = Instant::now();
         (self.is_let_go, self.is_apart) = (false, false);
         self.holder.end_any_read();
@@ -136,14 +136,14 @@ impl Follower {
         self.failed.as_ref().is_none_or(Failed::is_due)
     }
 
-    fn begin_new(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+    fn begin_new(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
         let unfinished = self.failed.as_ref().and_then(Failed::unfinished);
         self.new = Some(NewArchive::begin(place, unfinished)?);
         Ok(())
     }
 
     /// Takes over the archive that was being made, with the transaction in which it was.
-    fn take_new(&mut self, place: &Place<'_>, is_last: bool) -> Result<(), EngineError> {
+    fn take_new(&mut self, place: &FollowContext<'_>, is_last: bool) -> Result<(), EngineError> {
         let Some(new) = self.new.take_if(|new| new.is_ready() || is_last) else {
             return Ok(());
         };
@@ -259,7 +259,7 @@ impl Follower {
     }
 
     /// Begins a new archive where the one that is followed is old or long.
-    fn renew(&mut self, place: &Place<'_>, renew_every: Duration) -> Result<(), EngineError> {
+    fn renew(&mut self, place: &FollowContext<'_>, renew_every: Duration) -> Result<(), EngineError> {
         let Some(archive) = &self.archive else { return Ok(()) };
         if self.new.is_some() || !self.may_begin() {
             return Ok(());
@@ -273,7 +273,7 @@ impl Follower {
     }
 
     /// An archive that someone removed is not added to.
-    fn check_archive(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+    fn check_archive(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
         let Some(archive) = self.archive.as_mut().filter(|archive| archive.seen.elapsed() > SEEN) else {
             return Ok(());
         };
@@ -287,7 +287,7 @@ impl Follower {
     }
 
     /// A file that was replaced is reopened; one that was removed ends it.
-    fn check_file(&mut self, place: &Place<'_>) -> Result<(), EngineError> {
+    fn check_file(&mut self, place: &FollowContext<'_>) -> Result<(), EngineError> {
         let now = identity(place)?;
         if now == self.identity {
             return Ok(());

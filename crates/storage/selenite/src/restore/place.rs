@@ -24,7 +24,7 @@ use crate::superblock_file::{Present, inspect};
 use crate::{Access, Class, EngineError, extended};
 
 /// The place of a restored database.
-pub struct Place<'a> {
+pub struct RestoreTarget<'a> {
     storage: &'a dyn Storage,
     /// The file's own name, without links.
     pub path: PathBuf,
@@ -51,7 +51,7 @@ pub struct Replaced {
     pub not_kept: Vec<String>,
 }
 
-impl<'a> Place<'a> {
+impl<'a> RestoreTarget<'a> {
     /// The place that has this name.
     ///
     /// # Errors
@@ -303,7 +303,7 @@ mod tests {
             if has_log {
                 std::fs::write(&log, JUNK).unwrap();
             }
-            let place = Place::find(&Disk, &path, &access, true).unwrap();
+            let place = RestoreTarget::find(&Disk, &path, &access, true).unwrap();
             let draft = Draft::create(&Disk, &path).unwrap();
             let other = folder.path().join("other");
             std::fs::write(&other, OTHER).unwrap();
@@ -326,7 +326,7 @@ mod tests {
                 std::fs::write(&path, JUNK).unwrap();
             }
             std::fs::write(beside(&path, "-wal"), JUNK).unwrap();
-            let place = Place::find(&Disk, &path, &access, true).unwrap();
+            let place = RestoreTarget::find(&Disk, &path, &access, true).unwrap();
             let draft = Draft::create(&Disk, &path).unwrap();
             let replaced = place.take(draft).unwrap();
             assert_eq!((replaced.was_there, replaced.unopened.is_some()), (was_there, true));

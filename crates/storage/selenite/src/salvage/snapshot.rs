@@ -43,7 +43,7 @@ pub struct Snapshot<'a> {
     wal: Option<RawFile>,
     journal: Option<RawFile>,
     /// Where pages are that are not the file's.
-    elsewhere: HashMap<u32, Place>,
+    elsewhere: HashMap<u32, ImageLocation>,
     /// How many pages there are to look at, and how many there should be.
     page_count: u32,
     promised_count: u32,
@@ -56,7 +56,7 @@ pub struct Snapshot<'a> {
 
 /// Where the committed image of a page begins.
 #[derive(Clone, Copy)]
-enum Place {
+enum ImageLocation {
     Wal(u64),
     Journal(u64),
     /// It was in a log, and is bad (no-older-substitute).
@@ -119,7 +119,7 @@ impl<'a> Snapshot<'a> {
         let images = snapshot
             .elsewhere
             .iter()
-            .filter(|(_, place)| !matches!(place, Place::Lost));
+            .filter(|(_, place)| !matches!(place, ImageLocation::Lost));
         let in_logs = images.map(|(&page_no, _)| page_no).max().unwrap_or(0);
         snapshot.promised_count = snapshot.page_count;
         snapshot.page_count = snapshot.page_count.min(present.max(in_logs));
@@ -174,9 +174,9 @@ impl<'a> Snapshot<'a> {
         }
         let was_read = match self.elsewhere.get(&page_no).copied() {
             None => self.read_image(PageNo(page_no)),
-            Some(Place::Lost) => false,
-            Some(Place::Wal(offset)) => read(self.wal.as_ref(), &mut self.image, offset),
-            Some(Place::Journal(offset)) => read(self.journal.as_ref(), &mut self.image, offset),
+            Some(ImageLocation::Lost) => false,
+            Some(ImageLocation::Wal(offset)) => read(self.wal.as_ref(), &mut self.image, offset),
+            Some(ImageLocation::Journal(offset)) => read(self.journal.as_ref(), &mut self.image, offset),
         };
         if !was_read {
             return None;
@@ -229,11 +229,11 @@ impl<'a> Snapshot<'a> {
         }
         for (frame, is_good) in frames {
             match (is_good, is_all_copied) {
-                (true, _) => self.elsewhere.insert(frame.page_no, Place::Wal(frame.offset)),
+                (true, _) => self.elsewhere.insert(frame.page_no, ImageLocation::Wal(frame.offset)),
                 // What was in it is in the file.
                 (false, true) => self.elsewhere.remove(&frame.page_no),
                 // no-older-substitute.
-                (false, false) => self.elsewhere.insert(frame.page_no, Place::Lost),
+                (false, false) => self.elsewhere.insert(frame.page_no, ImageLocation::Lost),
             };
         }
         if page_count > 0 {
@@ -279,7 +279,7 @@ impl<'a> Snapshot<'a> {
         let most = reading.records.iter().map(|record| record.page_no).max();
         let most = most.unwrap_or(0).max(self.page_count);
         for record in reading.records {
-            let place = Place::Journal(record.offset);
+            let place = ImageLocation::Journal(record.offset);
             self.elsewhere.entry(record.page_no).or_insert(place);
         }
         let is_known = |page_no| page_no > 0 && page_no <= page_count && !self.elsewhere.contains_key(&page_no);
@@ -288,7 +288,7 @@ impl<'a> Snapshot<'a> {
             self.certain = Some(self.elsewhere.keys().copied().collect());
         }
         for bad in reading.bad {
-            self.elsewhere.entry(bad.page_no).or_insert(Place::Lost);
+            self.elsewhere.entry(bad.page_no).or_insert(ImageLocation::Lost);
             if self.bad_logs.len() < LISTED_MAX {
                 self.bad_logs.push(bad);
             }

@@ -1,7 +1,7 @@
 //! DECLARE, SET of a variable, and SELECT that needs no table.
 
 use selenite_tsql::ast::{self, ExprKind, Position, SelectItem, StatementKind};
-use selenite_types::{DataType, Operator, Place};
+use selenite_types::{DataType, DeclarationContext, Operator};
 
 use super::Compiler;
 use crate::binding::ResultColumn;
@@ -26,7 +26,7 @@ impl Compiler<'_> {
             ast::VariableType::Scalar(type_name) => type_name,
             ast::VariableType::Table(_) => return self.declare_table(declaration, position),
         };
-        let place = Place::Variable {
+        let place = DeclarationContext::Variable {
             number,
             name: &declaration.name,
         };

@@ -10,7 +10,7 @@ use rusqlite::config::DbConfig;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
-    Copied, IndexDefinition, Place, Rebuild, TableDefinition, index_name, null_index_name, quoted,
+    Copied, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
 };
 use selenite_runtime::sqlite::trouble;
 use selenite_types::DataType;
@@ -106,7 +106,7 @@ impl Work<'_> {
         if how.columns.iter().all(|(_, copied)| is_plain(copied)) {
             return self.copy_as_it_is(old, new, how);
         }
-        let place = |name: &str| Place {
+        let place = |name: &str| TableLocation {
             database: self.database_name(&new.name).to_owned(),
             sqlite: SqliteName {
                 schema: self.place(&new.name).to_owned(),

@@ -4,7 +4,7 @@ use std::mem::discriminant;
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{SqliteName, Table};
-use selenite_compiler::definition::{ColumnDefinition, Place, SCHEMA, TableDefinition, quoted};
+use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
 use selenite_compiler::{PlanError, Variables, same_name};
 use selenite_runtime::statement::Run;
@@ -43,7 +43,7 @@ impl Work<'_> {
         if !has_rules && definition.checks.is_empty() {
             return Ok(());
         }
-        let place = Place {
+        let place = TableLocation {
             database: self.database_name(&definition.name).to_owned(),
             sqlite: SqliteName {
                 schema: self.place(&definition.name).to_owned(),

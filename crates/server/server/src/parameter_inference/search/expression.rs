@@ -6,11 +6,11 @@ use selenite_types::DataType;
 
 use super::Search;
 use crate::parameter_inference::fault;
-use crate::parameter_inference::places::Place;
+use crate::parameter_inference::places::ParameterPosition;
 
 impl Search<'_> {
     /// Looks into an expression that stands in `place`.
-    pub(super) fn expr(&mut self, expr: &Expr, place: &Place) -> Result<(), PlanError> {
+    pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), PlanError> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Global(_) | ExprKind::Column(_) => Ok(()),
             ExprKind::Variable(name) => self.note(name, expr.position, place, (true, false), None),
@@ -22,10 +22,10 @@ impl Search<'_> {
             }
             ExprKind::Function(call) => self.function(call, place),
             ExprKind::Cast(cast) => {
-                let data_type = declared_type(&cast.type_name, selenite_types::Place::Cast)?;
-                self.expr(&cast.operand, &Place::of_type(&cast.operand, data_type))?;
+                let data_type = declared_type(&cast.type_name, selenite_types::DeclarationContext::Cast)?;
+                self.expr(&cast.operand, &ParameterPosition::of_type(&cast.operand, data_type))?;
                 match &cast.style {
-                    Some(style) => self.expr(style, &Place::of_type(style, DataType::Int)),
+                    Some(style) => self.expr(style, &ParameterPosition::of_type(style, DataType::Int)),
                     None => Ok(()),
                 }
             }
@@ -57,10 +57,14 @@ impl Search<'_> {
         }
     }
 
-    fn function(&mut self, call: &FunctionCall, place: &Place) -> Result<(), PlanError> {
+    fn function(&mut self, call: &FunctionCall, place: &ParameterPosition) -> Result<(), PlanError> {
         // It stands for a CASE that asks for each value whether it is NULL.
         let is_coalesce = call.name.single().is_some_and(|name| name.is("COALESCE"));
-        let place = if is_coalesce { &Place::Nowhere } else { place };
+        let place = if is_coalesce {
+            &ParameterPosition::Nowhere
+        } else {
+            place
+        };
         if let Arguments::List(arguments) | Arguments::Distinct(arguments) = &call.arguments {
             self.one_untyped(arguments)?;
             arguments.iter().try_for_each(|argument| self.expr(argument, place))?;
@@ -72,7 +76,7 @@ impl Search<'_> {
         });
         within
             .into_iter()
-            .try_for_each(|value| self.expr(value, &Place::Nowhere))
+            .try_for_each(|value| self.expr(value, &ParameterPosition::Nowhere))
     }
 
     pub(super) fn condition(&mut self, condition: &Condition) -> Result<(), PlanError> {
@@ -94,7 +98,7 @@ impl Search<'_> {
                 escape,
                 ..
             } => self.one_beside(operand, std::iter::once(&**pattern).chain(escape.as_deref()), true),
-            ConditionKind::IsNull { operand, .. } => self.expr(operand, &Place::Nowhere),
+            ConditionKind::IsNull { operand, .. } => self.expr(operand, &ParameterPosition::Nowhere),
             ConditionKind::Quantified {
                 operator, left, query, ..
             } => {
@@ -117,7 +121,7 @@ impl Search<'_> {
             position: operand.position,
         };
         self.query(query, None)?;
-        self.expr(operand, &Place::beside(operand, &other, is_ordered))
+        self.expr(operand, &ParameterPosition::beside(operand, &other, is_ordered))
     }
 
     /// An operand that is compared with each of some values: it may be without a type, or they.
@@ -132,11 +136,11 @@ impl Search<'_> {
             self.one_untyped([operand, other])?;
         }
         if let Some(first) = others.first() {
-            self.expr(operand, &Place::beside(operand, first, is_ordered))?;
+            self.expr(operand, &ParameterPosition::beside(operand, first, is_ordered))?;
         }
         others
             .into_iter()
-            .try_for_each(|other| self.expr(other, &Place::beside(other, operand, is_ordered)))
+            .try_for_each(|other| self.expr(other, &ParameterPosition::beside(other, operand, is_ordered)))
     }
 
     /// 11503 for two of them without a type.

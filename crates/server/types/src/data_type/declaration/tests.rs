@@ -2,15 +2,15 @@ use super::*;
 use crate::data_type::tests::all_types;
 
 const COLUMN: Site<'_> = Site {
-    place: Place::Column { number: 2, name: "c" },
+    place: DeclarationContext::Column { number: 2, name: "c" },
     line: 3,
 };
 const VARIABLE: Site<'_> = Site {
-    place: Place::Variable { number: 1, name: "@v" },
+    place: DeclarationContext::Variable { number: 1, name: "@v" },
     line: 1,
 };
 const CAST: Site<'_> = Site {
-    place: Place::Cast,
+    place: DeclarationContext::Cast,
     line: 4,
 };
 

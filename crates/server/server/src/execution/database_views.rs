@@ -20,7 +20,7 @@ use crate::names::row_permissions::{Seen, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
 
 /// A database as a session sees it.
-pub struct Place {
+pub struct DatabaseView {
     /// Its id.
     pub id: i32,
     /// What there is.
@@ -30,9 +30,9 @@ pub struct Place {
 }
 
 /// The databases of a statement; the first is the one in use.
-pub struct Places {
+pub struct DatabaseViews {
     /// Those that were looked into.
-    pub known: Vec<Place>,
+    pub known: Vec<DatabaseView>,
     /// P1.
     pub home: i32,
 }
@@ -46,18 +46,18 @@ struct Noted {
 }
 
 /// What a statement's names stand for.
-pub struct PlacesCatalog<'a> {
-    places: &'a Places,
+pub struct DatabaseViewsCatalog<'a> {
+    places: &'a DatabaseViews,
     missing: Cell<Option<i32>>,
     seen: RefCell<Vec<Noted>>,
     views: Cell<usize>,
     borrowed: RefCell<Vec<Borrowed>>,
 }
 
-impl Places {
+impl DatabaseViews {
     /// The database in use, and no other yet.
     #[must_use]
-    pub fn of(current: Place) -> Self {
+    pub fn of(current: DatabaseView) -> Self {
         Self {
             home: current.id,
             known: vec![current],
@@ -68,7 +68,7 @@ impl Places {
     ///
     /// # Errors
     /// None: it is always there.
-    pub fn current(&self) -> Result<&Place, PlanError> {
+    pub fn current(&self) -> Result<&DatabaseView, PlanError> {
         let first = self.known.first();
         first.ok_or_else(|| PlanError::internal("a statement without a database"))
     }
@@ -106,10 +106,10 @@ impl Places {
     }
 }
 
-impl<'a> PlacesCatalog<'a> {
+impl<'a> DatabaseViewsCatalog<'a> {
     /// Nothing was asked for yet.
     #[must_use]
-    pub fn of(places: &'a Places) -> Self {
+    pub fn of(places: &'a DatabaseViews) -> Self {
         Self {
             places,
             missing: Cell::new(None),
@@ -190,7 +190,7 @@ impl<'a> PlacesCatalog<'a> {
     }
 
     /// A database that the statement names.
-    fn place(&self, id: i32) -> Result<&'a Place, PlanError> {
+    fn place(&self, id: i32) -> Result<&'a DatabaseView, PlanError> {
         let found = self.places.known.iter().find(|place| place.id == id);
         found.ok_or_else(|| {
             self.missing.set(Some(id));
@@ -199,7 +199,7 @@ impl<'a> PlacesCatalog<'a> {
     }
 
     /// A table where it is, or as a copy that home will have.
-    fn table(&self, place: &Place, table: &Arc<Table>) -> Arc<Table> {
+    fn table(&self, place: &DatabaseView, table: &Arc<Table>) -> Arc<Table> {
         if place.id == self.places.home {
             return table.clone();
         }
@@ -250,7 +250,7 @@ impl<'a> PlacesCatalog<'a> {
     }
 }
 
-impl Catalog for PlacesCatalog<'_> {
+impl Catalog for DatabaseViewsCatalog<'_> {
     fn poll(&self) -> Result<(), PlanError> {
         self.places.current()?.objects.catalog.poll()
     }
