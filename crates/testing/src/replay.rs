@@ -349,9 +349,9 @@ fn write_part(content: &mut Content, offset: u64, data: &[u8], part: &Part, orde
 
 /// The images of some crashes of a log, each once for every number of commits that were acknowledged by then.
 #[derive(Default)]
-pub struct Seen(BTreeSet<(u64, u64)>);
+pub struct ReplayedCrashes(BTreeSet<(u64, u64)>);
 
-impl Seen {
+impl ReplayedCrashes {
     /// Whether this one is new.
     pub fn insert(&mut self, image: u64, acknowledged: u64) -> bool {
         self.0.insert((image, acknowledged))

@@ -7,7 +7,7 @@ use std::time::Instant;
 use crate::content::{to_u64, to_usize};
 use crate::crash_point::{Damage, Density, enumerate};
 use crate::random::{Random, seed_of};
-use crate::replay::Seen;
+use crate::replay::ReplayedCrashes;
 use crate::{CrashPoint, Disk, Image, Namespace, Operation, Replay};
 
 /// A workload and what must hold after a crash of it.
@@ -197,7 +197,7 @@ struct Job<'a> {
     disk: Arc<Disk>,
     log: Vec<Operation>,
     acknowledged: Vec<(usize, u64)>,
-    seen: Mutex<Seen>,
+    seen: Mutex<ReplayedCrashes>,
     failures: Mutex<Vec<String>>,
 }
 

@@ -14,10 +14,10 @@ use std::sync::{Mutex, PoisonError};
 
 /// What is known of a folder's place.
 #[derive(Default)]
-pub struct Home(Mutex<Seen>);
+pub struct Home(Mutex<FolderState>);
 
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-enum Seen {
+enum FolderState {
     /// Not yet: it is made when the first object is written.
     #[default]
     Never,
@@ -36,12 +36,12 @@ impl Home {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match look(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => match *seen {
-                Seen::Never => return Ok(()),
-                Seen::Plain | Seen::Mounted => return Err(away("the folder no longer exists", folder)),
+                FolderState::Never => return Ok(()),
+                FolderState::Plain | FolderState::Mounted => return Err(away("the folder no longer exists", folder)),
             },
             now => now?,
         };
-        if (*seen, now) == (Seen::Mounted, Seen::Plain) {
+        if (*seen, now) == (FolderState::Mounted, FolderState::Plain) {
             return Err(away("nothing is mounted there any longer", folder));
         }
         *seen = now;
@@ -51,17 +51,17 @@ impl Home {
     /// Of a folder that a disk was mounted on.
     #[cfg(test)]
     pub fn mounted() -> Self {
-        Self(Mutex::new(Seen::Mounted))
+        Self(Mutex::new(FolderState::Mounted))
     }
 }
 
 /// As mountpoint(1) tells it.
-fn look(folder: &Path) -> io::Result<Seen> {
+fn look(folder: &Path) -> io::Result<FolderState> {
     let (own, above) = (fs::metadata(folder)?, fs::metadata(folder.join(".."))?);
     Ok(if own.dev() == above.dev() {
-        Seen::Plain
+        FolderState::Plain
     } else {
-        Seen::Mounted
+        FolderState::Mounted
     })
 }
 

@@ -24,7 +24,7 @@ use crate::{Database, EngineError, Watch};
 
 pub use page_reader::{FilePages, Form, PageReader, SnapshotPages};
 use tree_sum::TreeSum;
-use walker::{Part, Seen, Unit, Walker};
+use walker::{Part, Unit, VisitedPages, Walker};
 
 /// Why there is no digest.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ struct Walk<'a> {
     usable: usize,
     hashing: &'a RandomState,
     watch: &'a Watch,
-    seen: Seen,
+    seen: VisitedPages,
 }
 
 impl<'a> Walk<'a> {
@@ -188,7 +188,7 @@ impl<'a> Walk<'a> {
             usable,
             hashing,
             watch,
-            seen: Seen::none_of(trees.page_count),
+            seen: VisitedPages::none_of(trees.page_count),
         })
     }
 

@@ -143,7 +143,7 @@ impl<'a> Subject<'a> {
 }
 
 /// What was seen of it.
-struct Seen {
+struct PhysicalCheck {
     report: PhysicalReport,
     comparison: Option<Comparison>,
     tallied: Tallied,
@@ -256,7 +256,7 @@ fn see_still(
     (keys, watch): (&Keys<'_>, &Watch),
     known: Option<&Anchor>,
     target: &Path,
-) -> Result<(Seen, Option<(String, Written)>), EngineError> {
+) -> Result<(PhysicalCheck, Option<(String, Written)>), EngineError> {
     let view = keys.view(&RawFile::open(storage, path)?)?;
     anchor::check_room(target, view.unlocked.superblock.database_id)?;
     let loose = |file: &RawFile| {
@@ -347,7 +347,7 @@ fn new_anchor(view: &View, tallied: Tallied, change_counter: u32, known: Option<
 }
 
 /// Authenticates all pages, and compares them with an anchor.
-fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineError> {
+fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<PhysicalCheck, EngineError> {
     let started = Instant::now();
     let mut view = subject.keys.view(subject.file)?;
     let superblocks = Superblocks::load(subject.file)?;
@@ -394,7 +394,7 @@ fn see(subject: &Subject<'_>, known: Option<&Anchor>) -> Result<Seen, EngineErro
         pending,
         elapsed,
     };
-    Ok(Seen {
+    Ok(PhysicalCheck {
         report,
         comparison,
         tallied,

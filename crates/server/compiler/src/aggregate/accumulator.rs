@@ -18,12 +18,12 @@ pub struct Accumulator {
     collation: Collation,
     counts_rows: bool,
     count: i64,
-    seen: Seen,
+    seen: Accumulated,
 }
 
 /// What is kept of the values.
 #[derive(Clone, Debug)]
-enum Seen {
+enum Accumulated {
     /// Nothing but their count.
     Count,
     /// The sum of whole numbers and of money.
@@ -52,22 +52,26 @@ impl Accumulator {
             Arc::from("")
         };
         let seen = match aggregate.kind {
-            AggregateKind::Count | AggregateKind::CountBig => Seen::Count,
+            AggregateKind::Count | AggregateKind::CountBig => Accumulated::Count,
             AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type.decimal_digits().is_some() => {
-                Seen::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
+                Accumulated::Decimal(Some(Decimal { unscaled: 0, scale: 0 }))
             }
-            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type == DataType::Float => Seen::Float(0.0),
-            AggregateKind::Sum | AggregateKind::Avg => Seen::Whole(0),
-            AggregateKind::Min | AggregateKind::Max => Seen::Extreme(Value::Null),
-            AggregateKind::StDev | AggregateKind::StDevP | AggregateKind::Var | AggregateKind::VarP => Seen::Spread {
-                mean: 0.0,
-                squares: 0.0,
-            },
-            AggregateKind::StringAgg => Seen::Text {
+            AggregateKind::Sum | AggregateKind::Avg if aggregate.data_type == DataType::Float => {
+                Accumulated::Float(0.0)
+            }
+            AggregateKind::Sum | AggregateKind::Avg => Accumulated::Whole(0),
+            AggregateKind::Min | AggregateKind::Max => Accumulated::Extreme(Value::Null),
+            AggregateKind::StDev | AggregateKind::StDevP | AggregateKind::Var | AggregateKind::VarP => {
+                Accumulated::Spread {
+                    mean: 0.0,
+                    squares: 0.0,
+                }
+            }
+            AggregateKind::StringAgg => Accumulated::Text {
                 text: String::new(),
                 separator,
             },
-            AggregateKind::ChecksumAgg => Seen::Checksum(0),
+            AggregateKind::ChecksumAgg => Accumulated::Checksum(0),
         };
         let operand = aggregate.operand.as_ref();
         Self {
@@ -91,22 +95,22 @@ impl Accumulator {
         let is_first = self.count == 0;
         self.count += 1;
         match &mut self.seen {
-            Seen::Count => {}
-            Seen::Whole(sum) => *sum += whole(value)?,
-            Seen::Decimal(sum) => {
+            Accumulated::Count => {}
+            Accumulated::Whole(sum) => *sum += whole(value)?,
+            Accumulated::Decimal(sum) => {
                 let Value::Decimal(number) = value else {
                     return Err(misfit(value));
                 };
                 *sum = sum.and_then(|sum| sum_of_decimals(sum, *number));
             }
-            Seen::Float(sum) => *sum += float(value)?,
-            Seen::Spread { mean, squares } => {
+            Accumulated::Float(sum) => *sum += float(value)?,
+            Accumulated::Spread { mean, squares } => {
                 let number = float(value)?;
                 let distance = number - *mean;
                 *mean += distance / count_as_float(self.count);
                 *squares += distance * (number - *mean);
             }
-            Seen::Extreme(extreme) => {
+            Accumulated::Extreme(extreme) => {
                 let wanted = if self.kind == AggregateKind::Min {
                     Ordering::Less
                 } else {
@@ -116,13 +120,13 @@ impl Accumulator {
                     *extreme = value.clone();
                 }
             }
-            Seen::Checksum(bits) => {
+            Accumulated::Checksum(bits) => {
                 let Value::Int(number) = value else {
                     return Err(misfit(value));
                 };
                 *bits ^= number;
             }
-            Seen::Text { text, separator } => {
+            Accumulated::Text { text, separator } => {
                 if !is_first {
                     text.push_str(separator);
                 }
@@ -146,21 +150,21 @@ impl Accumulator {
     /// Errors: 8115 when it does not fit its type.
     pub fn finish(&self) -> Result<Value, PlanError> {
         let overflow = || PlanError::overflow(self.data_type.overflow_name());
-        let counts = matches!(self.seen, Seen::Count);
+        let counts = matches!(self.seen, Accumulated::Count);
         if self.count == 0 && !counts {
             return Ok(Value::Null);
         }
         let averages = self.kind == AggregateKind::Avg;
         match &self.seen {
-            Seen::Count => self.whole(i128::from(self.count)).ok_or_else(overflow),
-            Seen::Whole(sum) => {
+            Accumulated::Count => self.whole(i128::from(self.count)).ok_or_else(overflow),
+            Accumulated::Whole(sum) => {
                 let sum = self.whole(*sum).ok_or_else(overflow)?;
                 if !averages {
                     return Ok(sum);
                 }
                 self.whole(whole(&sum)? / i128::from(self.count)).ok_or_else(overflow)
             }
-            Seen::Decimal(sum) => {
+            Accumulated::Decimal(sum) => {
                 let sum = Value::Decimal(sum.ok_or_else(overflow)?);
                 if !averages {
                     return Ok(sum);
@@ -171,7 +175,7 @@ impl Accumulator {
                 });
                 Ok(Operator::Divide.apply(&sum, &count, &self.data_type)?)
             }
-            Seen::Float(sum) => {
+            Accumulated::Float(sum) => {
                 let result = if averages {
                     sum / count_as_float(self.count)
                 } else {
@@ -183,10 +187,10 @@ impl Accumulator {
                     Err(overflow())
                 }
             }
-            Seen::Spread { squares, .. } => self.spread(*squares),
-            Seen::Extreme(extreme) => Ok(extreme.clone()),
-            Seen::Checksum(bits) => Ok(Value::Int(*bits)),
-            Seen::Text { text, .. } => Ok(Value::Text(Arc::from(text.as_str()))),
+            Accumulated::Spread { squares, .. } => self.spread(*squares),
+            Accumulated::Extreme(extreme) => Ok(extreme.clone()),
+            Accumulated::Checksum(bits) => Ok(Value::Int(*bits)),
+            Accumulated::Text { text, .. } => Ok(Value::Text(Arc::from(text.as_str()))),
         }
     }
 

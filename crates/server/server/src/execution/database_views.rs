@@ -16,7 +16,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;
 use crate::execution::cross_database_table::Borrowed;
-use crate::names::row_permissions::{Seen, check_reads, check_rows};
+use crate::names::row_permissions::{NamedRelation, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
 
 /// A database as a session sees it.
@@ -40,7 +40,7 @@ pub struct DatabaseViews {
 /// What a name stood for, and the database that it is in.
 struct Noted {
     id: i32,
-    seen: Seen,
+    seen: NamedRelation,
     /// Whether a view's text has the name.
     in_view: bool,
 }
@@ -156,8 +156,8 @@ impl<'a> DatabaseViewsCatalog<'a> {
         let mut read: Vec<i32> = Vec::new();
         for noted in self.seen.borrow().iter() {
             match &noted.seen {
-                Seen::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
-                Seen::Table(_) | Seen::View(_) | Seen::System(_) => {}
+                NamedRelation::Table(table) if !is_sessions(&table.name) => read.push(noted.id),
+                NamedRelation::Table(_) | NamedRelation::View(_) | NamedRelation::System(_) => {}
             }
         }
         read.sort_unstable();
@@ -175,7 +175,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
     pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), PlanError> {
         for place in &self.places.known {
             let seen = self.seen.borrow();
-            let seen: Vec<Seen> = seen
+            let seen: Vec<NamedRelation> = seen
                 .iter()
                 .filter(|noted| noted.id == place.id && !(noted.in_view && noted.seen.is_of_the_owner()))
                 .map(|noted| noted.seen.clone())
@@ -224,7 +224,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         copy
     }
 
-    fn note(&self, id: i32, seen: Seen) {
+    fn note(&self, id: i32, seen: NamedRelation) {
         let in_view = self.views.get() > 0;
         self.seen.borrow_mut().push(Noted { id, seen, in_view });
     }
@@ -245,7 +245,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         let of = (id != current && !view.is_of_server).then_some(id);
         let found = Relation::System(Arc::new(view.relation_of(of)));
         let place = self.place(of.unwrap_or(current))?;
-        self.note(place.id, Seen::of(&found));
+        self.note(place.id, NamedRelation::of(&found));
         Ok(Some(found))
     }
 }
@@ -268,7 +268,7 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         plain.database = None;
         let found = place.objects.catalog.relation(&plain)?;
         if let Some(found) = &found {
-            self.note(place.id, Seen::of(found));
+            self.note(place.id, NamedRelation::of(found));
         }
         Ok(match found {
             Some(Relation::Table(table)) => Some(Relation::Table(self.table(place, &table))),
@@ -290,7 +290,7 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         plain.database = None;
         let found = place.objects.catalog.function(&plain)?;
         if let Some(found) = &found {
-            self.note(place.id, Seen::System(found.name.clone()));
+            self.note(place.id, NamedRelation::System(found.name.clone()));
         }
         Ok(found)
     }

@@ -14,13 +14,13 @@ use crate::names::session_catalog::SessionCatalog;
 /// What a statement on rows asked the catalog for: P2.
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
-    seen: RefCell<Vec<Seen>>,
+    seen: RefCell<Vec<NamedRelation>>,
     views: Cell<usize>,
 }
 
 /// What a catalog was asked for.
 #[derive(Clone)]
-pub enum Seen {
+pub enum NamedRelation {
     /// A table, by its database and name.
     Table(Arc<Table>),
     /// A view: its database, schema and name.
@@ -29,7 +29,7 @@ pub enum Seen {
     System(String),
 }
 
-impl Seen {
+impl NamedRelation {
     /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
     /// whoever may read it (ownership chaining). What the server shows is nobody's to give.
     #[must_use]
@@ -64,7 +64,7 @@ impl<'a> Asked<'a> {
 
     /// All of it, in order.
     #[must_use]
-    pub fn seen(self) -> Vec<Seen> {
+    pub fn seen(self) -> Vec<NamedRelation> {
         self.seen.into_inner()
     }
 }
@@ -77,7 +77,7 @@ impl Catalog for Asked<'_> {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
-            let seen = Seen::of(found);
+            let seen = NamedRelation::of(found);
             if self.views.get() == 0 || !seen.is_of_the_owner() {
                 self.seen.borrow_mut().push(seen);
             }
@@ -96,7 +96,9 @@ impl Catalog for Asked<'_> {
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
         let found = self.catalog.function(name)?;
         if let Some(function) = &found {
-            self.seen.borrow_mut().push(Seen::System(function.name.clone()));
+            self.seen
+                .borrow_mut()
+                .push(NamedRelation::System(function.name.clone()));
         }
         Ok(found)
     }
@@ -113,7 +115,7 @@ impl Catalog for Asked<'_> {
 pub fn check_rows(
     bound: &Statement,
     kind: &StatementKind,
-    seen: &[Seen],
+    seen: &[NamedRelation],
     (permissions, database): (&Permissions, &str),
 ) -> Result<(), PlanError> {
     if permissions.is_administrator {
@@ -138,7 +140,7 @@ pub fn check_rows(
         }
     };
     let truncates = matches!(bound, Statement::Truncate(_));
-    let is_target = |seen: &Seen| target.is_some_and(|(target, _)| target.is(seen));
+    let is_target = |seen: &NamedRelation| target.is_some_and(|(target, _)| target.is(seen));
     let target_count = seen.iter().filter(|seen| is_target(seen)).count();
     if let Some((target, verb)) = target
         && !target.is_own()
@@ -148,15 +150,15 @@ pub fn check_rows(
     }
     for seen in seen {
         match seen {
-            Seen::System(name) => check_system(name, (permissions, database))?,
+            NamedRelation::System(name) => check_system(name, (permissions, database))?,
             other if permissions.reads() || (is_target(other) && !reads_target(kind, target_count)) => {}
-            Seen::View([database, schema, name]) => {
+            NamedRelation::View([database, schema, name]) => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
-            Seen::Table(table) if !is_own(table) && !truncates => {
+            NamedRelation::Table(table) if !is_own(table) && !truncates => {
                 return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
-            Seen::Table(_) => {}
+            NamedRelation::Table(_) => {}
         }
     }
     Ok(())
@@ -188,11 +190,16 @@ impl<'a> Target<'a> {
         }
     }
 
-    fn is(&self, seen: &Seen) -> bool {
+    fn is(&self, seen: &NamedRelation) -> bool {
         match (self, seen) {
-            (Self::Table(own), Seen::Table(table)) => table.object_id == own.object_id && table.sqlite == own.sqlite,
-            (Self::View(_), Seen::View(name)) => self.name() == name.each_ref().map(String::as_str),
-            (Self::Table(_) | Self::View(_), Seen::Table(_) | Seen::View(_) | Seen::System(_)) => false,
+            (Self::Table(own), NamedRelation::Table(table)) => {
+                table.object_id == own.object_id && table.sqlite == own.sqlite
+            }
+            (Self::View(_), NamedRelation::View(name)) => self.name() == name.each_ref().map(String::as_str),
+            (
+                Self::Table(_) | Self::View(_),
+                NamedRelation::Table(_) | NamedRelation::View(_) | NamedRelation::System(_),
+            ) => false,
         }
     }
 }
@@ -201,20 +208,20 @@ impl<'a> Target<'a> {
 ///
 /// # Errors
 /// 229, 300.
-pub fn check_reads(seen: &[Seen], (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
     if permissions.is_administrator {
         return Ok(());
     }
     for seen in seen {
         match seen {
-            Seen::System(name) => check_system(name, (permissions, database))?,
-            Seen::View([database, schema, name]) if !permissions.reads() => {
+            NamedRelation::System(name) => check_system(name, (permissions, database))?,
+            NamedRelation::View([database, schema, name]) if !permissions.reads() => {
                 return Err(denied_on("SELECT", [database, schema, name]));
             }
-            Seen::Table(table) if !is_own(table) && !permissions.reads() => {
+            NamedRelation::Table(table) if !is_own(table) && !permissions.reads() => {
                 return Err(denied_on("SELECT", [&table.database, &table.schema, &table.name]));
             }
-            Seen::View(_) | Seen::Table(_) => {}
+            NamedRelation::View(_) | NamedRelation::Table(_) => {}
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use crate::destination::Trouble;
 
 /// What was seen.
 #[derive(Default)]
-pub struct Seen {
+pub struct ResponseRecord {
     status: Option<StatusCode>,
     code: String,
     message: String,
@@ -64,11 +64,11 @@ pub struct Failure {
 }
 
 tokio::task_local! {
-    static SEEN: RefCell<Seen>;
+    static SEEN: RefCell<ResponseRecord>;
 }
 
 /// Runs an attempt, and gives what was seen besides what it came to.
-pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, Seen) {
+pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, ResponseRecord) {
     let watched = async {
         let result = attempt.await;
         (result, SEEN.with(RefCell::take))
@@ -77,12 +77,12 @@ pub async fn watch<T>(attempt: impl Future<Output = T>) -> (T, Seen) {
 }
 
 /// Notes what is seen in the attempt that runs.
-pub fn note(change: impl FnOnce(&mut Seen)) {
+pub fn note(change: impl FnOnce(&mut ResponseRecord)) {
     // Outside an attempt no one asks for it.
     let _ = SEEN.try_with(|seen| change(&mut seen.borrow_mut()));
 }
 
-impl Seen {
+impl ResponseRecord {
     /// A request goes out: what was seen of those before it is over.
     pub fn begin(&mut self) {
         *self = Self::default();
@@ -328,11 +328,11 @@ const NO_KEYS: &str = "no keys: not in AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_K
 mod tests {
     use super::*;
 
-    fn seen(status: u16, code: &str) -> Seen {
-        Seen {
+    fn seen(status: u16, code: &str) -> ResponseRecord {
+        ResponseRecord {
             status: Some(StatusCode::from_u16(status).unwrap()),
             code: code.to_owned(),
-            ..Seen::default()
+            ..ResponseRecord::default()
         }
     }
 
@@ -388,7 +388,7 @@ mod tests {
             (Lost::Late, true, true),
             (Lost::Cut, true, true),
         ] {
-            let mut seen = Seen::default();
+            let mut seen = ResponseRecord::default();
             seen.lost(lost);
             let failure = seen.failure(true);
             assert_eq!(
@@ -406,7 +406,7 @@ mod tests {
         seen.explained(body.as_bytes(), true);
         let what = seen.failure(true).what;
         assert_eq!(what, "the store answered 403 SignatureDoesNotMatch (A & B?[2J)");
-        let mut seen = Seen::default();
+        let mut seen = ResponseRecord::default();
         seen.explained(format!("<Message>{}</Message>", "x".repeat(9000)).as_bytes(), true);
         assert_eq!(seen.message.len(), SHOWN_MAX);
         for body in ["", "<Code>", "</Code><Code>", "\u{0}\u{ff}"] {
@@ -418,10 +418,10 @@ mod tests {
     #[test]
     fn keys_that_are_not_there_are_no_reason_to_ask_again_and_a_service_that_is_away_is() {
         let without = |asked, status: Option<u16>, lost: Option<Lost>| {
-            let mut seen = Seen {
+            let mut seen = ResponseRecord {
                 status: status.map(|status| StatusCode::from_u16(status).unwrap()),
                 lost,
-                ..Seen::default()
+                ..ResponseRecord::default()
             };
             seen.without_keys(asked);
             let failure = seen.failure(true);

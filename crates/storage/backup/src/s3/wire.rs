@@ -139,7 +139,7 @@ impl HttpService for Line {
         let reads = self.whom == Whom::Bucket && request.method() == Method::GET;
         let is_list = reads && request.uri().query().is_some();
         let checksum = request.headers().get(CHECKSUM).cloned();
-        note(super::answer::Seen::begin);
+        note(super::answer::ResponseRecord::begin);
         self.counters.requests.fetch_add(1, Ordering::Relaxed);
         let response = match self.client.execute(request).await {
             Ok(response) => response,
@@ -164,7 +164,7 @@ impl HttpService for Line {
         // Stores that keep the checksum say which; it is that of what they have.
         let theirs = head.headers.get(CHECKSUM);
         if checksum.is_some() && theirs.is_some() && checksum.as_ref() != theirs {
-            note(super::answer::Seen::altered);
+            note(super::answer::ResponseRecord::altered);
         }
         let counters = (reads && !is_list).then(|| Arc::clone(&self.counters));
         let mut body = HttpResponseBody::new(Counted { body, counters });

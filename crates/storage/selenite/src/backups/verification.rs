@@ -228,13 +228,13 @@ impl Shelf {
     fn check(mut self, destination: &dyn Destination, watch: &Watch) -> Result<Vec<Checked>, EngineError> {
         let total = self.waiting.iter().map(|(entry, _)| entry.size).sum();
         let mut meter = Meter { watch, done: 0, total };
-        let mut seen: BTreeMap<ArchiveId, Seen> = BTreeMap::new();
+        let mut seen: BTreeMap<ArchiveId, CheckedBase> = BTreeMap::new();
         while let Some(index) = self.next(&seen) {
             let (entry, backup) = self.waiting.swap_remove(index);
             let id = id_of(&backup);
             let base = backup.facts.base.map(|base| base.archive_id);
             let below = match base.and_then(|id| seen.get(&id)) {
-                Some(below) => Below::Seen(below),
+                Some(below) => Below::CheckedBase(below),
                 None => base
                     .and_then(|id| self.closed(id))
                     .map_or(Below::Nothing, Below::Closed),
@@ -247,7 +247,7 @@ impl Shelf {
             };
             seen.insert(
                 id,
-                Seen {
+                CheckedBase {
                     manifest: backup.manifest_digest,
                     page_size: backup.facts.page_size.as_u32(),
                     coverage,
@@ -269,7 +269,7 @@ impl Shelf {
     }
 
     /// One whose base was looked at, or is not there to be; where all wait for one another, any.
-    fn next(&self, seen: &BTreeMap<ArchiveId, Seen>) -> Option<usize> {
+    fn next(&self, seen: &BTreeMap<ArchiveId, CheckedBase>) -> Option<usize> {
         let is_waiting = |id: ArchiveId| self.waiting.iter().any(|(_, backup)| id_of(backup) == id);
         let is_free = |(_, backup): &(Entry, Backup)| match backup.facts.base {
             None => true,
@@ -281,7 +281,7 @@ impl Shelf {
 }
 
 /// What was found of a backup that others may be based on.
-struct Seen {
+struct CheckedBase {
     manifest: [u8; 32],
     page_size: u32,
     coverage: Coverage,
@@ -297,7 +297,7 @@ enum Standing {
 
 /// On what a backup rests.
 enum Below<'a> {
-    Seen(&'a Seen),
+    CheckedBase(&'a CheckedBase),
     /// Enforces `unopened-is-unknown`.
     Closed(ArchiveName),
     /// It is a full one; or what it should rest on is not there.
@@ -318,7 +318,7 @@ fn examine(
     meter: &mut Meter<'_>,
 ) -> Result<(Outcome, Coverage, usize), EngineError> {
     let below = match on {
-        Below::Seen(below) => Some(below),
+        Below::CheckedBase(below) => Some(below),
         Below::Closed(_) | Below::Nothing => None,
     };
     let objects = u64::try_from(backup.facts.parts.len() * 2).unwrap_or(u64::MAX).max(1);
@@ -346,7 +346,7 @@ fn examine(
         // Then all pages that it has not itself are missing: that goes without saying.
         if !matches!(
             on,
-            Below::Seen(Seen {
+            Below::CheckedBase(CheckedBase {
                 standing: Standing::Good,
                 ..
             })
@@ -360,13 +360,13 @@ fn examine(
         match on {
             Below::Nothing => faults.push(fault("its base is missing or cannot be read")),
             Below::Closed(name) => closed = Some(name.clone()),
-            Below::Seen(below) if below.manifest != base.manifest => {
+            Below::CheckedBase(below) if below.manifest != base.manifest => {
                 faults.push(fault("the manifest of its base has changed"));
             }
-            Below::Seen(below) if below.page_size != backup.facts.page_size.as_u32() => {
+            Below::CheckedBase(below) if below.page_size != backup.facts.page_size.as_u32() => {
                 faults.push(fault("its base has another page size"));
             }
-            Below::Seen(below) => match &below.standing {
+            Below::CheckedBase(below) => match &below.standing {
                 Standing::Good => {}
                 Standing::OnClosed(name) => closed = Some(name.clone()),
                 Standing::Bad => faults.push(fault("its base is bad")),

@@ -12,9 +12,9 @@ use super::tree_sum::TreeSum;
 use crate::Watch;
 
 /// Which pages were met.
-pub struct Seen(Vec<AtomicU64>);
+pub struct VisitedPages(Vec<AtomicU64>);
 
-impl Seen {
+impl VisitedPages {
     /// None of so many.
     pub fn none_of(page_count: u32) -> Self {
         let words = usize::try_from(page_count / 64 + 1).unwrap_or(usize::MAX);
@@ -118,7 +118,7 @@ pub struct Walker<'a> {
     /// How entries are hashed.
     pub hashing: &'a RandomState,
     /// Which pages were met.
-    pub seen: &'a Seen,
+    pub seen: &'a VisitedPages,
     /// The size of a page, and how much of it SQLite uses.
     pub page_bytes: usize,
     /// See `page_bytes`.
