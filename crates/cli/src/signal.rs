@@ -17,7 +17,7 @@ pub struct Signal {
     is_starting: Arc<AtomicBool>,
 }
 
-/// What is waited for by who has nothing else to do until somebody wants it to stop. Until [`Signal::started`] a signal ends the process at
+/// What is waited for by who has nothing else to do until someone wants it to stop. Until [`Signal::started`] a signal ends the process at
 /// once, whatever it waits for; from then on a second one does.
 pub fn signal() -> io::Result<Signal> {
     let is_starting = Arc::new(AtomicBool::new(true));

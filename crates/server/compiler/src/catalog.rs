@@ -3,7 +3,7 @@
 //! C1. A catalog answers for the session's current database unless a name has a database of its own: it knows which file that is
 //!     attached as, and refuses by name what it can't reach.
 //! C2. What it gives is shared and never changes: a schema that changes gives new values, and bound statements of the old ones are
-//!     thrown away by whoever keeps them.
+//!     thrown away by what keeps them.
 //! C3. Names are compared as [`crate::same_name`] does; `dbo` is the schema of a name that has none.
 
 use std::sync::Arc;
@@ -62,7 +62,7 @@ pub trait Catalog {
 pub enum Relation {
     /// A table, also a temporary one.
     Table(Arc<Table>),
-    /// A view that somebody has defined.
+    /// A view that someone has defined.
     View(Arc<View>),
     /// A view that the server itself has: a virtual table.
     System(Arc<SystemView>),

@@ -59,7 +59,7 @@ pub struct ColumnDefinition {
     pub is_binary: bool,
     /// How it is numbered.
     pub identity: Option<IdentityRule>,
-    /// What it is if nobody says: the constraint's name and the value.
+    /// What it is if no one says: the constraint's name and the value.
     pub default: Option<(String, Arc<Expr>)>,
     /// What it is computed from, and whether it is PERSISTED.
     pub computed: Option<(Arc<Expr>, bool)>,
@@ -198,7 +198,7 @@ impl PlanError {
     }
 }
 
-/// The schema of everything that somebody makes.
+/// The schema of everything that someone makes.
 pub const SCHEMA: &str = "dbo";
 
 #[cfg(test)]

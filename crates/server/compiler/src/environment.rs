@@ -49,7 +49,7 @@ pub trait Environment {
 
     /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
     ///
-    /// Errors: [`PlanError::interrupted`], which nobody is told: the host stops the machine by its own poll.
+    /// Errors: [`PlanError::interrupted`], which no one is told: the host stops the machine by its own poll.
     fn poll(&self) -> Result<(), PlanError> {
         Ok(())
     }

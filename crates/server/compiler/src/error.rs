@@ -1,7 +1,7 @@
 //! What is told a client when a statement fails.
 //!
 //! The table of numbers, states and texts is the constructors: those of names and types are in `error/binding.rs`, those of
-//! values in `error/value.rs`, those of running programs in `error/running.rs`. Whoever adds a number adds a constructor.
+//! values in `error/value.rs`, those of running programs in `error/running.rs`. A new number gets a constructor.
 
 use std::fmt;
 

@@ -17,7 +17,7 @@
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
 //!
-//! An error of one of them ends SQLite's statement; whoever runs it tells the client that error and not SQLite's own.
+//! An error of one of them ends SQLite's statement; the caller tells the client that error and not SQLite's own.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

@@ -100,7 +100,7 @@ pub enum Ended {
     Finished,
     /// It was broken off by ATTENTION: DONE with the bit for it is still to be written.
     Attention,
-    /// There is nobody to answer.
+    /// There is no one to answer.
     Gone,
     /// By an error of severity 20 or more: the answer is complete, and the connection is to be closed.
     Connection,

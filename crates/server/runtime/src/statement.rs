@@ -1,6 +1,6 @@
 //! Statements on tables, run.
 //!
-//! complete-or-undone: whatever a statement changes before an error must be undone by whoever runs it: a savepoint around it, unless
+//! complete-or-undone: whatever a statement changes before an error must be undone by the caller: a savepoint around it, unless
 //! [`selenite_compiler::statement::Statement::is_single`].
 
 use std::ops::ControlFlow;

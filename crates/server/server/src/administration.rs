@@ -171,7 +171,7 @@ impl Administration<'_, '_> {
         }
         self.transactions.close(record.id);
         let shared = self.registry.database(instance, &record)?;
-        // Whoever else has it open has the value, too: the registry's, and this one.
+        // Each other session that has it open has the value, too: the registry's, and this one.
         if std::sync::Arc::strong_count(&shared) > 2 {
             return Err(in_use().into());
         }

@@ -1,12 +1,12 @@
-//! What a server says to whoever starts it.
+//! What a server says when it starts.
 
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// What a server says to whoever starts it, in the order in which it happens.
+/// What a server says when it starts, in the order in which it happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// Nobody named an identity: this age key opens the databases.
+    /// No one named an identity: this age key opens the databases.
     Identity {
         /// Its file.
         path: &'a Path,

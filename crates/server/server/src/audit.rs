@@ -27,7 +27,7 @@ use crate::{Log, ServerError};
 pub struct AuditSettings {
     /// Which file.
     pub target: AuditTarget,
-    /// Whether nobody may log in while it can't be written; else it is only told in the server's log.
+    /// Whether no one may log in while it can't be written; else it is only told in the server's log.
     pub refuses_logins: bool,
 }
 
@@ -114,7 +114,7 @@ impl AuditLog {
         })
     }
 
-    /// Writes an event. What can't be written is told in the server's log, once until it can be written again. False if nobody may log in for
+    /// Writes an event. What can't be written is told in the server's log, once until it can be written again. False if no one may log in for
     /// that reason.
     pub fn write(&self, event: &Event<'_>) -> bool {
         let Some(sink) = &self.sink else {

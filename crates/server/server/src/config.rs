@@ -18,7 +18,7 @@ pub struct Config {
     pub data: PathBuf,
     /// Whose identity opens them; if none is in force, an age key is made, or the one taken that was made before.
     pub access: Access,
-    /// Where to make that age key; the user's folder for configurations if nobody says.
+    /// Where to make that age key; the user's folder for configurations if no one says.
     pub new_identity: Option<PathBuf>,
     /// Where to listen. Port 0 takes any that is free.
     pub listen: SocketAddr,
@@ -149,7 +149,7 @@ impl Default for ServerLimits {
 }
 
 impl Config {
-    /// A server of this folder, as it is if nobody says anything else: on loopback, at SQL Server's port.
+    /// A server of this folder, as it is if no one says anything else: on loopback, at SQL Server's port.
     #[must_use]
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {

@@ -36,7 +36,7 @@ impl Connection {
         let _ = self.socket.shutdown(Shutdown::Write);
         afterwards.write(instance);
         let said = match outcome {
-            // Whoever looks whether the port is open is nothing to be told of.
+            // A probe of the port is not worth a line.
             Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
             Ok(Ended::Broken) => "the connection broke".to_owned(),
             Ok(Ended::Refused) => "ended by an error".to_owned(),
@@ -137,7 +137,7 @@ impl Connection {
         Ok((admitted, presence))
     }
 
-    /// Writes a login to the audit log. False if nobody may log in, since it can't be written.
+    /// Writes a login to the audit log. False if no one may log in, since it can't be written.
     fn note_login(&self, instance: &Instance, user: &str, outcome: &Result<(&String, u16), &Refusal>) -> bool {
         let event = Event {
             event: "LOGIN",

@@ -52,7 +52,7 @@ impl DataFolder {
     }
 }
 
-/// Whoever may look into the folder sees names and sizes, and whoever may write there can put files in the place of others.
+/// A user who may look into the folder sees names and sizes, and one who may write there can put files in the place of others.
 fn close_to_others(path: &Path) -> Result<(), ServerError> {
     let failed = |verb| {
         move |source| ServerError::Io {
@@ -91,7 +91,7 @@ fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
     }
 }
 
-/// The lock goes with the descriptor, however the process ends; the file stays, since whoever removed it would let a third one in.
+/// The lock goes with the descriptor, however the process ends; the file stays, since removing it would let a third process in.
 fn lock(folder: &Path) -> Result<File, ServerError> {
     let path = folder.join(LOCK);
     let failed = |source| ServerError::Io {

@@ -1,4 +1,4 @@
-//! The file descriptors of the process: raised to what the limits promise, and not left to whoever takes most.
+//! The file descriptors of the process: raised to what the limits promise, and not left to the one who takes most.
 //!
 //! - promise-kept: as many sessions are admitted as the process has descriptors for. The soft limit is raised to that at the start, as far
 //!   as the hard one allows; beyond, the start admits fewer sessions and says so.
@@ -53,7 +53,7 @@ impl Descriptors {
         Ok((Self::of(limit), Some(lowered)))
     }
 
-    /// Whether somebody who is no administrator may take more of them.
+    /// Whether someone who is no administrator may take more of them.
     pub fn has_room(&self) -> bool {
         // Where it can't be counted the limits of sessions have to do.
         open_count().is_none_or(|count| count.saturating_add(self.reserve) < self.limit)

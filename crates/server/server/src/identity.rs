@@ -1,4 +1,4 @@
-//! Whose identity opens the databases, where nobody names one.
+//! Whose identity opens the databases, where no one names one.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

@@ -116,7 +116,7 @@ impl Instance {
         self.config.password_cost
     }
 
-    /// How many passwords may be hashed at a time for logins: whoever hashes one enters here first.
+    /// How many passwords may be hashed at a time for logins: each hash enters here first.
     #[must_use]
     pub fn password_gate(&self) -> &PasswordGate {
         &self.password_gate
@@ -161,7 +161,7 @@ impl Instance {
         &self.lockout
     }
 
-    /// The hash of a password that nobody has: it is tried where there is no other to be tried.
+    /// The hash of a password that no one has: it is tried where there is no other to be tried.
     pub(crate) fn nobodys_password(&self) -> &PasswordHash {
         &self.nobodys_password
     }

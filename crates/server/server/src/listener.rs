@@ -48,7 +48,7 @@ struct SayAtDrop {
 }
 
 impl Listener {
-    /// Listens at an address, and takes nobody yet.
+    /// Listens at an address, and takes no one yet.
     ///
     /// # Errors
     /// [`ServerError::Listen`].
@@ -104,7 +104,7 @@ impl Listener {
         front.close();
     }
 
-    /// Waits for somebody, or for the event. Without listening, only for a while.
+    /// Waits for someone, or for the event. Without listening, only for a while.
     fn wait(&self, instance: &Instance, listens: bool) -> bool {
         let mut watched = [
             PollFd::new(&*self.event_fd, PollFlags::IN),

@@ -113,7 +113,7 @@ enum Room {
 }
 
 impl Lockout {
-    /// Nobody has failed yet.
+    /// No one has failed yet.
     pub fn new(limits: AttemptLimits) -> Self {
         Self {
             limits,

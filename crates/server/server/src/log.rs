@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Takes lines for people. What clients have sent may be in one: whoever shows it makes it printable.
+/// Takes lines for people. What clients have sent may be in one: what shows it makes it printable.
 #[derive(Clone)]
 pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
 
@@ -13,7 +13,7 @@ impl Log {
         Self(Arc::new(take))
     }
 
-    /// Says nothing to anybody.
+    /// Says nothing to anyone.
     #[must_use]
     pub fn silent() -> Self {
         Self::new(|_| {})

@@ -171,7 +171,7 @@ impl Master {
     }
 }
 
-/// Whoever makes a master.db makes its logins: one without the mark of the server's own identity is refused, whatever is said of others.
+/// The maker of a master.db makes its logins: one without the mark of the server's own identity is refused, whatever is said of others.
 fn own(access: &Access) -> Access {
     Access {
         origin: Some(OriginPolicy::Own),

@@ -141,7 +141,7 @@ static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 /// As many as are stretched at a time (`Limits::password_check_max`).
 const SPARE_COUNT_MAX: usize = 2;
 
-/// A password that nobody chose: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
+/// A password that no one chose: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
 #[must_use]
 pub fn random_password() -> Zeroizing<String> {
     loop {

@@ -1,9 +1,9 @@
-//! What comes before the login, where anybody can be.
+//! What comes before the login, where anyone can be.
 //!
-//! B1. There is a bounded number of places. Whoever comes when all are taken gets that of who has been here longest without sending a
-//!     login: so no crowd of half-open connections keeps anybody out. Only if all have sent one is the newcomer sent away.
-//! B2. Nobody stays beyond the login's time, however little of it each byte takes.
-//! B3. Whoever is here holds two buffers of TLS's size, a thread, and what TLS keeps: far less than 1 MiB, and may send 1 MiB.
+//! B1. There is a bounded number of places. A connection that comes when all are taken gets the place of the one that has been here longest without sending a
+//!     login: so no crowd of half-open connections keeps anyone out. Only if all have sent one is the newcomer sent away.
+//! B2. No one stays beyond the login's time, however little of it each byte takes.
+//! B3. Each connection here holds two buffers of TLS's size, a thread, and what TLS keeps: far less than 1 MiB, and may send 1 MiB.
 //! B4. One address has a quarter of the places at most. Of its own the longest makes room.
 //! B5. An eighth is for loopback, which B4 does not limit, and for addresses from which a login has come in since the server started. Only
 //!     for one of these does another of these make room, and only if no stranger can.
@@ -47,7 +47,7 @@ pub struct PendingLogin {
 pub struct Entered {
     /// The place.
     pub place: PendingLogin,
-    /// Whether somebody was sent away for it.
+    /// Whether someone was sent away for it.
     pub was_taken: bool,
 }
 
@@ -145,7 +145,7 @@ impl Guests {
 }
 
 impl PendingLogin {
-    /// Its login has come: it keeps the place until that is answered. False if the place is somebody else's by now.
+    /// Its login has come: it keeps the place until that is answered. False if the place is someone else's by now.
     pub fn keep(&self) -> bool {
         let mut guests = self.pending_logins.guests();
         let guest = guests.here.get_mut(&self.number);

@@ -1,6 +1,6 @@
 //! The sessions that live.
 //!
-//! G1. What a session counts is written by its own threads without a lock, and read by anybody.
+//! G1. What a session counts is written by its own threads without a lock, and read by anyone.
 //! G2. A thread that ends leaves its figures behind: sums over all sessions never go down.
 //! G3. What a session does just now is told by its thread ([`own`]), which knows its session.
 

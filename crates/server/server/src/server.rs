@@ -26,7 +26,7 @@ pub struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Tells whoever starts a server something.
+/// Reports what happens at a start.
 type Announce<'a> = dyn FnMut(Announcement<'_>) -> io::Result<()> + 'a;
 
 impl Server {

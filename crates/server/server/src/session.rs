@@ -1,7 +1,7 @@
 //! Sessions: requests in, programs run, tokens out.
 //!
 //! E1. Requests are answered in order, each whole before the next begins.
-//! E2. The machine decides what ends; the session writes what it is told, and ends when nobody is left.
+//! E2. The machine decides what ends; the session writes what it is told, and ends when no one is left.
 //! E3. What a request's text is wrong in is told the client; what its bytes are wrong in as well, and the session goes on if its message
 //!     was whole.
 //!

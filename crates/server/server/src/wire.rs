@@ -1,6 +1,6 @@
 //! One connection after login: requests in, packets out.
 //!
-//! Q1. The session's thread alone waits for the socket; it holds the state while it does. Nobody else waits for the state.
+//! Q1. The session's thread alone waits for the socket; it holds the state while it does. No one else waits for the state.
 //! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
 //!     kept for later, and then no more is read.
 
@@ -245,7 +245,7 @@ impl Shared {
         }
     }
 
-    /// Whether it is time to look, and nobody else does. Answers the time.
+    /// Whether it is time to look, and no one else does. Answers the time.
     fn is_due(&self) -> Option<u64> {
         let now_ns = coarse_now_ns();
         let due = self.look_next_ns.load(Ordering::Relaxed);

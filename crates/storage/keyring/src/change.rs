@@ -306,7 +306,7 @@ impl fmt::Display for Report {
     }
 }
 
-/// P3 of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state nobody will ask, and a clock that was wrong once is
+/// P3 of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state no one will ask, and a clock that was wrong once is
 /// not followed for ever.
 fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
     if superblock.state == State::Steady {

@@ -109,7 +109,7 @@ impl TableDefinition {
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
             return Err(PlanError::identity_twice(&self.name));
         }
-        // A primary key makes its column NOT NULL where nobody says otherwise.
+        // A primary key makes its column NOT NULL where no one says otherwise.
         let is_key = column.constraints.iter().any(is_primary);
         if is_key && column.nullable.is_none() {
             read.nullable = false;

@@ -55,7 +55,7 @@ impl TableDefinition {
     /// Reads what [`fmt::Display`] wrote, parsed.
     ///
     /// # Errors
-    /// What is wrong with it: a catalog that somebody else wrote to.
+    /// What is wrong with it: a catalog that someone else wrote to.
     pub fn of_tree(tree: &Tree) -> Result<Self, PlanError> {
         let mut statements = tree.statements.iter().map(|statement| &statement.kind);
         let Some(StatementKind::CreateTable(create)) = statements.next() else {

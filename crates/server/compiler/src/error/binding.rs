@@ -279,7 +279,7 @@ impl PlanError {
         Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
-    /// 8624: what runs is to stop. Nobody is told: the machine polls its host before it tells an error.
+    /// 8624: what runs is to stop. No one is told: the machine polls its host before it tells an error.
     #[must_use]
     pub fn interrupted() -> Self {
         Self::internal("a statement that is to stop")

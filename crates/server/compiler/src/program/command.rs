@@ -8,7 +8,7 @@
 pub struct Command;
 
 impl Command {
-    /// What has no number that anybody looks at.
+    /// What has no number that anyone looks at.
     pub const NONE: u16 = 0x00;
     /// `GRANT`'s opposite.
     pub const DENY: u16 = 0x99;

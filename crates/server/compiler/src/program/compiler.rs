@@ -186,7 +186,7 @@ impl<'a> Compiler<'a> {
 
     /// Leaves a statement to the host.
     ///
-    /// Errors: 137 and 1087 for a variable that it names and nobody declared.
+    /// Errors: 137 and 1087 for a variable that it names and no one declared.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
         // A procedure's variables are its own: its body is compiled by itself.
         if !matches!(statement.kind, StatementKind::Procedure(_)) {

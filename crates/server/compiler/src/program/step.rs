@@ -278,7 +278,7 @@ pub struct Throw {
 pub enum TransactionStatement {
     /// BEGIN TRANSACTION.
     Begin(Option<TransactionName>),
-    /// COMMIT, whose name nobody looks at.
+    /// COMMIT, whose name no one looks at.
     Commit {
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,

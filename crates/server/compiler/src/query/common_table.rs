@@ -1,7 +1,7 @@
 //! Common table expressions, recursive ones too.
 //!
 //! X1. Each is written once, before the statement; one that names itself gets a column more, its level, which is counted.
-//! X2. A view has its own: it sees none of whoever names it.
+//! X2. A view has its own: it sees none of the query that names it.
 
 use selenite_tsql::ast;
 

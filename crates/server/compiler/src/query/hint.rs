@@ -11,7 +11,7 @@ use crate::PlanError;
 impl QueryBinder<'_> {
     /// Notes what a table's hints ask for.
     ///
-    /// Errors: 321 for one that nobody has.
+    /// Errors: 321 for one that no one has.
     pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {
         for hint in hints {
             let name = hint.name.text.to_ascii_uppercase();

@@ -245,7 +245,7 @@ impl PlanError {
         Self::query(1056, 15, 1, text)
     }
 
-    /// 321: a hint that nobody has.
+    /// 321: a hint that no one has.
     pub(crate) fn unknown_hint(name: &str) -> Self {
         let text = format!(
             "\"{name}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to \

@@ -82,7 +82,7 @@ impl Answer {
         host.done(last)
     }
 
-    /// Nobody reads on.
+    /// No one reads on.
     pub(super) fn drop_pending(&mut self) {
         self.pending = None;
     }

@@ -428,14 +428,14 @@ impl Machine {
         self.answer.finish(done, host)
     }
 
-    /// Ends a request that nobody waits for.
+    /// Ends a request that no one waits for.
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
         self.answer.drop_pending();
         while self.drop_frame(host).is_some() {}
-        // Nobody is there to be told that nobody is there.
+        // No one is there to be told that no one is there.
         let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
-            // Nobody is there to be told that nobody is there.
+            // No one is there to be told that no one is there.
             let _ = self.end_transaction(TransactionStep::Rollback, host);
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Frame {
     pub(super) saved: Saved,
     /// Where its results go.
     pub(super) returns: Returns,
-    /// The status of a RETURN without a value: 10 less the severity of the last error that nobody caught.
+    /// The status of a RETURN without a value: 10 less the severity of the last error that no one caught.
     pub(super) status: i32,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Raised {
     pub(super) to_log: bool,
 }
 
-/// How far an error goes that nobody catches.
+/// How far an error goes that no one catches.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Reach {
     /// Its statement.

@@ -1,6 +1,6 @@
 //! What a machine asks of the session around it: to tell the client, and to do all that is not scalar.
 //!
-//! H1. The machine decides what ends, in which order things are told, and every DONE with its MORE: whoever implements
+//! H1. The machine decides what ends, in which order things are told, and every DONE with its MORE: what implements
 //!     [`Host`] writes tokens as they come, and none of its own but the rows, ENVCHANGEs and messages of what it is asked to do.
 //! H2. Before it calls anything that may write, the machine has told all that went before.
 //! H3. A [`Failure::Error`] is told by the machine, if no CATCH takes it: the host does not tell it as well.
@@ -146,7 +146,7 @@ pub enum Stop {
 pub enum Failure {
     /// An error of the statement.
     Error(PlanError),
-    /// There is nobody to go on for.
+    /// There is no one to go on for.
     Stop(Stop),
 }
 
@@ -155,7 +155,7 @@ pub enum Failure {
 pub enum TextFailure {
     /// What is wrong with it: at least one.
     Errors(Vec<PlanError>),
-    /// There is nobody to go on for.
+    /// There is no one to go on for.
     Stop(Stop),
 }
 

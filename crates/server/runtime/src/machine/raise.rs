@@ -12,7 +12,7 @@ use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 /// Why a request ends before its program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halt {
-    /// There is nobody to go on for.
+    /// There is no one to go on for.
     Stop(Stop),
     /// An error that was told.
     Batch,

@@ -184,7 +184,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the transaction whatever the host says: its error can only be that there is nobody left.
+    /// Ends the transaction whatever the host says: its error can only be that there is no one left.
     pub(super) fn end_transaction<H: Host + ?Sized>(
         &mut self,
         step: TransactionStep<'_>,

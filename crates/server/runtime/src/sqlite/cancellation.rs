@@ -83,7 +83,7 @@ impl Cancellation {
     /// Runs a statement that writes.
     ///
     /// # Errors
-    /// That of `body`; 8624 if it is not to begin, which nobody is told: the request ends with what stopped it.
+    /// That of `body`; 8624 if it is not to begin, which no one is told: the request ends with what stopped it.
     pub fn write<R, E: From<PlanError>>(
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
@@ -98,7 +98,7 @@ impl Cancellation {
         done
     }
 
-    /// Runs what is not to be stopped, since all of the transaction would go with it; whoever asks for it stops between its steps.
+    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its steps.
     pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
         self.writing.is_held.store(true, Ordering::Relaxed);
         let done = body();

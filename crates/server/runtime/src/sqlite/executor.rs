@@ -168,7 +168,7 @@ impl Executor<'_> {
         put_off.map_err(|error| trouble(&error))
     }
 
-    /// Has foreign keys checked at once again, and tells whether one is broken: then whoever runs the statement must undo it.
+    /// Has foreign keys checked at once again, and tells whether one is broken: then the caller must undo the statement.
     pub(crate) fn settle_references(&self) -> Result<bool, PlanError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";

@@ -60,7 +60,7 @@ impl Administration<'_, '_> {
             return Err(in_use());
         }
         self.transactions.close(record.id);
-        // Nobody opens it meanwhile.
+        // No one opens it meanwhile.
         let _closure = self.registry.close_for_restore(record.id).ok_or_else(in_use)?;
         let master = instance.master();
         let file = master.file(record.id).map_err(|fault| of_master(&fault))?;

@@ -3,7 +3,7 @@
 //! R1. `DISK = 'path'` is a folder of the engine's archives: each finished one is a backup set, and `FILE = n` counts them by the time
 //!     at which they were begun. What it is sealed for is who opens the database, whether that is encrypted or in clear.
 //! R2. The engine works on a thread of its own ([`attended`]): the session's thread tells how far it is and hears ATTENTION.
-//! R3. A database that is restored to is nobody else's meanwhile (`crate::database::database_registry`, H1), and has its name only when it is whole.
+//! R3. A database that is restored to is no one else's meanwhile (`crate::database::database_registry`, H1), and has its name only when it is whole.
 //! R4. What failed is told as SQL Server tells it: the reason, and behind it 3013, which is the statement's own error.
 
 mod attended;
@@ -41,7 +41,7 @@ pub(crate) struct Refused {
 pub(crate) enum Ended {
     /// With an error.
     Refused(Refused),
-    /// Nobody is left to go on for.
+    /// No one is left to go on for.
     Stopped(Failure),
 }
 

@@ -1,7 +1,7 @@
 //! DBCC: commands about databases and the server.
 //!
 //! D1. A command says what SQL Server's says, as far as it is true here. One that we do not have is refused by its name, one that
-//!     nobody has is error 2526.
+//!     no one has is error 2526.
 //! D2. Message 2528 ends each, unless NO_INFOMSGS is said.
 
 mod argument;

@@ -3,7 +3,7 @@
 use crate::Instance;
 use crate::master::{DatabaseRecord, LoginRecord, MasterError};
 
-/// A picture of both. Whoever changes either has [`super::DatabaseRegistry::reload`] take a new one.
+/// A picture of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
 #[derive(Clone, Default, Debug)]
 pub struct Directory {
     /// All databases, by rising id.

@@ -10,7 +10,7 @@
 //! | a user in no role | to use the database, temporary tables, and views of the system |
 //! | a login without a user | master, tempdb and msdb as `guest`, no other database |
 //!
-//! P1. What nobody is named for here, only `sysadmin` may: the match over statements has an answer for each of them.
+//! P1. What no one is named for here, only `sysadmin` may: the match over statements has an answer for each of them.
 //! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
 //!     only as long as users and roles are the same, since both are part of what its version counts ([`crate::catalog::schema`]).
 //! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
@@ -352,7 +352,7 @@ fn first(drop: &ast::Drop) -> String {
         .map_or_else(String::new, |name| name.name.text.clone())
 }
 
-/// Its own password may be changed by whoever knows the old one, and nothing else.
+/// Its own password may be changed by a client that knows the old one, and nothing else.
 fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     let ast::AlterLoginAction::With {
         password: Some(password),

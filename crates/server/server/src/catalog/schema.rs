@@ -1,8 +1,8 @@
 //! What is in a database: tables, views and procedures, read from SQLite's schema and the catalog.
 //!
 //! X1. SQLite's schema decides which tables there are and which columns they have; the catalog adds what SQLite can't hold. A table
-//!     that somebody made or changed with SQLite alone is seen as SQLite has it.
-//! X2. A schema is a value that never changes: whoever changes a database reads it again.
+//!     that someone made or changed with SQLite alone is seen as SQLite has it.
+//! X2. A schema is a value that never changes: a session that changes a database reads it again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -120,7 +120,7 @@ impl Schema {
         }
     }
 
-    /// What somebody sees of it.
+    /// What someone sees of it.
     #[must_use]
     pub fn seen_by(&self, permissions: &Permissions) -> Self {
         let mut seen = Self {

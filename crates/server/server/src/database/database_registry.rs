@@ -1,6 +1,6 @@
 //! The databases of a server, and an executor for each session.
 //!
-//! H1. A database that is restored to is open to nobody: whoever asks for it meanwhile gets 927.
+//! H1. A database that is restored to is open to no one: a session that asks for it meanwhile gets 927.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -33,7 +33,7 @@ pub struct DatabaseRegistry {
     closed: Mutex<HashSet<i32>>,
 }
 
-/// A database that nobody can open until this is dropped.
+/// A database that no one can open until this is dropped.
 pub struct Closure<'a> {
     database_registry: &'a DatabaseRegistry,
     id: i32,
@@ -105,7 +105,7 @@ impl DatabaseRegistry {
         &self.scans
     }
 
-    /// How many commits waited for how many syncs since the server began; nothing of a database that nobody has used.
+    /// How many commits waited for how many syncs since the server began; nothing of a database that no one has used.
     #[must_use]
     pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,7 +113,7 @@ impl DatabaseRegistry {
         shared.log.as_ref().map(LogSync::figures)
     }
 
-    /// Keeps everybody out of a database; none if somebody has it open.
+    /// Keeps everyone out of a database; none if someone has it open.
     pub fn close_for_restore(&self, id: i32) -> Option<Closure<'_>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.get(&id).is_some_and(|shared| Arc::strong_count(shared) > 1) {

@@ -1,6 +1,6 @@
 //! DROP DATABASE: its file and its name go, both of them or neither.
 //!
-//! D1. master.db says first that the database is being removed, and nobody sees it from then on; then its files go, the database first;
+//! D1. master.db says first that the database is being removed, and no one sees it from then on; then its files go, the database first;
 //!     then the name. A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
 //! D2. Only the database's own file is removed, known by the id in it. Another that lies there stays, as SQL Server keeps the files of a
 //!     database that it could not open.
@@ -66,7 +66,7 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
 
-/// D2. What is not there is nobody else's. A link is nobody's file: what it leads to stays, and so does it.
+/// D2. What is not there is no one else's. A link is no one's file: what it leads to stays, and so does it.
 ///
 /// # Errors
 /// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.

@@ -3,7 +3,7 @@
 //! E1. A file is opened in clear, too, as long as encryption was not switched on to its end: it is switched on within it. Then it has
 //!     to be encrypted, all of it, whatever lies under its name.
 //! E2. A file with another database's id is not opened, under whatever key it is. One of another program has none, and is.
-//! expected-commitment: nor under another master key than the one that was noted. Nobody without that key can make a file that has it; one
+//! expected-commitment: nor under another master key than the one that was noted. No one without that key can make a file that has it; one
 //!     whose master key was renewed by the command line is accepted by an administrator (`sp_accept_database`).
 //! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
 
@@ -66,7 +66,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
     Err(inaccessible(instance, record, &why))
 }
 
-/// The same of a file that nobody knows yet.
+/// The same of a file that no one knows yet.
 pub fn plain_access(access: &Access) -> Access {
     Access {
         allow_plain: true,

@@ -35,7 +35,7 @@ pub struct FileState {
     pub suite: String,
     /// How many percent of the pages are done, while something is done to all; 0 else.
     pub percent: f64,
-    /// Whether somebody is at it.
+    /// Whether someone is at it.
     pub is_running: bool,
     /// Whether it was suspended.
     pub is_paused: bool,

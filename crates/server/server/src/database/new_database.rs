@@ -1,9 +1,9 @@
 //! CREATE DATABASE: a name and a file, both of them or neither.
 //!
-//! N1. master.db says first that the database is being made, which nobody sees, and then which file it will be. The file is made whole under
+//! N1. master.db says first that the database is being made, which no one sees, and then which file it will be. The file is made whole under
 //!     a draft's name, and gets its own in one step and only where nothing has it. Then master.db says that the database is there.
 //! N2. A kill between two of these is put right by the next start ([`crate::database::unfinished`]): by the noted id it is known whether the file is ours.
-//! N3. The draft is named by the database's id, which nobody else has meanwhile: what has that name was left by a kill.
+//! N3. The draft is named by the database's id, which no one else has meanwhile: what has that name was left by a kill.
 
 use std::path::{Path, PathBuf};
 
@@ -72,7 +72,7 @@ impl<'a> NewDatabase<'a> {
         let record = master.add_database(name)?;
         let new = Self {
             master,
-            // Nobody else makes a file under a draft's name, and from here on its commitment tells it.
+            // No one else makes a file under a draft's name, and from here on its commitment tells it.
             access: Access {
                 origin: Some(OriginPolicy::Any),
                 ..plain_access(access)

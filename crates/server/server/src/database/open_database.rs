@@ -39,7 +39,7 @@ pub struct SharedDatabase {
     pub log: Option<LogSync>,
     /// The next numbers of its tables.
     pub identities: Identities,
-    /// DELAYED_DURABILITY; none until somebody has connected.
+    /// DELAYED_DURABILITY; none until someone has connected.
     durability: Mutex<Option<DelayedDurability>>,
     /// Rises with each change of definitions by this server.
     epoch: AtomicU64,
@@ -80,7 +80,7 @@ pub struct OpenDatabase {
 }
 
 impl SharedDatabase {
-    /// One that nobody has open yet.
+    /// One that no one has open yet.
     pub fn new(record: DatabaseRecord, path: Option<PathBuf>, waits: Arc<Waits>) -> Self {
         if let Some(path) = &path {
             note_file(path, record.id);
@@ -111,7 +111,7 @@ impl SharedDatabase {
         if table.sqlite.schema != "main" {
             return Ok(None);
         }
-        // Nobody has taken a number since the server began: the file says which was last. A table that is not committed has none.
+        // No one has taken a number since the server began: the file says which was last. A table that is not committed has none.
         let Some(connection) = self.reader(instance)? else {
             return Ok(None);
         };
@@ -199,7 +199,7 @@ pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Res
     open_expected(instance, record, |access| look_by(path, access))
 }
 
-/// The same of a file that nobody else knows.
+/// The same of a file that no one else knows.
 ///
 /// # Errors
 /// What SQLite and the VFS say.
@@ -352,7 +352,7 @@ impl OpenDatabase {
         }
     }
 
-    /// Refuses to write what nobody could acknowledge.
+    /// Refuses to write what no one could acknowledge.
     ///
     /// # Errors
     /// 9001.
@@ -399,7 +399,7 @@ impl OpenDatabase {
 
 /// Other processes hold SQLite's locks for a commit, or for a batch of re-encryption.
 const OPENING_WAIT: Duration = Duration::from_secs(30);
-/// How long SQLite itself waits for another process: whoever has more time asks it again, and looks for ATTENTION between.
+/// How long SQLite itself waits for another process: a caller with more time asks it again, and looks for ATTENTION between.
 const BUSY_WAIT: Duration = Duration::from_millis(10);
 /// The first epoch of the next database that is opened.
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);

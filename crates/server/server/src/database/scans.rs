@@ -307,7 +307,7 @@ impl Work {
             match reencrypt(&Disk, &self.path, &self.access, &how, &watch) {
                 Ok(_) => return Ok(true),
                 Err(EngineError::Interrupted | EngineError::Unfinished { .. }) => return Ok(false),
-                // Somebody has come to its end meanwhile.
+                // Someone has come to its end meanwhile.
                 Err(EngineError::Key(KeyError::NotUnderWay)) => return Ok(true),
                 Err(EngineError::Busy { .. } | EngineError::UnderWay { .. }) => {
                     if self.course.is_interrupted() {

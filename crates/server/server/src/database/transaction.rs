@@ -4,7 +4,7 @@
 //!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
 //! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
 //!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the write queue). A ring that a client closes by
-//!     waiting itself is seen by nobody: every wait has an end (1222).
+//!     waiting itself is seen by no one: every wait has an end (1222).
 //! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
 //! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
 //!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`cancellation`). Then nothing of the client's is done any more
@@ -113,8 +113,8 @@ impl Transaction {
         self.database.check_log()?;
         let timeout = LockTimeout::of(timeout);
         let waits = (session, self.database.shared.waits.as_ref());
-        // Everybody is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
-        // them alone. Logins are written to the file, too, and must not wait for somebody's idle transaction.
+        // Everyone is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
+        // them alone. Logins are written to the file, too, and must not wait for someone's idle transaction.
         let id = self.database.shared.record.id;
         let is_everybodys = [MASTER, TEMPDB].contains(&id);
         let (write_queue, begin) = if is_everybodys {
@@ -149,7 +149,7 @@ impl Transaction {
     /// Ends it for good, and waits for the disk.
     ///
     /// # Errors
-    /// What SQLite says: then it is rolled back. 9001 if nobody knows whether it is on the disk.
+    /// What SQLite says: then it is rolled back. 9001 if no one knows whether it is on the disk.
     pub fn commit(&mut self) -> Result<(), PlanError> {
         let commit = self.commit_unsynced(None)?;
         self.database.wait_for_disk(commit)

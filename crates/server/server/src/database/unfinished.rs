@@ -57,7 +57,7 @@ impl Settlement<'_> {
         self.tell_strangers();
     }
 
-    /// Puts right what was begun with one database. Nobody else has it open.
+    /// Puts right what was begun with one database. No one else has it open.
     pub fn one(&self, file: &DatabaseFile) {
         self.settle(file, None);
     }
@@ -74,7 +74,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Learns of a file what nobody has noted yet.
+    /// Learns of a file what no one has noted yet.
     fn look_at(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Result<(), MasterError> {
         let mut known = file.clone();
         if known.commitment.is_none()
@@ -143,7 +143,7 @@ impl Settlement<'_> {
         });
         match state.as_ref().and_then(|state| Some((state.database_id?, state))) {
             Some((id, state)) => self.adopt(file, id, state)?,
-            // It is opened by nobody that expects another.
+            // It is opened by no one that expects another.
             None => self.master.finish_file(file.database_id)?,
         }
         self.remove_drafts(file)
@@ -191,7 +191,7 @@ impl Settlement<'_> {
             origin: origin.or(present.origin),
             ..present
         };
-        // What is not there, or not to be opened, is told by whoever opens it.
+        // What is not there, or not to be opened, is reported when it is opened.
         load_commitment(&path, &access).ok().flatten()
     }
 

@@ -1,7 +1,7 @@
 //! Who may write to a database: one session at a time, in the order of coming.
 //!
-//! N1. A session waits in one queue at a time, for whoever is first in it. So who waits for whom is a chain, and a session that would
-//!     close it to a ring is told so instead of waiting: nobody else could end it. No ring comes about but by the last of its waits,
+//! N1. A session waits in one queue at a time, for the one that is first in it. So who waits for whom is a chain, and a session that would
+//!     close it to a ring is told so instead of waiting: no one else could end it. No ring comes about but by the last of its waits,
 //!     and each looks, under one lock, before it waits.
 
 use std::collections::{HashMap, VecDeque};
@@ -36,12 +36,12 @@ pub struct WritePermit {
     number: u64,
 }
 
-/// Why it is nobody's turn.
+/// Why it is no one's turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoPermit<E> {
     /// It took too long.
     TimedOut,
-    /// Whoever was asked meanwhile says so.
+    /// The poll says so.
     Stopped(E),
     /// The first in the queue waits, over however many others, for who would wait here.
     Deadlock,
@@ -142,7 +142,7 @@ impl Waits {
     fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
         if write_queue.first().is_some_and(|(first, _)| first == number) {
-            // Whoever was before it has gone meanwhile: it does not wait at all.
+            // The one before it has gone meanwhile: it does not wait at all.
             return true;
         }
         let mut next = Some(write_queue);

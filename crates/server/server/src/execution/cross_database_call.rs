@@ -94,7 +94,7 @@ impl SessionExecutor<'_> {
         Ok(Some(before))
     }
 
-    /// E1. The caller's database is in use again. Nobody hears of what keeps it from being looked at: the next statement does.
+    /// E1. The caller's database is in use again. No one hears of what keeps it from being looked at: the next statement does.
     pub(crate) fn come_back(&mut self, before: Option<i32>) {
         let Some(before) = before else { return };
         if let Ok(left) = self.move_to(before) {

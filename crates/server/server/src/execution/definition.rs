@@ -113,7 +113,7 @@ impl Work<'_> {
         Ok(self.catalog.schema.table(own).cloned())
     }
 
-    /// Refuses a name that is taken, or that nobody may use.
+    /// Refuses a name that is taken, or that no one may use.
     fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
         let own = name.name.text.as_str();
         let is_taken = if is_temporary(own) {

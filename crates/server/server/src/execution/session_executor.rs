@@ -474,7 +474,7 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// The frame that began last ends, and tells which database to come back to. Nobody hears of what SQLite says: what stays behind
+    /// The frame that began last ends, and tells which database to come back to. No one hears of what SQLite says: what stays behind
     /// is empty, or goes with the session.
     pub(crate) fn end_frame(&mut self) -> Option<i32> {
         let frame = self.frames.end()?;

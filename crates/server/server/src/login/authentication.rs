@@ -31,7 +31,7 @@ pub struct Afterwards(Option<Outcome>);
 enum Outcome {
     /// A login, and its failures from now on.
     Known(i64, Attempts),
-    /// There is no such login. As much is written as for one that there is: whoever logs in next waits as long.
+    /// There is no such login. As much is written as for one that there is: the next login waits as long.
     Unknown,
 }
 

@@ -9,7 +9,7 @@ use crate::instance::VERSION;
 use crate::login::{LineSink, Refusal};
 use crate::transport::{Line, LineError, TlsSetup, WaitMode};
 
-/// Somebody who wants to come in.
+/// Someone who wants to come in.
 pub struct Arrival {
     /// Who, and how; or why that is no login.
     pub login: Result<Login, Refusal>,
@@ -22,7 +22,7 @@ pub struct Arrival {
 /// Agrees on encryption and reads the login.
 ///
 /// # Errors
-/// Any of [`LineError`]: there is nobody to be told anything.
+/// Any of [`LineError`]: there is no one to be told anything.
 pub fn greet(
     line: &mut Line,
     reader: &mut MessageReader,

@@ -17,7 +17,7 @@ pub enum Refusal {
     Locked,
     /// Too many wrong passwords came from the client's address.
     TooManyFailures,
-    /// Nobody may log in by it.
+    /// No one may log in by it.
     Disabled,
     /// A new password has to be chosen.
     MustChange,

@@ -31,7 +31,7 @@ pub(crate) struct DatabaseFile {
     pub unfinished: Option<Unfinished>,
     /// The id in its superblock, if it was seen.
     pub file_id: Option<DatabaseId>,
-    /// The commitment of its master key, if it was seen. Nobody can make another file that has it.
+    /// The commitment of its master key, if it was seen. No one can make another file that has it.
     pub commitment: Option<[u8; 32]>,
     /// The id of the file that is about to take its place.
     pub next_file_id: Option<DatabaseId>,

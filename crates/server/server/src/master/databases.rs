@@ -52,7 +52,7 @@ impl Master {
         self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
 
-    /// Gives a new database the lowest id that is free, from 5 up. Nobody sees it before [`Master::finish_file`]; its file is the
+    /// Gives a new database the lowest id that is free, from 5 up. No one sees it before [`Master::finish_file`]; its file is the
     /// caller's to make.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ pub struct LoginRecord {
     pub sid: [u8; 16],
     /// Whether it may do everything.
     pub is_administrator: bool,
-    /// Whether nobody may log in by it.
+    /// Whether no one may log in by it.
     pub is_disabled: bool,
     /// Whether a new password has to be chosen before anything else.
     pub must_change: bool,
@@ -52,7 +52,7 @@ pub struct Attempts {
     pub failure_count: u32,
     /// When the last was: seconds since 1970-01-01 UTC.
     pub failure_last: i64,
-    /// Until when nobody may try; 0 if anybody may.
+    /// Until when no one may try; 0 if anyone may.
     pub locked_until: i64,
 }
 
@@ -164,7 +164,7 @@ impl Master {
         })
     }
 
-    /// Lets nobody log in by it, or lets them again.
+    /// Lets no one log in by it, or lets them again.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; what SQLite says.

@@ -24,7 +24,7 @@ pub enum MasterError {
     Version(i64),
     /// The file: it is a database, and not a master.db. The name of a table that no master.db has.
     NotMaster(String),
-    /// The caller: nobody could be told the first password.
+    /// The caller: no one could be told the first password.
     NotTold(io::Error),
     /// The file, the key, or the machine.
     Engine(EngineError),

@@ -181,7 +181,7 @@ fn databases_get_the_lowest_id_that_is_free() {
     let master = create(&place);
     let add = |name| {
         let added = master.add_database(&DatabaseName::new(name).unwrap())?;
-        // Nobody sees it before.
+        // No one sees it before.
         assert_eq!(master.database(name).unwrap(), None);
         assert_eq!(master.database_of(added.id).unwrap(), None);
         master.finish_file(added.id).unwrap();

@@ -31,7 +31,7 @@ pub enum NamedRelation {
 
 impl NamedRelation {
     /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
-    /// whoever may read it (ownership chaining). What the server shows is nobody's to give.
+    /// whose readers may read it (ownership chaining). What the server shows is no one's to give.
     #[must_use]
     pub fn is_of_the_owner(&self) -> bool {
         match self {
@@ -278,7 +278,7 @@ fn is_queried(top: Option<&ast::Top>) -> bool {
 }
 
 /// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
-/// owners'. Views that show everybody the asker's own session are made of that alone.
+/// owners'. Views that show everyone the asker's own session are made of that alone.
 fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {

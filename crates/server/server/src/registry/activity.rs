@@ -1,6 +1,6 @@
 //! What a session does just now, as others see it.
 //!
-//! A1. The session's thread writes it (`own.rs`); anybody reads it. What is written for each request takes a lock that nobody
+//! A1. The session's thread writes it (`own.rs`); anyone reads it. What is written for each request takes a lock that no one
 //!     holds for longer than a copy.
 //! A2. What is told of a session that waits for a request is that of its last one.
 

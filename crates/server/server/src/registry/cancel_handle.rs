@@ -15,7 +15,7 @@ pub enum CancelReason {
 
 /// Ends a connection from outside: its thread is told, and every wait for the socket ends at once.
 pub struct CancelHandle {
-    /// The connection's thread has it: when that is done, the socket is closed, whoever still has a cancel handle.
+    /// The connection's thread has it: when that is done, the socket is closed, also if a cancel handle is left.
     socket: Weak<TcpStream>,
     cancelled: AtomicU8,
 }
@@ -35,7 +35,7 @@ impl CancelHandle {
             CancelReason::Killed => KILLED,
             CancelReason::Stopping => STOPPING,
         };
-        // In this order: whoever is woken by the socket finds the reason.
+        // In this order: a thread that the socket wakes finds the reason.
         let _ = self
             .cancelled
             .compare_exchange(FREE, state, Ordering::AcqRel, Ordering::Acquire);

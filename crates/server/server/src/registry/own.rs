@@ -1,6 +1,6 @@
 //! What the calling thread tells of the session that it serves.
 //!
-//! W1. A session is one thread's (S1 of the plan), which is told when it enters the registry: so whoever waits, deep below the
+//! W1. A session is one thread's (S1 of the plan), which is told when it enters the registry: so code that waits, deep below the
 //!     session, needs no handle. On a thread that serves no session nothing is told, and nothing counted.
 
 use std::cell::RefCell;

@@ -99,7 +99,7 @@ fn what_a_thread_has_cost_is_counted_after_its_end() {
                 let entry = place.entry().clone();
                 move || {
                     let _own = entry.adopt_this_thread();
-                    // Nobody sends: it gives its processor up until this thread has seen that it did.
+                    // No one sends: it gives its processor up until this thread has seen that it did.
                     begins.recv().unwrap_err();
                 }
             });

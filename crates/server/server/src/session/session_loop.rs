@@ -254,7 +254,7 @@ impl<'a> SessionLoop<'a> {
                 };
             }
             machine::Ended::Attention => {
-                // Noted by whoever stopped the machine; a second one comes with the next message.
+                // Noted by what stopped the machine; a second one comes with the next message.
                 let _ = self.wire.take_attention();
                 self.cut_short()
             }
@@ -305,7 +305,7 @@ impl<'a> SessionLoop<'a> {
 /// The session as after its login.
 ///
 /// # Errors
-/// Nobody is left, or the executor can't go on: that was told.
+/// No one is left, or the executor can't go on: that was told.
 pub(crate) fn reset_session(
     machine: &mut Machine,
     host: &mut SessionHost<'_>,

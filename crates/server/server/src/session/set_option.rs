@@ -145,7 +145,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
     Ok(target.reply.info(5703, &text, name.position.line)?)
 }
 
-/// Nobody is ever a deadlock's victim here: what the priority is does not matter.
+/// No one is ever a deadlock's victim here: what the priority is does not matter.
 fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> Result<(), PlanError> {
     let is_known = match word {
         Some(word) => ["LOW", "NORMAL", "HIGH"]

@@ -187,7 +187,7 @@ const USED_COLUMN: &[ColumnSpec] = &[
     ("COLUMN_NAME", NAME, true),
 ];
 
-/// Keys use their columns, foreign keys their own. Which columns a check uses nobody has written down, but for one that was written at
+/// Keys use their columns, foreign keys their own. Which columns a check uses no one has written down, but for one that was written at
 /// a column.
 fn used_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();

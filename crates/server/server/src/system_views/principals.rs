@@ -147,7 +147,7 @@ fn sql_logins(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             Cell::Null,
             login.checks_policy,
             login.checks_expiration,
-            // Nobody is shown it.
+            // No one is shown it.
             Cell::Null,
         ]
     };

@@ -1,4 +1,4 @@
-//! Bytes that came and nobody has taken yet.
+//! Bytes that came and no one has taken yet.
 
 use zeroize::Zeroize;
 

@@ -154,7 +154,7 @@ impl Handover {
     }
 }
 
-/// Whoever waits for a thread that ended, in whatever way, is told.
+/// Wakes what waits for a thread that ended, in whatever way.
 struct EndAtDrop<'a>(&'a Handover);
 
 impl Drop for EndAtDrop<'_> {

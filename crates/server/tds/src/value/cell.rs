@@ -166,7 +166,7 @@ impl Cell {
         self.is_nullable
     }
 
-    /// A type of fixed length, or its kin that knows NULL and has its size before each value.
+    /// A type of fixed length, or the related type that knows NULL and has its size before each value.
     fn fixed_or(&self, fixed: u8, nullable: u8, size: u8, out: &mut Vec<u8>) {
         if self.is_nullable {
             out.extend([nullable, size]);

@@ -261,7 +261,7 @@ impl fmt::Display for ConversionError {
 
 impl std::error::Error for ConversionError {}
 
-/// A value's type as messages about values name it: padded types by their unpadded kin, decimal as numeric.
+/// A value's type as messages about values name it: padded types as the unpadded ones, decimal as numeric.
 fn source_name(from: &DataType) -> &'static str {
     match (from.family(), from.is_padded(), from.is_national()) {
         (Family::Text, true, false) => "varchar",

@@ -10,7 +10,7 @@ use crate::{DataType, DatePart};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DateError {
-    /// 289: arguments of DATEFROMPARTS or its kin that make no date.
+    /// 289: arguments of DATEFROMPARTS and related functions that make no date.
     Parts {
         /// What was to be made.
         to: DataType,

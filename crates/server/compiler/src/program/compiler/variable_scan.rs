@@ -1,5 +1,5 @@
 //! The variables that a statement names, seen in its text: the host binds it only when it first runs, and a name that
-//! nobody declared must be refused before.
+//! no one declared must be refused before.
 
 use selenite_tsql::ast::Position;
 

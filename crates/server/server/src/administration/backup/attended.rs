@@ -11,7 +11,7 @@ use selenite_runtime::machine::Stop;
 use super::{Ended, tell};
 use crate::execution_context::ExecutionContext;
 
-/// What the engine answered, or that nobody waits for it any more.
+/// What the engine answered, or that no one waits for it any more.
 pub(crate) enum Answer<R> {
     /// It is done, or failed.
     Done(Result<R, EngineError>),
@@ -88,7 +88,7 @@ pub(crate) fn attend<R: Send>(
         Err(panic) => std::panic::resume_unwind(panic),
     };
     match (outcome, stopped) {
-        // What is done is done, whoever wants to hear of it.
+        // What is done is done, also if the client is gone.
         (Ok(done), _) => Ok(Answer::Done(Ok(done))),
         (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
         (Err(_), Some(other)) => Err(other),

@@ -40,7 +40,7 @@ impl Administration<'_, '_> {
         let instance = self.session.instance;
         let device = Device::of(&backup.devices, words, instance.data_folder())?;
         let (sets, others) = device.sets(true)?;
-        // Nobody drops it meanwhile.
+        // No one drops it meanwhile.
         let held = self.registry.database(instance, &record).map_err(Refused::because)?;
         let how = Backup {
             level: match options.in_full {

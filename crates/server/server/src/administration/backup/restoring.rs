@@ -119,7 +119,7 @@ impl Administration<'_, '_> {
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
         let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
-        // Nobody has it open. What can't be told has to bear the mark of the server's identity when it is opened.
+        // No one has it open. What can't be told has to bear the mark of the server's identity when it is opened.
         let known = load_commitment(&path, &plain_access(instance.access())).ok().flatten();
         let commitment = known
             .filter(|(id, _)| *id == restored.database_id)
@@ -247,7 +247,7 @@ impl Administration<'_, '_> {
 
 /// Refuses a backup of another database than the one that is there.
 fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
-    // A file that this process has open is told as in use: nobody of this server has it.
+    // A file that this process has open is told as in use: no one of this server has it.
     let present = inspect(&Disk, path);
     let is_same = match present {
         Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,

@@ -145,7 +145,7 @@ pub(crate) fn of_engine(device: &str, why: &EngineError) -> PlanError {
         return of_store(device, store);
     }
     if let EngineError::Backup(BackupError::Key { .. }) | EngineError::Key(_) = why {
-        // SQL Server names the certificate that it lacks; whoever has none of the keys can't know its name.
+        // SQL Server names the certificate that it lacks; a server that has none of the keys can't know its name.
         return error(3279, format!("Access is denied: {why}."));
     }
     if let EngineError::NoRoom { .. } = why {

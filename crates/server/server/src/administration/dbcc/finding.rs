@@ -18,7 +18,7 @@ pub(crate) struct Finding {
 pub(crate) struct Findings {
     /// As many as are told.
     pub told: Vec<Finding>,
-    /// Space that nobody owns, or two do.
+    /// Space that no one owns, or two do.
     pub allocation_errors: u64,
     /// All others.
     pub consistency_errors: u64,

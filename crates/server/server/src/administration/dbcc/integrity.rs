@@ -64,7 +64,7 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether it is about the list of free pages, or pages that nobody owns (checkList and sqlite3BtreeIntegrityCheck in btree.c).
+/// Whether it is about the list of free pages, or pages that no one owns (checkList and sqlite3BtreeIntegrityCheck in btree.c).
 fn is_allocation(fault: &str) -> bool {
     fault.starts_with("Freelist: ") || fault.ends_with(": never used") || fault.contains("free-page count")
 }
@@ -92,7 +92,7 @@ pub(crate) fn extents(connection: &Connection, table: Option<&str>) -> rusqlite:
     rows?.collect()
 }
 
-/// More than anybody reads, and less than memory is taken for.
+/// More than anyone reads, and less than memory is taken for.
 const FAULTS_MAX: i64 = 10_000;
 
 #[cfg(test)]

@@ -64,7 +64,7 @@ impl Administration<'_, '_> {
             }
             let interrupts = self.session.interrupts.clone();
             let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
-                // One that can't be opened has a log that nobody can look into.
+                // One that can't be opened has a log that no one can look into.
                 rows.push(row(&record.name, log_size(&path), None));
                 continue;
             };

@@ -20,7 +20,7 @@ impl Options {
     /// Those of a list.
     ///
     /// # Errors
-    /// 40510 for one that SQL Server has, 155 for one that nobody has.
+    /// 40510 for one that SQL Server has, 155 for one that no one has.
     pub fn of(written: &[Setting]) -> Result<Self, PlanError> {
         let mut options = Self::default();
         for setting in written {

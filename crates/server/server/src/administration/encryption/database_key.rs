@@ -64,10 +64,10 @@ impl Subject {
         noted.map_err(|fault| of_master(&fault))
     }
 
-    /// Waits until nobody of this server writes to it.
+    /// Waits until no one of this server writes to it.
     ///
     /// # Errors
-    /// 1222; that nobody is left to go on for.
+    /// 1222; that no one is left to go on for.
     fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
         let timeout = execution.state.lock_timeout();
         let session = own::spid();
@@ -221,7 +221,7 @@ impl Administration<'_, '_> {
     /// What a database's file says. Where that is that a scan is over, its thread is waited for.
     ///
     /// # Errors
-    /// What the engine says; that nobody is left to go on for.
+    /// What the engine says; that no one is left to go on for.
     pub(crate) fn settled(
         &self,
         subject: &Subject,
@@ -307,7 +307,7 @@ fn replace_slot(
     let (access, _held) = marking(instance, subject)?;
     let replaced = keys::replace(&Disk, &subject.path, &access, &key.slot, &certificate.recipient, &label);
     if matches!(replaced, Err(EngineError::Key(KeyError::NoSuchSlot { .. }))) {
-        // Somebody has taken it away: `selenite keys remove`.
+        // Someone has taken it away: `selenite keys remove`.
         return add_slot(instance, subject, certificate);
     }
     slot_added(replaced, subject)

@@ -192,7 +192,7 @@ pub fn in_sqlite(place: &Path, database: &str) -> Connection {
     Connection::open_with_flags(access.uri(&path).as_str(), flags).unwrap()
 }
 
-/// A port that is free, below those that the system gives to whoever connects, and another for each bench.
+/// A port that is free, below those that the system gives to clients, and another for each bench.
 fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     for _ in 0..10_000 {

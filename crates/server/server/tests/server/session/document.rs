@@ -1,6 +1,6 @@
 //! `docs/TSQL.md`: what of T-SQL there is, made by asking a server and the code's own tables.
 //!
-//! T1. A state is what a server answers to the form that stands beside it, never what somebody believes.
+//! T1. A state is what a server answers to the form that stands beside it, never what someone believes.
 //! T2. A kind of statement that the parser knows and the page does not is an error of the compiler or of a test.
 
 mod errors;

@@ -22,7 +22,7 @@ fn ok(client: &mut Client, text: &str) {
     assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
-/// Everybody is a user of master and tempdb, without a right there: nobody's idle transaction may stop logins or administration.
+/// Everyone is a user of master and tempdb, without a right there: no one's idle transaction may stop logins or administration.
 #[test]
 fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
     let bench = Bench::new();
@@ -63,7 +63,7 @@ fn read_committed_keeps_no_snapshot_between_statements() {
     assert_eq!(reader.int("SELECT b FROM t"), 10);
     ok(&mut writer, "UPDATE t SET b = 20");
     assert_eq!(reader.int("SELECT b FROM t"), 20);
-    // Nor did reading keep anybody from writing, or from what comes next.
+    // Nor did reading keep anyone from writing, or from what comes next.
     ok(&mut reader, "UPDATE t SET b = b + 1");
     ok(&mut reader, "COMMIT");
     assert_eq!(writer.int("SELECT b FROM t"), 21);
@@ -116,7 +116,7 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
     let bench = Bench::limited(limits);
     let (mut first, mut second) = two(&bench);
     ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
-    // One thread has both: while the second waits nobody can commit the first.
+    // One thread has both: while the second waits no one can commit the first.
     for timeout in ["-1", "3600000"] {
         ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
         assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
@@ -137,7 +137,7 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
             &mut reader,
             &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
         );
-        // BEGIN itself keeps nobody out.
+        // BEGIN itself keeps no one out.
         ok(&mut writer, "UPDATE t SET b = 11");
         assert_eq!(reader.int("SELECT b FROM t"), 11, "{level}");
         ok(&mut writer, "SET LOCK_TIMEOUT 50");
@@ -347,7 +347,7 @@ fn who_would_wait_in_a_ring_is_the_victim() {
     ok(&mut second, "USE e BEGIN TRAN INSERT INTO t VALUES (2, 0)");
     first.ask("USE e INSERT INTO t VALUES (3, 0)");
     second.ask("USE d INSERT INTO t VALUES (3, 0)");
-    // Whoever came last.
+    // The one that came last.
     let second_answer = second.answer().unwrap();
     let first_answer = if second_answer.errors().is_empty() {
         let answer = first.answer().unwrap();

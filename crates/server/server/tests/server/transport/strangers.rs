@@ -44,7 +44,7 @@ fn a_thousand_half_open_connections_keep_nobody_out() {
         let _ = stranger.write_all(&hello[..sent]);
         crowd.push(stranger);
     }
-    // Whoever would have to wait for them would wait for ever: their time to log in does not end here.
+    // A client that had to wait for them would wait for ever: their time to log in does not end here.
     assert!(bench.client(Mode::On).works());
     assert!(bench.client(Mode::Strict).works());
     assert!(session.works());

@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast::{Statement, StatementKind, Transaction};
 
-/// The name of a kind. Whoever adds one adds it to [`ALL`], and a form of it to the page.
+/// The name of a kind. To add one, add it to [`ALL`], and a form of it to the page.
 pub fn name(kind: &StatementKind) -> &'static str {
     match kind {
         StatementKind::Block(_) => "BEGIN .. END",
