@@ -31,7 +31,7 @@ pub enum NamedRelation {
 
 impl NamedRelation {
     /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
-    /// whose readers may read it (ownership chaining). What the server shows is no one's to give.
+    /// everyone who may read it (ownership chaining). What the server shows is no one's to give.
     #[must_use]
     pub fn is_of_the_owner(&self) -> bool {
         match self {
