@@ -82,7 +82,7 @@ const LEVELS: [(&str, &str); 5] = [
     ),
     (
         "REPEATABLE READ",
-        "enters the queue of writers at once, so that nobody else writes meanwhile",
+        "enters the queue of writers at once, so that no one else writes meanwhile",
     ),
     ("SERIALIZABLE", "as REPEATABLE READ"),
     (
