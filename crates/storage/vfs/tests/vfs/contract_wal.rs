@@ -196,3 +196,60 @@ fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
         assert_eq!(heads(&reader), 0);
     }
 }
+
+/// sqlite.org/isolation.html: "Once a read transaction has started, the reader continues to see an unchanging snapshot of the
+/// database file as it existed at the moment in time when the read transaction started"; sqlite.org/rescode.html,
+/// SQLITE_BUSY_SNAPSHOT: a reader "tries to promote to a write transaction but finds that another database connection has
+/// already written to the database". Both hold for each attached database, until the transaction of all of them ends. So a
+/// session that has written to one database and wants the newest rows of another can't read them by one connection.
+#[test]
+fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewhere() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let (home, other) = ("/snapshot/home.db", "/snapshot/other.db");
+    let writer = open_wal(&Opening::encrypted(other, &key));
+    let connection = open_wal(&Opening::encrypted(home, &key));
+    let uri = Opening::encrypted(other, &key).uri();
+    connection.execute("ATTACH ?1 AS other", [&uri]).unwrap();
+    connection
+        .execute_batch("BEGIN; INSERT INTO main.t VALUES (1, zeroblob(1))")
+        .unwrap();
+    let count = || -> i64 {
+        let sql = "SELECT count(*) FROM other.t";
+        connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    };
+    assert_eq!(count(), 0);
+    writer.execute("INSERT INTO t VALUES (1, zeroblob(1))", []).unwrap();
+    assert_eq!(count(), 0, "the snapshot stays");
+    let refused = connection.execute("INSERT INTO other.t VALUES (2, zeroblob(1))", []);
+    let code = refused.unwrap_err().sqlite_error().map(|error| error.extended_code);
+    assert_eq!(code, Some(rusqlite::ffi::SQLITE_BUSY_SNAPSHOT));
+    assert!(
+        connection.execute_batch("DETACH other").is_err(),
+        "a database that a transaction has read can't be detached"
+    );
+    connection.execute_batch("COMMIT").unwrap();
+    assert_eq!(count(), 1);
+}
+
+/// sqlite.org/lang_transaction.html: BEGIN IMMEDIATE begins to write at once. A database that is attached read-only is read
+/// (build.c, `sqlite3BeginTransaction`: "if( pBt && sqlite3BtreeIsReadonly(pBt) ) eTxnType = 0"), so others may write to it.
+#[test]
+fn a_database_that_is_attached_read_only_is_not_locked_by_begin_immediate() {
+    let disk = Disk::new();
+    let _entered = disk.enter();
+    let key = KeyFile::new(1);
+    let (home, other) = ("/read-only/home.db", "/read-only/other.db");
+    let writer = open_wal(&Opening::encrypted(other, &key));
+    let connection = open_wal(&Opening::encrypted(home, &key));
+    let uri = Opening::encrypted(other, &key).with("mode", "ro").uri();
+    connection.execute("ATTACH ?1 AS other", [&uri]).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE").unwrap();
+    connection.execute_batch("BEGIN IMMEDIATE").unwrap();
+    writer
+        .execute_batch("INSERT INTO t VALUES (1, zeroblob(1)); COMMIT")
+        .unwrap();
+    assert!(connection.execute("INSERT INTO other.t VALUES (2, NULL)", []).is_err());
+    connection.execute_batch("COMMIT; DETACH other").unwrap();
+}
