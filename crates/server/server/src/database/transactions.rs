@@ -475,7 +475,8 @@ impl Drop for Transactions<'_> {
     }
 }
 
-fn not_open() -> PlanError {
+/// 8624: the session is not connected to it.
+pub(crate) fn not_open() -> PlanError {
     PlanError::internal("a database that is not open")
 }
 

@@ -1,41 +1,112 @@
-//! Rows of another database, copied into the temporary schema of the one that a statement runs in.
+//! How a statement reads tables of other databases than the one it runs in, its *home*.
 //!
-//! B1. They are read by the session's own connection to that database: what it has written in an open transaction is seen, and nothing
-//!     that others have not committed. All tables of one database are read in one of SQLite's transactions.
-//! B2. A copy has the stored columns of its original in their storage forms, as they are, and neither keys nor checks: what does not
-//!     fit is told by the statement, under the original's name.
-//! B3. Copies are written by statements that nothing interrupts, since SQLite would roll back all of the transaction with them
-//!     (sqlite.org/c3ref/interrupt.html); the reading is what an ATTENTION ends.
-//! B4. They lie where temporary tables do, and are dropped when the statement ends.
+//! - `attached-outside-transactions`: outside a transaction of the client's, the other database is attached to home's connection, read-only,
+//!   for as long as the statement runs. It reads the tables where they are, with their indexes, in one of SQLite's read transactions.
+//! - `copied-within-transactions`: within one, tables are copied into home's temporary schema. An attached database would keep its snapshot
+//!   until COMMIT, and what the session has written through its own connection to that database would be missing
+//!   (docs/decisions/0018-cross-database.md).
+//! - `read-by-own-connection`: copies are read by the session's own connection to the other database, so its uncommitted changes are seen, and
+//!   no one else's. All tables of one database are read in one of SQLite's transactions.
+//! - `stored-columns-only`: a copy has the stored columns of its original in their storage forms, and neither keys nor checks. A value that
+//!   does not fit its declared type is reported by the statement, under the original's name.
+//! - `copying-is-not-interrupted`: copies are written by statements that nothing interrupts, because SQLite would roll back the whole
+//!   transaction with them (sqlite.org/c3ref/interrupt.html). An ATTENTION ends the reading.
+//! - `copies-are-temporary`: copies lie where temporary tables do, and are dropped when the statement ends.
 
 use std::sync::Arc;
 
 use rusqlite::Connection;
+use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
 use selenite_compiler::PlanError;
-use selenite_compiler::catalog::Table;
+use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_runtime::sqlite::{trouble, within_memory};
 
+use crate::Instance;
+use crate::database::expectation::open_expected;
 use crate::database::open_database::OpenDatabase;
 use crate::database::transaction::execute;
 
-/// A table whose rows a statement reads in another database.
+/// How the tables of one other database are reached.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reach {
+    /// `attached-outside-transactions`.
+    Attached,
+    /// `copied-within-transactions`.
+    Copied,
+}
+
+/// A table of another database that a statement reads.
 #[derive(Clone, Debug)]
-pub struct Borrowed {
-    /// The database that it is read from; of the session's own tables, the one in use.
+pub struct CrossDatabaseTable {
+    /// The id of that database; for the session's own tables, of the one in use.
     pub database_id: i32,
+    /// How it is reached.
+    pub reach: Reach,
     /// The table there.
     pub original: Arc<Table>,
-    /// Its copy.
-    pub copy: Arc<Table>,
+    /// The table under the name that home has for it.
+    pub local: Arc<Table>,
+}
+
+/// Databases that are attached to home's connection while a statement runs.
+#[derive(Default)]
+pub struct AttachedDatabases {
+    ids: Vec<i32>,
+}
+
+impl AttachedDatabases {
+    /// Attaches `source`, read-only.
+    ///
+    /// # Errors
+    /// 945 and what else keeps it from being opened.
+    pub fn attach(&mut self, instance: &Instance, source: &OpenDatabase, home: &OpenDatabase) -> Result<(), PlanError> {
+        let record = &source.shared.record;
+        let Some(path) = &source.shared.path else {
+            return Err(PlanError::internal("a database without a file can't be attached"));
+        };
+        open_expected(instance, record, |access| {
+            let uri = access.uri(path).with("mode", "ro");
+            let sql = format!("ATTACH ?1 AS {}", attached_schema(record.id));
+            home.connection.execute(&sql, [uri.as_str()])
+        })?;
+        self.ids.push(record.id);
+        Ok(())
+    }
+
+    /// Detaches all of them. The statement that read them has ended, and its transaction with it.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn detach(self, home: &OpenDatabase) -> Result<(), PlanError> {
+        self.ids.iter().try_for_each(|id| {
+            let sql = format!("DETACH {}", attached_schema(*id));
+            home.connection.execute_batch(&sql).map_err(|error| trouble(&error))
+        })
+    }
+}
+
+/// How many databases SQLite attaches to a connection.
+///
+/// # Errors
+/// What SQLite says.
+pub fn attached_max(home: &OpenDatabase) -> Result<usize, PlanError> {
+    let limit = home.connection.limit(Limit::SQLITE_LIMIT_ATTACHED);
+    let limit = limit.map_err(|error| trouble(&error))?;
+    Ok(usize::try_from(limit).unwrap_or(0))
+}
+
+/// The schema by which home's connection knows an attached database.
+fn attached_schema(database_id: i32) -> String {
+    format!("selenite_attached_{database_id}")
 }
 
 /// Copies all of `tables`, which are of one database.
 ///
 /// # Errors
 /// What SQLite says.
-pub fn lend(source: &OpenDatabase, home: &OpenDatabase, tables: &[&Borrowed]) -> Result<(), PlanError> {
+pub fn copy_all(source: &OpenDatabase, home: &OpenDatabase, tables: &[&CrossDatabaseTable]) -> Result<(), PlanError> {
     let is_alone = source.connection.is_autocommit();
     if is_alone {
         execute(source, "BEGIN")?;
@@ -57,19 +128,42 @@ pub fn lend(source: &OpenDatabase, home: &OpenDatabase, tables: &[&Borrowed]) ->
 ///
 /// # Errors
 /// What SQLite says.
-pub fn give_back(home: &OpenDatabase, tables: &[Borrowed]) -> Result<(), PlanError> {
-    tables.iter().try_for_each(|table| {
-        let name = quoted(&table.copy.sqlite.name);
+pub fn drop_copies(home: &OpenDatabase, tables: &[CrossDatabaseTable]) -> Result<(), PlanError> {
+    let copied = tables.iter().filter(|table| table.reach == Reach::Copied);
+    for table in copied {
+        let name = quoted(&table.local.sqlite.name);
         home.connection
             .execute_batch(&format!("DROP TABLE IF EXISTS temp.{name}"))
-            .map_err(|error| trouble(&error))
-    })
+            .map_err(|error| trouble(&error))?;
+    }
+    Ok(())
 }
 
-impl Borrowed {
-    /// B2.
+impl CrossDatabaseTable {
+    /// The `number`th table of other databases that a statement names.
+    pub fn new(database_id: i32, reach: Reach, original: Arc<Table>, number: usize) -> Self {
+        let mut local = Table::clone(&original);
+        local.sqlite = match reach {
+            Reach::Attached => SqliteName {
+                schema: attached_schema(database_id),
+                name: original.sqlite.name.clone(),
+            },
+            Reach::Copied => SqliteName {
+                schema: "temp".to_owned(),
+                name: format!("selenite_copy_{number}"),
+            },
+        };
+        Self {
+            database_id,
+            reach,
+            original,
+            local: Arc::new(local),
+        }
+    }
+
+    /// `stored-columns-only`.
     fn definition(&self) -> TableDefinition {
-        let stored = self.copy.columns.iter().filter(|column| column.computed.is_none());
+        let stored = self.local.columns.iter().filter(|column| column.computed.is_none());
         let columns = stored.map(|column| ColumnDefinition {
             name: column.name.clone(),
             data_type: Some(column.data_type),
@@ -80,7 +174,7 @@ impl Borrowed {
             computed: None,
         });
         TableDefinition {
-            name: self.copy.sqlite.name.clone(),
+            name: self.local.sqlite.name.clone(),
             columns: columns.collect(),
             keys: Vec::new(),
             checks: Vec::new(),

@@ -1,21 +1,24 @@
 //! The databases that one statement names, as it sees them.
 //!
-//! P1. A statement runs in one of them, its *home*: that which it writes to, or the only one whose tables it reads, else the one in use.
-//!     Tables of the others, and the session's temporary ones if home is not in use, are bound as copies in home's temporary
-//!     schema, which are made of their rows when the statement runs ([`crate::execution::cross_database_table`]). Only one database is written to.
-//! P2. A view is bound by its text, whose names are its own database's; what they stand for is asked for as if the statement had named it.
-//! P3. What is read of a database is asked of the login's standing there: nothing is lent from one database to another.
+//! - `runs-at-home`: a statement runs in one of them, its *home*: the one that it writes to, or the only one whose tables it reads, else the
+//!   one in use. Tables of the others, and the session's temporary ones if home is not in use, are bound under the names that home's
+//!   connection has for them ([`crate::execution::cross_database_table`]). Only one database is written to.
+//! - `view-in-its-database`: a view is bound by its text, whose names are its own database's. Permissions on them are checked as if the
+//!   statement had named them.
+//! - `permissions-of-each-database`: reading a database needs the login's permissions in that database. Those in another do not count.
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::sync::Arc;
 
-use selenite_compiler::catalog::{Catalog, Relation, SqliteName, SystemFunction, Table};
+use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::Statement;
 use selenite_compiler::{PlanError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;
-use crate::execution::cross_database_table::Borrowed;
+use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
+use crate::master::TEMPDB;
 use crate::names::row_permissions::{NamedRelation, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
 
@@ -33,8 +36,10 @@ pub struct DatabaseView {
 pub struct DatabaseViews {
     /// Those that were looked into.
     pub known: Vec<DatabaseView>,
-    /// P1.
+    /// `runs-at-home`.
     pub home: i32,
+    /// How many databases may be attached to home's connection: none within a transaction.
+    pub attached_max: usize,
 }
 
 /// What a name stood for, and the database that it is in.
@@ -51,16 +56,17 @@ pub struct DatabaseViewsCatalog<'a> {
     missing: Cell<Option<i32>>,
     seen: RefCell<Vec<Noted>>,
     views: Cell<usize>,
-    borrowed: RefCell<Vec<Borrowed>>,
+    others: RefCell<Vec<CrossDatabaseTable>>,
 }
 
 impl DatabaseViews {
     /// The database in use, and no other yet.
     #[must_use]
-    pub fn of(current: DatabaseView) -> Self {
+    pub fn of(current: DatabaseView, attached_max: usize) -> Self {
         Self {
             home: current.id,
             known: vec![current],
+            attached_max,
         }
     }
 
@@ -115,7 +121,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
             missing: Cell::new(None),
             seen: RefCell::default(),
             views: Cell::default(),
-            borrowed: RefCell::default(),
+            others: RefCell::default(),
         }
     }
 
@@ -124,13 +130,13 @@ impl<'a> DatabaseViewsCatalog<'a> {
         self.missing.take()
     }
 
-    /// The tables whose rows are to be copied.
+    /// The tables that are read in other databases than home.
     #[must_use]
-    pub fn borrowed(self) -> Vec<Borrowed> {
-        self.borrowed.into_inner()
+    pub fn cross_database_tables(self) -> Vec<CrossDatabaseTable> {
+        self.others.into_inner()
     }
 
-    /// P1. Where a statement is to run.
+    /// `runs-at-home`. Where a statement is to run.
     ///
     /// # Errors
     /// 40510 if it writes to several databases.
@@ -168,7 +174,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         })
     }
 
-    /// P3. Whether the statement may be run.
+    /// `permissions-of-each-database`. Whether the statement may be run.
     ///
     /// # Errors
     /// 229, 262, 300, 1088.
@@ -198,30 +204,30 @@ impl<'a> DatabaseViewsCatalog<'a> {
         })
     }
 
-    /// A table where it is, or as a copy that home will have.
+    /// A table where it is, or as home's connection reaches it.
     fn table(&self, place: &DatabaseView, table: &Arc<Table>) -> Arc<Table> {
         if place.id == self.places.home {
             return table.clone();
         }
-        let mut borrowed = self.borrowed.borrow_mut();
-        let known = borrowed
+        let mut others = self.others.borrow_mut();
+        let known = others
             .iter()
             .find(|one| one.database_id == place.id && one.original.sqlite == table.sqlite);
         if let Some(known) = known {
-            return known.copy.clone();
+            return known.local.clone();
         }
-        let mut copy = Table::clone(table);
-        copy.sqlite = SqliteName {
-            schema: "temp".to_owned(),
-            name: format!("selenite_borrowed_{}", borrowed.len()),
+        let attached = others.iter().filter(|one| one.reach == Reach::Attached);
+        let attached: HashSet<i32> = attached.map(|one| one.database_id).chain([place.id]).collect();
+        // The VFS attaches no encrypted database to one in memory.
+        let is_in_memory = [place.id, self.places.home].contains(&TEMPDB) || table.is_temporary();
+        let reach = match attached.len() > self.places.attached_max || is_in_memory {
+            true => Reach::Copied,
+            false => Reach::Attached,
         };
-        let copy = Arc::new(copy);
-        borrowed.push(Borrowed {
-            database_id: place.id,
-            original: table.clone(),
-            copy: copy.clone(),
-        });
-        copy
+        let other = CrossDatabaseTable::new(place.id, reach, table.clone(), others.len());
+        let local = other.local.clone();
+        others.push(other);
+        local
     }
 
     fn note(&self, id: i32, seen: NamedRelation) {

@@ -1,6 +1,6 @@
 //! A statement on tables of several databases: see [`crate::execution::database_views`].
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use selenite_compiler::PlanError;
@@ -11,7 +11,10 @@ use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};
 use crate::database::transaction::execute;
-use crate::execution::cross_database_table::{Borrowed, give_back, lend};
+use crate::database::transactions::not_open;
+use crate::execution::cross_database_table::{
+    AttachedDatabases, CrossDatabaseTable, Reach, attached_max, copy_all, drop_copies,
+};
 use crate::execution::database_views::{DatabaseView, DatabaseViews, DatabaseViewsCatalog};
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
@@ -28,11 +31,12 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let current = self.transactions.current;
-        let mut places = DatabaseViews::of(DatabaseView {
+        let view = DatabaseView {
             id: current,
             objects: self.scope.objects.clone(),
             permissions: self.permissions.clone(),
-        });
+        };
+        let mut places = DatabaseViews::of(view, self.attached_max()?);
         let done = self.among(&mut places, statement, slots, execution);
         self.scope.substitute = None;
         self.back_to(current)?;
@@ -49,7 +53,7 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let (bound, borrowed) = self.bound_among(places, statement, execution)?;
+        let (bound, others) = self.bound_among(places, statement, execution)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         self.look_from(places)?;
         self.transactions.current = places.home;
@@ -57,27 +61,73 @@ impl SessionExecutor<'_> {
         if bound.holds() {
             self.transactions.hold(execution)?;
         }
-        let scope = match self.is_own(&bound) {
-            true => self.transactions.begin_own(execution)?,
-            false => self.transactions.begin_statement(
-                bound.changes(),
-                bound.is_single() && borrowed.is_empty(),
-                execution,
-            )?,
+        // Before SQLite's transaction begins, and until it has ended.
+        let attached = self.attach_all(&others)?;
+        let done = self.run_with_others(&bound, &others, slots, execution);
+        let detached = match self.transactions.connected() {
+            Ok(home) => attached.detach(&home.database),
+            Err(error) => Err(error),
         };
-        let done = self.with(&borrowed, &bound, slots, execution);
+        let done = done?;
+        detached?;
+        Ok(done)
+    }
+
+    /// How many databases a statement may attach: none within a transaction, or where file descriptors are short.
+    fn attached_max(&self) -> Result<usize, PlanError> {
+        match self.transactions.is_in_transaction() || !self.session.instance.descriptors().has_room() {
+            true => Ok(0),
+            false => attached_max(&self.transactions.connected()?.database),
+        }
+    }
+
+    /// Attaches the databases of `others` that are not copied from.
+    fn attach_all(&self, others: &[CrossDatabaseTable]) -> Result<AttachedDatabases, PlanError> {
+        let home = &self.transactions.connected()?.database;
+        let mut attached = AttachedDatabases::default();
+        let done = database_ids(others, Reach::Attached).into_iter().try_for_each(|id| {
+            let source = self.transactions.get(id).ok_or_else(not_open)?;
+            attached.attach(self.session.instance, &source.database, home)
+        });
+        match done {
+            Ok(()) => Ok(attached),
+            Err(error) => {
+                attached.detach(home)?;
+                Err(error)
+            }
+        }
+    }
+
+    fn run_with_others(
+        &mut self,
+        bound: &Statement,
+        others: &[CrossDatabaseTable],
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Affected, Failure> {
+        let copies = others.iter().any(|other| other.reach == Reach::Copied);
+        let scope = match self.is_own(bound) {
+            true => self.transactions.begin_own(execution)?,
+            false => self
+                .transactions
+                .begin_statement(bound.changes(), bound.is_single() && !copies, execution)?,
+        };
+        let done = match copies {
+            true => self.with_copies(others, bound, slots, execution),
+            false => self.run(bound, slots, execution),
+        };
         let done = self.transactions.end_statement(scope, done);
-        self.note_into(&bound, done.is_ok())?;
+        self.note_into(bound, done.is_ok())?;
         done
     }
 
-    /// Binds it, and tells whose rows are to be copied. Databases are looked into as they are asked for.
+    /// Binds it. The tables are those of other databases. Databases are looked into as they are asked for.
     fn bound_among(
         &mut self,
         places: &mut DatabaseViews,
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<(Arc<Statement>, Vec<Borrowed>), Failure> {
+    ) -> Result<(Arc<Statement>, Vec<CrossDatabaseTable>), Failure> {
         let row_count_max = execution.state.row_count_max;
         let limited = match row_count_max > 0 {
             true => limited(statement.statement, row_count_max)?,
@@ -111,7 +161,7 @@ impl SessionExecutor<'_> {
             }
             let bound = found?;
             catalog.check(&bound, &statement.statement.kind)?;
-            return Ok((Arc::new(bound), catalog.borrowed()));
+            return Ok((Arc::new(bound), catalog.cross_database_tables()));
         }
     }
 
@@ -192,18 +242,15 @@ impl SessionExecutor<'_> {
     }
 
     /// Runs what was bound while home has the copies.
-    fn with(
+    fn with_copies(
         &mut self,
-        borrowed: &[Borrowed],
+        others: &[CrossDatabaseTable],
         bound: &Statement,
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        if borrowed.is_empty() {
-            return self.run(bound, slots, execution);
-        }
-        let lent = self.borrow_all(borrowed, bound.holds(), execution);
-        let done = match lent {
+        let copied = self.copy_others(others, bound.holds(), execution);
+        let done = match copied {
             Ok(()) => self.run(bound, slots, execution),
             Err(failure) => {
                 // What was interrupted is no error of its own.
@@ -211,21 +258,19 @@ impl SessionExecutor<'_> {
                 Err(failure)
             }
         };
-        let back = give_back(&self.transactions.connected()?.database, borrowed);
+        let dropped = drop_copies(&self.transactions.connected()?.database, others);
         let done = done?;
-        back?;
+        dropped?;
         Ok(done)
     }
 
-    fn borrow_all(
+    fn copy_others(
         &mut self,
-        borrowed: &[Borrowed],
+        others: &[CrossDatabaseTable],
         holds: bool,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(), Failure> {
-        let mut ids: Vec<i32> = borrowed.iter().map(|one| one.database_id).collect();
-        ids.sort_unstable();
-        ids.dedup();
+        let ids = database_ids(others, Reach::Copied);
         let home = self.transactions.current;
         for id in &ids {
             // REPEATABLE READ and above hold what they read.
@@ -238,20 +283,20 @@ impl SessionExecutor<'_> {
             held?;
         }
         let home = &self.transactions.connected()?.database;
-        execute(home, "SAVEPOINT borrowed")?;
-        let lent = ids.iter().try_for_each(|id| {
-            let source = self.transactions.get(*id);
-            let source = source.ok_or_else(|| PlanError::internal("a database that is not open"))?;
-            let of: Vec<&Borrowed> = borrowed.iter().filter(|one| one.database_id == *id).collect();
-            lend(&source.database, home, &of)
+        execute(home, "SAVEPOINT copies")?;
+        let copied = ids.iter().try_for_each(|id| {
+            let source = self.transactions.get(*id).ok_or_else(not_open)?;
+            let is_its = |other: &&CrossDatabaseTable| other.database_id == *id && other.reach == Reach::Copied;
+            let tables: Vec<&CrossDatabaseTable> = others.iter().filter(is_its).collect();
+            copy_all(&source.database, home, &tables)
         });
-        if lent.is_err() && !home.connection.is_autocommit() {
-            execute(home, "ROLLBACK TO borrowed")?;
+        if copied.is_err() && !home.connection.is_autocommit() {
+            execute(home, "ROLLBACK TO copies")?;
         }
         if !home.connection.is_autocommit() {
-            execute(home, "RELEASE borrowed")?;
+            execute(home, "RELEASE copies")?;
         }
-        Ok(lent?)
+        Ok(copied?)
     }
 
     /// The database in use is this one again.
@@ -260,4 +305,10 @@ impl SessionExecutor<'_> {
         self.scope.invalidate();
         self.refresh().map(drop)
     }
+}
+
+/// The databases of those tables that are reached so, each once.
+fn database_ids(others: &[CrossDatabaseTable], reach: Reach) -> BTreeSet<i32> {
+    let reached = others.iter().filter(|other| other.reach == reach);
+    reached.map(|other| other.database_id).collect()
 }

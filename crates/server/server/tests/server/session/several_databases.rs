@@ -1,9 +1,11 @@
 //! Statements with names of several databases.
 
+use selenite_server::ServerLimits;
 use selenite_types::Value;
 
 use super::bench::Bench;
 use super::client::Client;
+use super::encryption::{MASTER_KEY, run, wait_for_state};
 
 fn ok(client: &mut Client, sql: &str) {
     let answer = client.batch(sql);
@@ -94,6 +96,10 @@ fn tables_of_two_databases_are_joined() {
     fails(&mut client, 208, "SELECT * FROM t, b.dbo.none");
     fails(&mut client, 208, "SELECT * FROM t, none.dbo.u");
     fails(&mut client, 207, "SELECT none FROM t, b.dbo.u");
+    assert_eq!(
+        client.int("USE tempdb SELECT COUNT(*) FROM a.dbo.t JOIN b.dbo.u ON t.name = u.name"),
+        1
+    );
     // Nothing is left of the copies.
     assert_eq!(client.int("SELECT COUNT(*) FROM tempdb.sys.tables"), 0);
 }
@@ -320,4 +326,129 @@ fn catalog_procedures_of_another_database_show_that_database() {
         "EXEC b..sp_columns @table_name = 'u', @table_qualifier = 'a'",
     );
     assert_eq!(client.int("SELECT COUNT(*) FROM #x, t"), 0);
+}
+
+/// 701: a session's memory.
+const OUT_OF_MEMORY: i32 = 701;
+
+#[test]
+fn outside_a_transaction_a_table_is_read_where_it_is_and_within_one_its_copy_is_bounded() {
+    let bench = Bench::limited(ServerLimits {
+        session_memory: 32 << 20,
+        ..ServerLimits::default()
+    });
+    let mut client = two(&bench);
+    // 64 MB, twice the session's memory.
+    ok(
+        &mut client,
+        "USE b CREATE TABLE big (id INT PRIMARY KEY, body CHAR(8000)) USE a",
+    );
+    let rows = "WITH n AS (SELECT 1 AS i UNION ALL SELECT i + 1 FROM n WHERE i < 1000)";
+    for from in 0..8 {
+        ok(
+            &mut client,
+            &format!(
+                "USE b; {rows} INSERT big SELECT i + {from} * 1000, REPLICATE('x', 8000) FROM n OPTION (MAXRECURSION 0); USE a"
+            ),
+        );
+    }
+    let joined = "SELECT CONVERT(INT, SUM(LEN(big.body)) / 8000) FROM t, b.dbo.big WHERE t.id = 1";
+    assert_eq!(client.int(joined), 8000);
+    ok(
+        &mut client,
+        "INSERT t (amount) SELECT COUNT(*) FROM b.dbo.big WHERE body LIKE 'x%'",
+    );
+    assert_eq!(client.int("SELECT MAX(amount) FROM t"), 8000);
+    ok(&mut client, "BEGIN TRAN");
+    fails(&mut client, OUT_OF_MEMORY, joined);
+    client.batch("IF @@TRANCOUNT > 0 ROLLBACK");
+    assert_eq!(client.int(joined), 8000);
+}
+
+#[test]
+fn more_databases_than_sqlite_attaches_are_joined() {
+    let bench = Bench::new();
+    let mut client = bench.client();
+    let names: Vec<String> = (0..13).map(|number| format!("d{number}")).collect();
+    for (number, name) in names.iter().enumerate() {
+        ok(&mut client, &format!("CREATE DATABASE {name}"));
+        ok(
+            &mut client,
+            &format!("USE {name} CREATE TABLE t (id INT PRIMARY KEY, n INT) INSERT t VALUES (1, {number})"),
+        );
+    }
+    let sum: Vec<String> = names.iter().map(|name| format!("{name}.n")).collect();
+    let tables: Vec<String> = names.iter().map(|name| format!("{name}.dbo.t AS {name}")).collect();
+    let sql = format!("SELECT {} FROM {}", sum.join(" + "), tables.join(", "));
+    assert_eq!(client.int(&sql), 78);
+    ok(
+        &mut client,
+        &format!("UPDATE d3.dbo.t SET n = ({sql}) FROM d3.dbo.t AS target"),
+    );
+    assert_eq!(client.int("SELECT n FROM d3.dbo.t"), 78);
+    // None is left attached: each can be dropped.
+    ok(&mut client, "USE master");
+    for name in &names {
+        ok(&mut client, &format!("DROP DATABASE {name}"));
+    }
+}
+
+#[test]
+fn a_statement_reads_another_database_while_others_write_there() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    let mut writer = bench.client();
+    ok(&mut writer, "USE b BEGIN TRAN INSERT u (id) VALUES (3)");
+    ok(&mut client, "SET LOCK_TIMEOUT 0");
+    assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
+    // Only the database that is written to is locked.
+    ok(&mut client, "INSERT t (name) SELECT name FROM b.dbo.u");
+    ok(
+        &mut client,
+        "DECLARE @v TABLE (id INT) INSERT @v SELECT u.id FROM b.dbo.u, t",
+    );
+    fails(&mut client, 1222, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
+    ok(&mut writer, "COMMIT");
+    ok(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
+    // A statement that fails leaves nothing attached, and nothing open.
+    fails(&mut client, 8134, "SELECT 1 / (u.id - u.id) FROM t, b.dbo.u");
+    fails(
+        &mut client,
+        8134,
+        "INSERT t (amount) SELECT 1 / (u.id - u.id) FROM b.dbo.u",
+    );
+    ok(&mut writer, "USE master DROP DATABASE b");
+    fails(&mut client, 208, "SELECT * FROM t, b.dbo.u");
+}
+
+#[test]
+fn databases_under_keys_of_their_own_are_joined() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    run(
+        &mut client,
+        &["USE master", MASTER_KEY, "CREATE CERTIFICATE c WITH SUBJECT = 's'"],
+    );
+    for (name, algorithm) in [("a", "AES_128"), ("b", "AES_256")] {
+        run(
+            &mut client,
+            &[
+                &format!("USE {name}"),
+                &format!(
+                    "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = {algorithm} ENCRYPTION BY SERVER CERTIFICATE c"
+                ),
+                &format!("ALTER DATABASE {name} SET ENCRYPTION ON"),
+            ],
+        );
+        wait_for_state(&mut client, name, 3);
+    }
+    ok(&mut client, "USE a");
+    assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 4);
+    ok(&mut client, "INSERT b.dbo.u (id) SELECT id + 10 FROM t");
+    ok(
+        &mut client,
+        "BEGIN TRAN INSERT t (name) SELECT name FROM b.dbo.u WHERE id > 10",
+    );
+    assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 16);
+    ok(&mut client, "COMMIT");
 }
