@@ -13,7 +13,7 @@ use crate::ffi::{Code, Entry, FunctionCall, LockLevel, SyncFlags, Table, Value, 
 use crate::main_file::status;
 use crate::main_file::{EpochPages, MainFile};
 use crate::own_descriptors;
-use crate::selenite::{host_of, make_default};
+use crate::selenite::{host_of, last_error_of, make_default};
 use crate::snapshot::{self, Snapshot};
 use crate::thread_io;
 use crate::wal_file::WalFile;
@@ -135,7 +135,7 @@ fn last_error(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;
     let files = call.files();
     let found = match call.count() {
-        0 => host.last_error_of(&files),
+        0 => last_error_of(call.api(), &files),
         1 => {
             let named = call.text(0).ok_or("selenite_last_error takes a file or a schema")?;
             let of_schema = files.iter().find(|file| file.schema.eq_ignore_ascii_case(&named));

@@ -1,4 +1,4 @@
-//! One copy of SQLite in this process: its functions, the VFS below ours, the databases it has open.
+//! One copy of SQLite in this process: its functions, the VFS below ours, what its databases share.
 //!
 //! - state-per-copy: state is kept per copy: a process may hold Python's SQLite and apsw's, each
 //!   with its own VFS list.
@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use selenite_cipher::Suite;
 use selenite_format::PageSize;
@@ -15,11 +15,10 @@ use selenite_keyring::{Cache, Config, Identity, KeyError, Recipient, Spec, Trust
 
 use crate::closing::Closings;
 use crate::counters::Counters;
-use crate::database::Database;
 use crate::environment;
 use crate::error::VfsError;
-use crate::ffi::{Api, Code, LowerVfs, Name, SchemaFile};
-use crate::last_errors::{LastError, LastErrors, OpenFile};
+use crate::ffi::{Api, Code, LowerVfs};
+use crate::last_errors::{LastError, LastErrors};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
 use crate::sync_clock::SyncClock;
@@ -45,7 +44,6 @@ pub struct Host {
     pub log_counters: LogCounters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
-    open: Mutex<Vec<Open>>,
     /// How many files are open, or about to be, under each path.
     present: Mutex<BTreeMap<String, usize>>,
     /// Paths, without links, that SQLite was asked for through a symbolic link.
@@ -84,14 +82,6 @@ impl Drop for Presence {
 /// Tells files apart: answers device and inode of the file at a path, if there is one.
 pub type Identify = fn(&Path) -> Option<(u64, u64)>;
 
-struct Open {
-    name_address: usize,
-    path: String,
-    database: Weak<Database>,
-    /// What [`LastErrors::opened`] answered.
-    since: u64,
-}
-
 impl Host {
     /// A copy of SQLite that has just loaded us.
     #[must_use]
@@ -106,7 +96,6 @@ impl Host {
             sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
             cache: Cache::new(),
-            open: Mutex::default(),
             present: Mutex::default(),
             linked: Mutex::default(),
             last_errors: Mutex::default(),
@@ -147,45 +136,6 @@ impl Host {
             .map(|identity| identity as Box<dyn Recipient>)
             .collect();
         selenite_keyring::create(page_size, suite, &recipients, now, &mut selenite_keyring::os_random)
-    }
-
-    /// Notes an open database, so that its WAL and journals find it.
-    pub fn enter(&self, name: &Name<'_>, database: &Arc<Database>) {
-        let since = self.last_errors().opened(&name.path().to_string_lossy());
-        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        open.retain(|entry| entry.database.strong_count() > 0);
-        open.push(Open {
-            name_address: name.address(),
-            path: name.path().to_string_lossy().into_owned(),
-            database: Arc::downgrade(database),
-            since,
-        });
-    }
-
-    /// The database to which a WAL or journal belongs: by the connection's own name, or else by path (a shim above
-    /// may pass names of its own).
-    #[must_use]
-    pub fn find(&self, database_name: &Name<'_>) -> Option<Arc<Database>> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = open
-            .iter()
-            .rev()
-            .find(|entry| entry.name_address == database_name.address());
-        if let Some(database) = own.and_then(|entry| entry.database.upgrade()) {
-            return Some(database);
-        }
-        database_at(&open, &database_name.path().to_string_lossy())
-    }
-
-    /// The database to which a WAL or journal belongs whose name has none: SQLite's multiplexor passes a copy of the path
-    /// alone (`sqlite3_create_filename`).
-    #[must_use]
-    pub fn find_by_suffix(&self, name: &Name<'_>) -> Option<Arc<Database>> {
-        let path = name.path().to_string_lossy();
-        let path = ["-journal", "-wal"]
-            .iter()
-            .find_map(|suffix| path.strip_suffix(suffix))?;
-        database_at(&self.open.lock().unwrap_or_else(PoisonError::into_inner), path)
     }
 
     /// Notes that a file is about to be opened under that path. Where this copy has none open
@@ -233,25 +183,9 @@ impl Host {
         present.keys().cloned().collect()
     }
 
-    fn last_errors(&self) -> MutexGuard<'_, LastErrors> {
+    /// Why files were refused.
+    pub(crate) fn last_errors(&self) -> MutexGuard<'_, LastErrors> {
         self.last_errors.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Why one of a connection's files was last refused, or one that it could not attach.
-    pub(crate) fn last_error_of(&self, files: &[SchemaFile]) -> Option<LastError> {
-        let open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
-        let main = files.first().and_then(|file| {
-            let entry = open
-                .iter()
-                .rev()
-                .find(|entry| Some(entry.name_address) == file.address)?;
-            Some(OpenFile {
-                path: entry.path.clone(),
-                since: entry.since,
-            })
-        });
-        let attached: Vec<String> = files.iter().filter_map(|file| file.path.clone()).collect();
-        self.last_errors().of_connection(main.as_ref(), &attached).cloned()
     }
 
     /// Why the file at a path was last refused.
@@ -315,12 +249,4 @@ impl Host {
         const NOTICE: i32 = 27;
         self.api.write_log(NOTICE, &format!("selenite: {path}: {text}"));
     }
-}
-
-/// The database that was opened last under that path.
-fn database_at(open: &[Open], path: &str) -> Option<Arc<Database>> {
-    open.iter()
-        .rev()
-        .filter(|entry| entry.path == path)
-        .find_map(|entry| entry.database.upgrade())
 }

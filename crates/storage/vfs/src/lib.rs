@@ -27,6 +27,7 @@ mod locked_memory;
 pub mod log_counters;
 pub mod main_file;
 pub mod nameless_file;
+mod open_databases;
 pub mod operation_file;
 pub mod own_descriptors;
 mod page_buffer;

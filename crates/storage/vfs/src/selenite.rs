@@ -12,7 +12,8 @@ use crate::database::{Content, Credentials, Database};
 use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{
-    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, Vfs, make_private_file, register,
+    Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, SchemaFile, Vfs, make_private_file,
+    register,
 };
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
@@ -20,6 +21,7 @@ use crate::last_errors::LastError;
 use crate::locked_memory;
 use crate::main_file::MainFile;
 use crate::nameless_file::NamelessFile;
+use crate::open_databases::OpenDatabases;
 use crate::own_descriptors;
 use crate::role::Role;
 use crate::settings::Settings;
@@ -28,11 +30,13 @@ use crate::wal_file::WalFile;
 /// The VFS of one copy of SQLite.
 pub struct Selenite {
     host: Arc<Host>,
+    databases: Arc<OpenDatabases>,
 }
 
 /// What is known of every copy of SQLite in this process that has loaded us.
 struct Installed {
     host: Arc<Host>,
+    databases: Arc<OpenDatabases>,
     registered: Registered,
 }
 
@@ -59,33 +63,39 @@ pub fn install_above(api: Api, lower: LowerVfs, identify: Identify) -> Result<()
         return Ok(());
     }
     let host = Arc::new(Host::new(api, lower, identify));
+    let databases = Arc::new(OpenDatabases::default());
     // A study takes AES instructions away by it (docs/decisions/0007-two-gcm-libraries.md).
     if environment::variable("OPENSSL_ia32cap").is_some() {
         selenite_cipher::prefer_aws_lc();
     }
     let default = environment::variable("SELENITE_DEFAULT").is_some_and(|value| value == "1");
-    let registered = register_above(&host, c"selenite", default).map_err(|code| code.to_string())?;
-    installed.insert(api.identity(), Installed { host, registered });
+    let vfs = Box::new(Selenite {
+        host: host.clone(),
+        databases: databases.clone(),
+    });
+    let registered = register(api, c"selenite", lower, vfs, default).map_err(|code| code.to_string())?;
+    let known = Installed {
+        host,
+        databases,
+        registered,
+    };
+    installed.insert(api.identity(), known);
     Ok(())
-}
-
-/// Registers a further VFS of the same kind, under another name and above another VFS.
-///
-/// # Errors
-/// As `sqlite3_vfs_register` has it.
-pub fn register_above(host: &Arc<Host>, name: &CStr, default: bool) -> Result<Registered, Code> {
-    register(
-        host.api,
-        name,
-        host.lower,
-        Box::new(Selenite { host: host.clone() }),
-        default,
-    )
 }
 
 pub(crate) fn host_of(api: &Api) -> Option<Arc<Host>> {
     let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
     installed.get(&api.identity()).map(|installed| installed.host.clone())
+}
+
+/// Why one of a connection's files was last refused, or one that it could not attach.
+pub(crate) fn last_error_of(api: &Api, files: &[SchemaFile]) -> Option<LastError> {
+    let (host, databases) = {
+        let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = installed.get(&api.identity())?;
+        (known.host.clone(), known.databases.clone())
+    };
+    databases.last_error_of(&host, files)
 }
 
 /// Why the file at a path was last refused in this process, by whichever copy of SQLite.
@@ -172,7 +182,7 @@ impl Selenite {
         drop(gate);
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
-        self.host.enter(name, &database);
+        self.databases.add(name, &database);
         let mut file = MainFile::new(database)?;
         if is_made {
             file.note_made();
@@ -198,8 +208,8 @@ impl Selenite {
     fn open_beside(&self, name: &Name<'_>, flags: OpenFlags, role: Role) -> Result<Opened, VfsError> {
         // What is only read may be the journal of another database, which SQLite looks at for its super-journal.
         let is_own = !flags.has(OpenFlags::READ_ONLY);
-        let found = self.host.find(&name.database());
-        let database = found.or_else(|| self.host.find_by_suffix(name).filter(|_| is_own));
+        let found = self.databases.find(&name.database());
+        let database = found.or_else(|| self.databases.find_by_suffix(name).filter(|_| is_own));
         let (lower, flags) = self.host.lower.open(Some(name), flags)?;
         let is_plain = database
             .as_ref()
