@@ -54,7 +54,7 @@ case $kind in
       # The standard library is built with it: else its locks would be unknown to ThreadSanitizer.
       build_std=(-Zbuild-std)
     fi
-    cargo +nightly test --locked "${build_std[@]}" --target "$host" --package selenite-vfs --no-fail-fast -- "$@"
+    cargo +nightly test --locked "${build_std[@]}" --target "$host" --package selenite-vfs --lib --tests --no-fail-fast -- "$@"
     ;;
   *)
     echo "audit: $kind is not known" >&2
