@@ -67,7 +67,7 @@ audit: audit-deny audit-loom audit-miri audit-address audit-thread fuzz audit-re
 audit-deny: need-rust ## licences, sources and known faults of the dependencies
 	@scripts/audit-deny.sh
 
-audit-loom: need-rust ## the generation mark and the page pool in every order of threads
+audit-loom: need-rust ## the generation mark, the nonce counter and the page pool in every order of threads
 	@scripts/audit-loom.sh
 
 audit-miri: need-rust ## undefined behaviour, in crates without C and in the pool's memory

@@ -50,7 +50,7 @@ def run(place: Path, program: str, database: str, *statements: str, **environmen
     """What the shell says to nobody."""
     own = {"PATH": f"{place}/evil:/usr/bin:/bin", "HOME": f"{place}/evil", **environment}
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    # A new database lies where nobody may write, too.
+    # A new database lies where the user nobody may write, too.
     words = [".load ./libselenite", f".open {database}", *statements, "SELECT 'said ' || selenite_last_error();"]
     done = subprocess.run(
         [*drop, f"{place}/{program}", "-batch", ":memory:"],

@@ -103,7 +103,7 @@ impl Conversion<'_> {
         }
         let draft = Draft::create(self.storage, self.path)?;
         // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up
-        // SQLite's locks (posix-locks-kept).
+        // SQLite's locks (`raw_file.rs`, no-second-descriptor).
         pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
         let look = SecondLook::File(pages.clone());

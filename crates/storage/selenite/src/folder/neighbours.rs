@@ -197,7 +197,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         let drafts = || Neighbours::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
-        assert_eq!(drafts().len(), 3, "nobody holds them");
+        assert_eq!(drafts().len(), 3, "no process holds them");
         let held = [names[0], names[2]].map(|name| Disk.claim(&folder.path().join(name)).unwrap().unwrap());
         assert_eq!(drafts(), Vec::<PathBuf>::new());
         drop(held);

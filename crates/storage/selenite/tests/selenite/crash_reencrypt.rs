@@ -297,7 +297,7 @@ fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
     let done = bench.reencrypt(way.goal, &Watch::new(Arc::new(Bound { thread })));
     CALL.set(None);
     assert!(done.is_ok(), "{}: {}", way.name, done.unwrap_err());
-    assert!(writer.last() > 9, "nobody wrote in between");
+    assert!(writer.last() > 9, "no write in between");
     while writer.last() < COMMITS {
         writer.commit();
     }
@@ -353,7 +353,7 @@ fn planted_bugs_are_found() {
             .sum();
         assert!(
             count > 0,
-            "nobody found {bug:?}: {text}{}",
+            "no run found {bug:?}: {text}{}",
             String::from_utf8_lossy(&found.stderr)
         );
         println!("{bug:?}: {count} crash images were not sound");

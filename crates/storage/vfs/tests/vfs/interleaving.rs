@@ -129,7 +129,7 @@ fn bugs_that_are_planted_are_found() {
             }
         }));
         plant(None);
-        assert!(found.is_err(), "nobody found {bug:?}");
+        assert!(found.is_err(), "no run found {bug:?}");
     }
 }
 

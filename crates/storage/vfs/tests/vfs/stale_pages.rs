@@ -181,7 +181,7 @@ fn assert_bug_is_found(bug: &'static str, modes: &'static str) {
         let found = run(&plan);
         found.wrong.iter().any(|text| text.contains("stale"))
     });
-    assert!(found, "nobody found {bug} in {modes}");
+    assert!(found, "no run found {bug} in {modes}");
     println!("{bug} in {modes}: found after {} ms", started.elapsed().as_millis());
 }
 

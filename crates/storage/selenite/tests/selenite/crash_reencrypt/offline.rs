@@ -178,6 +178,6 @@ fn a_copy_that_takes_the_name_too_early_is_found() {
             .failures
             .len();
         println!("{forgets:?}: {found} crash images were not sound");
-        assert!(found > 0, "nobody found {forgets:?}");
+        assert!(found > 0, "no run found {forgets:?}");
     }
 }
