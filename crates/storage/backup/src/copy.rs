@@ -215,7 +215,7 @@ impl Gathered {
         self.job.pages.len() == self.count_max
     }
 
-    /// Gives the block to anyone who packs it; `false` where no one does any more.
+    /// Gives the block to the packer; `false` where there is none any more.
     fn give(&mut self, to: &SyncSender<Job>) -> bool {
         if self.job.pages.is_empty() {
             return true;

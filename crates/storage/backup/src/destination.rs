@@ -10,7 +10,7 @@ use crate::archive::{LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 /// Where archives are kept.
 ///
 /// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are
-/// final: anyone who implements this tries again where that helps, and says how often it did.
+/// final: an implementation tries again where that helps, and says how often it did.
 pub trait Destination: Send + Sync {
     /// Whether the place itself is there, for who only reads: what lists as empty may be a slip in
     /// a name. That of an object store is there where it answers.

@@ -2,7 +2,7 @@
 //!
 //! - no-secret-in-errors: no variant holds a secret, what a key service printed, or the text of a
 //!   key file. Paths, names, key ids and sizes may appear.
-//! - advice-is-total: [`KeyError::advice`] is total: anyone who shows an error can show the way on.
+//! - advice-is-total: [`KeyError::advice`] is total: a program that shows an error can always show advice.
 
 mod advice;
 mod message;

@@ -25,7 +25,7 @@
 //! - no-holes: where the archive is gone, or another has added to it, it is
 //!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
 //!   the destination is away it is waited for.
-//! - idle-is-free: *Nothing costs nothing.* Where no process commits, a turn looks at the WAL index, in
+//! - idle-is-free: where no process commits, a turn looks at the WAL index, in
 //!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
 //!   minute whether the archive is there.
 

@@ -33,7 +33,7 @@ pub struct Exported {
     pub elapsed: Duration,
 }
 
-/// What was imported. An exported key proves nothing about who made it: anyone who imports it accepts the database.
+/// What was imported. An exported key proves nothing about who made it: importing it accepts the database.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The database.

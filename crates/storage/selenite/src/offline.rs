@@ -6,7 +6,7 @@
 //!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
 //!   (fcntl(2)).
 //! - same-database-new-epoch: the copy has the same database id, master key and slots, one new
-//!   epoch, a new log key, and a higher generation: keyring pins and anyone who could open it go on
+//!   epoch, a new log key, and a higher generation: keyring pins, and the identities that opened it, go on
 //!   ([`selenite_keyring::sole_epoch`]).
 //! - opened-before-rename: every page of the copy is opened again from the file, under the new key
 //!   alone, before it gets the name; the old file is then retired.

@@ -98,7 +98,7 @@ impl KeyError {
             ),
             Self::PathReplaced { path, database_id } => write!(
                 f,
-                "the keyring file lists another database, or another master key, for {} than database {database_id}",
+                "the keyring file lists another database, or another master key, for {}: it is now database {database_id}",
                 path.display()
             ),
             Self::NotPinned { source } => write!(f, "cannot pin the database on first use: {source}"),

@@ -120,7 +120,7 @@ pub(crate) fn look_again<T>(
 /// matter here.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// Anyone who re-encrypts all pages moves the cursor often; but no one a hundred times while few pages are looked at.
+/// A process that re-encrypts all pages moves the cursor often, but not a hundred times while few pages are looked at.
 const CHANGE_COUNT_MAX: u32 = 100;
 
 #[cfg(test)]

@@ -160,7 +160,7 @@ impl<'a> Opener<'a> {
         let trailer = trailer_of(page);
         let opened = self.cipher.open_in_place(page_no, page, self.scratch.bytes());
         opened.map_err(Doubt::Page)?;
-        // The reserve of a page that opened is zero, and holds the trailer for anyone who asked.
+        // The reserve of a page that opened is zero, and holds the trailer for the caller that asked.
         let scratch = self.scratch.bytes();
         let (_, room) = scratch
             .split_last_chunk_mut::<TRAILER_SIZE>()

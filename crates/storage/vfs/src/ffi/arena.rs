@@ -11,7 +11,7 @@ pub struct Arena {
     mapping: Arc<Mapping>,
 }
 
-/// Bytes of an arena that no one else has. Anyone who has them wipes them; the last part gives the memory back.
+/// Bytes of an arena that no one else has. Their holder wipes them; the last part gives the memory back.
 pub struct Part {
     /// Keeps the memory where it is.
     _mapping: Arc<Mapping>,
