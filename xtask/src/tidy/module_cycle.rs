@@ -1,6 +1,7 @@
 //! Modules of one parent do not use each other in a circle.
 //!
-//! A module and its children count as one. Cycles from before the rule are listed in `KNOWN`; none may grow or be added.
+//! A module and its children count as one. Cycles from before the rule are listed in `KNOWN`; none may grow or be
+//! added.
 
 use std::collections::BTreeMap;
 

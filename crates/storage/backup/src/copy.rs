@@ -61,7 +61,8 @@ impl Copy<'_> {
     /// Copies what `source` has and the other archives have not.
     ///
     /// # Errors
-    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
+    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the
+    /// destination says.
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = if self.frugal {
             1

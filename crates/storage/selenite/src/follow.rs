@@ -88,9 +88,9 @@ pub struct Status {
 /// Follows the database at `path` until `watch` says stop. `tell` hears after every turn how far it is.
 ///
 /// # Errors
-/// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it was removed;
-/// [`EngineError::Followed`] where another process of this machine follows it to there; a page that is not authentic. A destination that is
-/// away or full is no error, but for [`Follow::once`].
+/// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it
+/// was removed; [`EngineError::Followed`] where another process of this machine follows it to there; a page that is
+/// not authentic. A destination that is away or full is no error, but for [`Follow::once`].
 pub fn follow(
     storage: &dyn Storage,
     path: &Path,

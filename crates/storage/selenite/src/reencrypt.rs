@@ -113,9 +113,9 @@ pub struct Reencrypted {
 /// Re-encrypts every page. Others go on; at the end the old data key is gone.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and another is
-/// under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done; [`EngineError::Key`]; what SQLite
-/// and the VFS say.
+/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and
+/// another is under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done;
+/// [`EngineError::Key`]; what SQLite and the VFS say.
 pub fn reencrypt(
     storage: &dyn Storage,
     path: &Path,

@@ -161,7 +161,8 @@ impl Keys {
     }
 }
 
-/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by the caller that read it.
+/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by the caller that
+/// read it.
 pub(crate) fn look(
     (bytes, clear): (&[u8], &Superblock),
     (superblocks, size): (Superblocks, u64),

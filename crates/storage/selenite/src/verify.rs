@@ -153,8 +153,8 @@ struct PhysicalCheck {
 /// Authenticates every page of a database, its log and its journal, on all cores.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`]. What is found
-/// bad is no error: see the report.
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`]. What is
+/// found bad is no error: see the report.
 pub fn physical(
     storage: &dyn Storage,
     path: &Path,

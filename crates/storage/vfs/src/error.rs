@@ -118,9 +118,9 @@ impl VfsError {
         }
     }
 
-    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around encrypted SQLite databases
-    /// know as "file is not a database". An open file has errors of input and output instead: after any other code SQLite's pager
-    /// would go on with the transaction (`pager_error` in pager.c).
+    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around
+    /// encrypted SQLite databases know as "file is not a database". An open file has errors of input and output
+    /// instead: after any other code SQLite's pager would go on with the transaction (`pager_error` in pager.c).
     #[must_use]
     pub fn code_of_opening(&self) -> Code {
         match self.code() {

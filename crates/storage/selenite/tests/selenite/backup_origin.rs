@@ -1,4 +1,5 @@
-//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's key alone.
+//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's
+//! key alone.
 
 use selenite::backup::{Backup, backup};
 use selenite::backups::{Outcome, Verify, list, verify};

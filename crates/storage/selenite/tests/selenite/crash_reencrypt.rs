@@ -1,6 +1,6 @@
-//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback mode, with
-//! others writing in between. After each crash the database is whole, no acknowledged commit is missing, and what was begun
-//! comes to its end, with nothing left of the old epoch.
+//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback
+//! mode, with others writing in between. After each crash the database is whole, no acknowledged commit is missing,
+//! and what was begun comes to its end, with nothing left of the old epoch.
 
 mod conversion;
 mod full_disk;
