@@ -74,7 +74,7 @@ def test_no_environment_names_a_configuration(place: Path, environment: dict[str
     marker = place / "evil/ran"
     said = run(place, "plain", uri(place / "evil/new.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
     assert marker.read_text().split() == [str(NOBODY)] * len(marker.read_text().split()), said
-    assert "kept in the clear" in said or "did not return the key" in said
+    assert "did not return the key that it was given, or left it unencrypted" in said
     marker.unlink()
     said = run(place, "elevated", uri(place / "other.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
     assert "no key given for a new encrypted database" in said

@@ -227,7 +227,7 @@ pub enum ServiceFailure {
     AnswerTooLong(usize),
     /// It answered with this many bytes, which is no answer to the question.
     AnswerSize(usize),
-    /// It did not give back what it was given to keep, or kept it in the clear.
+    /// It did not give back what it was given to keep, or left it unencrypted.
     NotKept,
     /// The age plugin is not installed.
     NotInstalled,
