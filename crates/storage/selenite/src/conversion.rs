@@ -29,7 +29,7 @@ pub struct Conversion<'a> {
     pub watch: &'a Watch,
 }
 
-/// What is copied. No process writes to it meanwhile.
+/// What is copied. No connection writes to it meanwhile.
 pub struct Source<'a> {
     /// The connection to it.
     pub database: &'a mut Database,

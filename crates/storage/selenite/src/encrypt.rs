@@ -43,7 +43,7 @@ impl Default for Encrypt {
 
 /// Encrypts a database.
 ///
-/// In its place: no other process can use it meanwhile. To a new file: others read on, and writers wait.
+/// In its place: no other connection can use it meanwhile. To a new file: others read on, and writers wait.
 ///
 /// # Errors
 /// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by

@@ -1,4 +1,4 @@
-//! A database that no other process can use, until another file has taken its place.
+//! A database that no other connection can use, until another file has taken its place.
 //!
 //! - exclusive-throughout: from [`ExclusiveSource::lock`] on this connection holds SQLite's
 //!   EXCLUSIVE lock: in WAL mode, too, where it keeps the WAL's index in its own memory

@@ -1,4 +1,4 @@
-//! Every page re-encrypted, under a new data key or in another suite, while no other process uses the
+//! Every page re-encrypted, under a new data key or in another suite, while no other connection uses the
 //! database: a parallel copy that takes its place.
 //!
 //! - locked-and-log-empty: the database is locked as for [`crate::encrypt`] in place, and its log
@@ -83,7 +83,7 @@ pub struct Resealed {
     pub not_kept: Vec<String>,
 }
 
-/// Re-encrypts every page, in the database's place. No other process can use it meanwhile.
+/// Re-encrypts every page, in the database's place. No other connection can use it meanwhile.
 ///
 /// # Errors
 /// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it is in use otherwise;

@@ -164,7 +164,7 @@ pub fn physical(
     see_file(storage, path, &Keys::ask(path, access)?, watch)
 }
 
-/// As [`physical`], with keys that are available, of a database that no other process uses.
+/// As [`physical`], with keys that are available, of a database that no other connection uses.
 pub(crate) fn pages(
     storage: &dyn Storage,
     path: &Path,

@@ -18,7 +18,7 @@ struct Vector {
     place: Place,
 }
 
-/// A place of objects in memory, which no process writes to.
+/// A place of objects in memory, which is not written to.
 #[derive(Default)]
 struct Place(BTreeMap<String, Vec<u8>>);
 

@@ -35,7 +35,7 @@ impl Operation {
         Self::begin_as(storage, path, false)
     }
 
-    /// Begins one that copies the database while no other process uses it.
+    /// Begins one that copies the database while no other connection uses it.
     ///
     /// # Errors
     /// As [`Operation::begin`].
