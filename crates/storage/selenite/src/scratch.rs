@@ -61,7 +61,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Anyone else who has it is no error of this kind.
+/// Another process that has it is no error of this kind.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);

@@ -203,7 +203,7 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
-    // A circle is no one's backup.
+    // A circle is no backup.
     let circle = [full(1, 10), on(3, 2, 20), on(2, 3, 30)];
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }

@@ -149,7 +149,7 @@ fn kind(waiting: &str) -> &str {
 }
 
 /// What is being done to a database now; nothing if no one is at it. What a process that was killed has left is not
-/// believed: its number may be another's by now, but the lock is no one's.
+/// believed: its number may be another's by now, but no process holds the lock.
 ///
 /// # Errors
 /// [`EngineError::Io`], also where something else than a file of this one name is in its place.
