@@ -15,13 +15,13 @@ from test_command import selenite
 
 SHELL = "/usr/bin/sqlite3"
 NOBODY = 65534
-# Identity of a plugin that there need not be: it is refused before anybody looks for it.
+# Identity of a plugin that there need not be: it is refused before anyone looks for it.
 PLUGIN = "AGE-PLUGIN-FAKE-18YX8DC"
 
 
 @pytest.fixture
 def place(folder: Path) -> Iterator[Path]:
-    """A folder that everybody can enter, with the shell, the extension, a key of root's, and what an attacker prepared."""
+    """A folder that everyone can enter, with the shell, the extension, a key of root's, and what an attacker prepared."""
     if os.geteuid() != 0:
         pytest.skip("only root can make a program set-user-ID root")
     if not Path(SHELL).exists():
