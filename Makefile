@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
-.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell \
+.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
@@ -59,15 +59,20 @@ lint-tidy: need-lint
 lint-shell: need-lint
 	shellcheck -x .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
 
+lint-features: need-lint ## the command with one of its features at a time, and with none
+	@for features in "" serve lab s3; do \
+		cargo clippy --locked -p selenite-cli --no-default-features --features "$$features" -- -D warnings || exit; \
+	done
+
 release: need-rust ## build what is given to others in target/release-files, with what it is made of and sums
 	@scripts/release.sh
 
-audit: audit-deny audit-loom audit-miri audit-address audit-thread fuzz audit-release ## look for what tests do not find: hours
+audit: lint-features audit-deny audit-loom audit-miri audit-address audit-thread fuzz audit-release ## look for what tests do not find: hours
 
 audit-deny: need-rust ## licences, sources and known faults of the dependencies
 	@scripts/audit-deny.sh
 
-audit-loom: need-rust ## the generation mark and the page pool in every order of threads
+audit-loom: need-rust ## the generation mark, the nonce counter and the page pool in every order of threads
 	@scripts/audit-loom.sh
 
 audit-miri: need-rust ## undefined behaviour, in crates without C and in the pool's memory

@@ -1,6 +1,6 @@
 """An application in the middle of its work: application.py DATABASE, then a line for each state it shall be in.
 
-It stops there with its files open, so that somebody may look into them.
+It stops there with its files open, so that someone may look into them.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Copies an unencrypted database, whoever is using it: copy.py SOURCE COPY."""
+"""Copies an unencrypted database, which others may be using: copy.py SOURCE COPY."""
 
 import sqlite3
 import sys

@@ -20,7 +20,7 @@ def load() -> sqlite3.Connection:
 
 
 def connect(path: Path, encrypted: bool | None = None) -> sqlite3.Connection:
-    """Opens a database; whether it is encrypted is seen by its first bytes, if nobody says it."""
+    """Opens a database; whether it is encrypted is seen by its first bytes, if the caller does not say it."""
     if is_encrypted(path) if encrypted is None else encrypted:
         load()
         name = f"file:{quote(str(path))}?vfs=selenite"

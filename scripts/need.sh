@@ -119,7 +119,7 @@ install_packages() {
   command -v apt-get >/dev/null || fail "missing; on Debian: $how"
   if ((EUID)); then
     as_root=(sudo)
-    # Without a terminal nobody can answer a question for a password.
+    # Without a terminal no one can answer a question for a password.
     if ! sudo -n true 2>/dev/null && ! { [[ -t 0 ]] && command -v sudo >/dev/null; }; then
       fail "missing, and this user may not install it: $how"
     fi
@@ -166,7 +166,7 @@ need_node() {
   cp "$folder/package-lock.json" "$stamp"
 }
 
-# need_jar GROUP:ARTIFACT:VERSION SHA-256   by Maven's own client, so that whoever has a mirror is served by it
+# need_jar GROUP:ARTIFACT:VERSION SHA-256   by Maven's own client, so that a configured mirror is used
 need_jar() {
   local artifact version
   IFS=: read -r _ artifact version <<<"$1"

@@ -12,7 +12,7 @@ as_user=()
 if ((EUID == 0)); then
   as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
   if ! "${as_user[@]}" test -x "$testfixture" -a -r "$extension"; then
-    echo "sqlite-suite: nobody but root can read this folder: tests of file permissions may differ" >&2
+    echo "sqlite-suite: only root can read this folder: tests of file permissions may differ" >&2
     as_user=()
   fi
 fi

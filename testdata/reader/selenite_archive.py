@@ -156,7 +156,7 @@ class Archive:
                     opened = primitives.open_age(key[1], file)
                 except Unauthentic:
                     continue
-                # Whoever knows a recipient can make a file.
+                # Anyone who knows a recipient can make a file.
                 if self._take_key(begun, opened):
                     return opened
             raise refused

@@ -48,7 +48,7 @@ def stock(start: Callable[..., Peer]) -> Callable[[Host], Peer]:
 
 
 def new_key(path: Path) -> Path:
-    """A raw key: 32 random bytes that nobody else may read."""
+    """A raw key: 32 random bytes that no other user may read."""
     path.touch(mode=0o600)
     path.write_bytes(os.urandom(32))
     return path

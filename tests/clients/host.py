@@ -43,7 +43,7 @@ class Host:
     def start(self, folder: Path, extension: str | None = EXTENSION, **environment: str) -> "Peer":
         """Runs it in `folder`. Of the caller's environment nothing is left that is the extension's."""
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
-        # No configuration of whoever runs the tests counts.
+        # The configuration of the user who runs the tests does not count.
         own = {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config")}
         command = self.command + ([extension] if extension else [])
         kind = ShellPeer if self.name == "sqlite3-shell" else Peer

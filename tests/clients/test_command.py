@@ -17,7 +17,7 @@ every_client = pytest.mark.parametrize("host", ALL, ids=lambda host: host.name)
 
 def selenite(folder: Path, *arguments: str | Path) -> str:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
-    # No configuration of whoever runs the tests counts.
+    # The configuration of the user who runs the tests does not count.
     environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config")}
     done = subprocess.run([COMMAND, *arguments], env=environment, cwd=folder, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -51,7 +51,7 @@ def test_what_the_command_encrypts_every_client_goes_on_with(host: Host, start: 
 def test_an_identity_is_replaced_with_no_client_stopped(
     host: Host, start: Start, folder: Path, key: Path, other_key: Path
 ) -> None:
-    """The new one is added, whoever starts from then on uses it, and the old one is removed when nobody does."""
+    """The new one is added, every process that starts after that uses it, and the old one is removed when no process does."""
     old = start(host)
     old.open(folder / "app.db")
     old.run("PRAGMA journal_mode = wal")

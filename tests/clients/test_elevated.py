@@ -15,13 +15,13 @@ from test_command import selenite
 
 SHELL = "/usr/bin/sqlite3"
 NOBODY = 65534
-# Identity of a plugin that there need not be: it is refused before anybody looks for it.
+# Identity of a plugin that there need not be: it is refused before anyone looks for it.
 PLUGIN = "AGE-PLUGIN-FAKE-18YX8DC"
 
 
 @pytest.fixture
 def place(folder: Path) -> Iterator[Path]:
-    """A folder that everybody can enter, with the shell, the extension, a key of root's, and what an attacker prepared."""
+    """A folder that everyone can enter, with the shell, the extension, a key of root's, and what an attacker prepared."""
     if os.geteuid() != 0:
         pytest.skip("only root can make a program set-user-ID root")
     if not Path(SHELL).exists():
@@ -50,7 +50,7 @@ def run(place: Path, program: str, database: str, *statements: str, **environmen
     """What the shell says to nobody."""
     own = {"PATH": f"{place}/evil:/usr/bin:/bin", "HOME": f"{place}/evil", **environment}
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    # A new database lies where nobody may write, too.
+    # A new database lies where the user nobody may write, too.
     words = [".load ./libselenite", f".open {database}", *statements, "SELECT 'said ' || selenite_last_error();"]
     done = subprocess.run(
         [*drop, f"{place}/{program}", "-batch", ":memory:"],
@@ -74,7 +74,7 @@ def test_no_environment_names_a_configuration(place: Path, environment: dict[str
     marker = place / "evil/ran"
     said = run(place, "plain", uri(place / "evil/new.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
     assert marker.read_text().split() == [str(NOBODY)] * len(marker.read_text().split()), said
-    assert "kept in the clear" in said or "did not return the key" in said
+    assert "did not return the key that it was given, or left it unencrypted" in said
     marker.unlink()
     said = run(place, "elevated", uri(place / "other.db", vfs="selenite"), "CREATE TABLE t(a);", **environment)
     assert "no key given for a new encrypted database" in said

@@ -1,4 +1,4 @@
-"""What a statement can't do that somebody else wrote into an application's SQL."""
+"""What a statement can't do that someone else wrote into an application's SQL."""
 
 import json
 import re

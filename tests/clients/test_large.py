@@ -62,7 +62,7 @@ def test_the_lock_bytes_stay_free_in_a_database_that_grows_over_them(
     assert bytes_at(path, PREFIX_SIZE + (lock_page - 1) * page_size, page_size) != bytes(page_size)
     assert PREFIX_SIZE + (displaced - 1) * page_size == LOCK_BYTES
 
-    # A transaction over both sides of the lock bytes is taken back by whoever comes next.
+    # A transaction over both sides of the lock bytes is rolled back by the next process.
     peer.run("PRAGMA cache_size = 4")
     peer.run("BEGIN")
     peer.run("UPDATE note SET data = replace(data, 'x', 'y')")

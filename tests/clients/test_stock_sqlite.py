@@ -193,7 +193,7 @@ def test_a_writer_goes_on_while_a_stock_sqlite_tries_everything(
     while "done" in writer.receive():
         for sql in ATTEMPTS:
             if sql.startswith("BEGIN"):
-                continue  # a lock that anybody may take makes the writer wait, and no more
+                continue  # a lock that anyone may take makes the writer wait, and no more
             succeeds(intruder, sql)
     intruder.close()
     assert writer.value("SELECT count(*) FROM note") == 800

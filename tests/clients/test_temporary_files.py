@@ -15,7 +15,7 @@ SECRET = b"the quick brown fox"
 
 
 def temporary_files(peer: Peer, folder: Path) -> list[bytes]:
-    """What lies in the files of that folder which nobody but their process can name."""
+    """What lies in the files of that folder that only their process can name."""
     found = []
     for descriptor in Path(f"/proc/{peer.pid}/fd").iterdir():
         if os.readlink(descriptor).startswith(str(folder)):

@@ -15,7 +15,7 @@ INSERT = "INSERT INTO note(body) VALUES ('more')"
 
 
 def make(start: Start, path: Path, journal_mode: str = "delete") -> None:
-    """A database that nobody has open."""
+    """A database that no process has open."""
     peer = start(NEWEST_PYTHON)
     peer.open(path)
     peer.run(f"PRAGMA journal_mode = {journal_mode}")
@@ -220,7 +220,7 @@ def test_each_suite_is_written_by_one_host_and_read_by_the_other(cipher: str, st
         with pytest.raises(Refused):
             peer.open(path)
             peer.run("SELECT count(*) FROM note")
-    # The suite is the file's: nobody names it again.
+    # The suite is the file's: no one names it again.
     peer.open(path, **leave)
     assert peer.value("SELECT count(*) FROM note WHERE length(data) = 200") == 500
     assert peer.value("SELECT value FROM selenite_status WHERE name = 'suite'") == cipher

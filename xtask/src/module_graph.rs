@@ -1,7 +1,7 @@
 //! Which modules of a crate use which, read from paths in the code.
 //!
-//! A name that a module only re-exports (`pub use`) counts for the module that defines it. Code for tests alone does not
-//! count. It is no compiler: names that macros make, and methods, are not seen.
+//! A name that a module only re-exports (`pub use`) counts for the module that defines it. Code for tests alone does
+//! not count. It is no compiler: names that macros make, and methods, are not seen.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -23,10 +23,10 @@ pub fn install() -> Arc<AtomicBool> {
     interrupted
 }
 
-/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the process, without a
-/// word and with whatever is half done.
+/// Has a write that would make a file longer than it may be fail, and say so (EFBIG). By default the signal ends the
+/// process, without a word and with whatever is half done.
 pub fn outlive_limits() {
-    // The flag is no one's: that there is a handler is enough.
+    // The flag is never read: that there is a handler is enough.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 

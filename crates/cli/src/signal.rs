@@ -17,8 +17,8 @@ pub struct Signal {
     is_starting: Arc<AtomicBool>,
 }
 
-/// What is waited for by who has nothing else to do until someone wants it to stop. Until [`Signal::started`] a signal ends the process at
-/// once, whatever it waits for; from then on a second one does.
+/// What is waited for by who has nothing else to do until someone wants it to stop. Until [`Signal::started`] a
+/// signal ends the process at once, whatever it waits for; from then on a second one does.
 pub fn signal() -> io::Result<Signal> {
     let is_starting = Arc::new(AtomicBool::new(true));
     for signal in [SIGINT, SIGTERM, SIGHUP] {

@@ -1,7 +1,8 @@
 //! Orders of text.
 //!
-//! L1. Every order is total over any bytes, whether they are text or not; what is equal under it is equal everywhere.
-//! L2. Blanks at the end do not count: the shorter text is as if followed by blanks without end.
+//! - total-order: every order is total over any bytes, whether they are text or not; what is equal under it is equal
+//!   everywhere.
+//! - trailing-blanks-ignored: blanks at the end do not count: the shorter text is as if followed by blanks without end.
 
 use std::cmp::Ordering;
 use std::hash::Hasher;

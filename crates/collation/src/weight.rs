@@ -1,11 +1,12 @@
 //! What a character weighs in the default collation.
 //!
-//! W1. The tables are frozen: an index in a file was sorted by them. A test pins every entry by a hash.
-//! W2. Two characters weigh the same exactly if case folding makes them the same.
-//! W3. Symbols and digits come before letters, letters from a to z, forms of a letter right behind it; a ligature weighs
-//!     as its two letters, the first with an accent of its own. That is SQL Server's sort order 52 for all of code page
-//!     1252 but eight letters of its range 0x80 to 0x9f, which sort order 52 has among the symbols.
-//! W4. What no table holds comes behind all that, in the order of the folded code points.
+//! - frozen-tables: the tables are frozen: an index in a file was sorted by them. A test pins every entry by a hash.
+//! - case-folds-together: two characters weigh the same exactly if case folding makes them the same.
+//! - symbols-then-letters: symbols and digits come before letters, letters from a to z, forms of a letter right
+//!   behind it; a ligature weighs as its two letters, the first with an accent of its own. That is SQL Server's sort
+//!   order 52 for all of code page 1252 but eight letters of its range 0x80 to 0x9f, which sort order 52 has among the
+//!   symbols.
+//! - unlisted-last: what no table holds comes behind all that, in the order of the folded code points.
 
 use crate::folding_table::RUNS;
 use crate::weight_table::{LATIN, LATIN_ADDITIONAL, SYMBOLS};

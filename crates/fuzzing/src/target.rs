@@ -1,4 +1,5 @@
-//! What is fuzzed: one function of any bytes each. `fuzz/` gives them to libFuzzer, `tests/fuzzing.rs` to every run of the tests.
+//! What is fuzzed: one function of any bytes each. `fuzz/` gives them to libFuzzer, `tests/fuzzing.rs` to every run
+//! of the tests.
 
 pub mod anchor;
 pub mod archive_facts;

@@ -1,5 +1,5 @@
-//! Files as a program uses them beside SQLite, without its locks: made, written, renamed, removed, each with its place in
-//! the disk's log.
+//! Files as a program uses them beside SQLite, without its locks: made, written, renamed, removed, each with its
+//! place in the disk's log.
 
 use std::sync::Arc;
 
@@ -37,8 +37,8 @@ impl Disk {
         is_new
     }
 
-    /// Gives a file another name, which another file loses; says whether there was one. The name is on the disk once its
-    /// folder is synced.
+    /// Gives a file another name, which another file loses; says whether there was one. The name is on the disk once
+    /// its folder is synced.
     pub fn rename(&self, from: &str, to: &str) -> bool {
         let mut state = self.lock();
         let Some(inode) = state.names.remove(from) else {

@@ -27,8 +27,8 @@ pub enum Tear {
     Subset(u64),
     /// Of every sector, the writes to it were done up to some: by this seed.
     Sectors(u64),
-    /// As with `Sectors`, but of a sector to which a write was under way the bytes that it writes are others, or, without
-    /// powersafe overwrite, all of its bytes.
+    /// As with `Sectors`, but of a sector to which a write was under way the bytes that it writes are others, or,
+    /// without powersafe overwrite, all of its bytes.
     Damaged {
         /// By this seed.
         seed: u64,

@@ -149,7 +149,7 @@ impl Disk {
         Image { files: files.collect() }
     }
 
-    /// A file's bytes, as anyone who opens it beside SQLite reads them.
+    /// A file's bytes, as another program that opens it beside SQLite reads them.
     #[must_use]
     pub fn bytes(&self, path: &str) -> Option<Vec<u8>> {
         let state = self.lock();
@@ -157,13 +157,13 @@ impl Disk {
         Some(state.nodes.get(inode)?.content.to_vec())
     }
 
-    /// Removes a file, as anyone who does so beside SQLite; says whether it was there. Its name is
+    /// Removes a file, as another program would beside SQLite; says whether it was there. Its name is
     /// gone from the disk once its folder is synced.
     pub fn remove(&self, path: &str) -> bool {
         self.lock().delete(path, true).is_ok()
     }
 
-    /// Syncs a file, as anyone who does so beside SQLite; says whether it was there.
+    /// Syncs a file, as another program would beside SQLite; says whether it was there.
     pub fn sync(&self, path: &str) -> bool {
         let mut state = self.lock();
         let inode = state.names.get(path).copied();

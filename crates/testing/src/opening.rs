@@ -72,7 +72,7 @@ impl Opening {
         uri
     }
 
-    /// Opens it on the thread's disk. No process waits for a lock: a test has no time.
+    /// Opens it on the thread's disk. It does not wait for locks: a test has no time.
     ///
     /// # Errors
     /// SQLite's.

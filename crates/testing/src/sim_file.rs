@@ -158,7 +158,7 @@ impl File for SimFile {
     }
 
     fn shm_lock(&mut self, lock: ShmLock) -> Result<(), Code> {
-        // Anyone who comes while a read mark is moved has to wait (`walTryBeginRead`), which no one can do here.
+        // A connection that comes while a read mark is moved has to wait (`walTryBeginRead`), which none can do here.
         let moves_mark = !lock.lock && lock.exclusive && lock.first > WAL_READ_LOCK;
         if !moves_mark {
             intruder::come();

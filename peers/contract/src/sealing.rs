@@ -151,11 +151,11 @@ fn entropy(bytes: &[u8]) -> f64 {
     counts.iter().map(of).sum()
 }
 
-const MARKER: &[u8] = b"a marker nobody else has";
+const MARKER: &[u8] = b"a marker no one else has";
 
 const MARKED_ROWS: &str = "CREATE TABLE t(a);
     WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000)
-    INSERT INTO t SELECT i || ' a marker nobody else has, and a hundred more bytes of plain text beside it' FROM n";
+    INSERT INTO t SELECT i || ' a marker no one else has, and a hundred more bytes of plain text beside it' FROM n";
 
 /// Random bytes of a megabyte reach 7.9998; text, whatever its language, does not reach 7.
 const ENTROPY_MIN: f64 = 7.98;

@@ -79,7 +79,7 @@ class Client:
     insists_on_login: bool = False
     # Sends its login in clear where it asked for encryption and the server has none, which refuses it then.
     logs_in_regardless: bool = False
-    # Results that come after an error in a batch reach whoever asked.
+    # Results that come after an error in a batch reach the caller.
     goes_on_after_errors: bool = True
     # Begins, commits and rolls back by calls.
     transactions: bool = True

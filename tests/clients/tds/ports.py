@@ -1,4 +1,4 @@
-"""Ports on loopback, below those that the system gives to whoever connects."""
+"""Ports on loopback, below those that the system gives to clients."""
 
 import os
 import socket
@@ -20,6 +20,6 @@ def listener() -> socket.socket:
 
 
 def free_port() -> int:
-    """A port on which nobody listened a moment ago."""
+    """A port on which no process listened a moment ago."""
     with listener() as found:
         return found.getsockname()[1]

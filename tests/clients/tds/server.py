@@ -19,13 +19,13 @@ STOP_SECONDS = 30
 
 
 class Server:
-    """A running server. Whoever starts it stops it."""
+    """A running server. The caller stops it."""
 
     def __init__(self, folder: Path, encryption: str, identity: Path, *flags: str) -> None:
         self.encryption = encryption
         self.folder = folder
         self.data = folder / "data"
-        # Of the caller's environment nothing is left that is ours, and no configuration of whoever runs the tests counts.
+        # Of the caller's environment nothing is left that is ours, and the configuration of the user who runs the tests does not count.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("SELENITE_")}
         environment |= {"HOME": str(folder), "XDG_CONFIG_HOME": str(folder / ".config"), "RUST_BACKTRACE": "1"}
         command = [COMMAND, "serve", "--data", str(self.data), "--identity", f"raw:{identity}"]

@@ -95,7 +95,7 @@ def engine(request: pytest.FixtureRequest, servers: Servers) -> Iterator[sa.Engi
 
 
 def wait_until_unused(connection: sa.Connection, database: str) -> None:
-    """Whoever has left is gone a moment later; a database that is in use is not dropped, as in SQL Server."""
+    """A session that has ended is gone a moment later; a database that is in use is not dropped, as in SQL Server."""
     deadline = time.monotonic() + LEAVING_SECONDS
     using = sa.text("SELECT COUNT(*) FROM sys.dm_exec_sessions WHERE database_id = DB_ID(:name)")
     while left := connection.scalar(using, {"name": database}):

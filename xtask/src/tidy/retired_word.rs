@@ -55,11 +55,14 @@ const RETIRED: &[(&str, &str)] = &[
     ("Turnstile", "`WriteQueue`"),
     ("Twins", "`DatabaseCopies`"),
     ("anew", "again, or a verb with re-: re-encrypt, rewrite"),
+    ("Whoever", "one who, who, or the noun"),
+    ("kin", "related"),
     ("source 000", "the article's short name: context switches (docs/LAB.md)"),
     ("source 001", "the article's short name: scans (docs/LAB.md)"),
     ("source 002", "the article's short name: statements (docs/LAB.md)"),
     ("source 003", "the article's short name: hummer (docs/LAB.md)"),
     ("source 004", "the article's short name: acceleration (docs/LAB.md)"),
+    ("whoever", "one who, who, or the noun"),
 ];
 
 #[cfg(test)]

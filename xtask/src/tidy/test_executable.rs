@@ -1,5 +1,5 @@
-//! A crate has one executable of integration tests, named as its folder: each of them links SQLite and AWS-LC again, they
-//! take turns while the tests of one run side by side, and `make test` counts by their names.
+//! A crate has one executable of integration tests, named as its folder: each of them links SQLite and AWS-LC again,
+//! they take turns while the tests of one run side by side, and `make test` counts by their names.
 
 use crate::{finding::Finding, tree::Tree};
 

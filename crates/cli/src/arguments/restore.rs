@@ -11,7 +11,8 @@ pub const AFTER_HELP: &str = "Example:\n  selenite -i key.txt restore /backups -
     encrypted under a new key, and read back before the file gets its name. Everyone who could \
     open the database when it was backed up can open it, also holders of key slots that were \
     removed since. With --for, only these recipients can; it is then another database, with a \
-    new id.";
+    new id. The file is readable by its owner only (mode 600); with --force it keeps the owner \
+    and mode of the file that it replaces.";
 
 #[derive(Args)]
 pub struct Restore {

@@ -146,7 +146,7 @@ fn status(arguments: &arguments::Reencrypt, access: &Access) -> Result<(), Compl
     }
     match &report {
         Some(report) => running(&mut lines, report),
-        None => lines.add("running", "nobody"),
+        None => lines.add("running", "no process"),
     }
     if is_paused {
         lines.add("paused", "yes: continue with --resume");

@@ -33,7 +33,8 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     }
     let mut config = settings.config(access.clone())?;
     config.log = Log::new(note);
-    // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the next one puts right.
+    // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the
+    // next one puts right.
     let signal = signal::signal()?;
     let running = Server::start(config, &mut announce, |_| {
         Ok(Arc::new(SqlFront::new(Arc::new(DatabaseRegistry::default()))))

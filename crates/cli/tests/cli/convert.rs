@@ -62,7 +62,7 @@ fn to_a_new_file_overwrites_nothing() {
     let ran = bench
         .run(&["-i", "key.txt", "encrypt", "clear.db", "--to", "again.db"])
         .done();
-    assert!(!ran.err.contains("Freed blocks"), "{ran:?}");
+    assert!(!ran.err.contains("Freed disk blocks"), "{ran:?}");
     assert_eq!(bench.names(), ["again.db", "app.db", "clear.db"]);
 }
 

@@ -10,8 +10,8 @@ pub struct Sample {
     pub value: f64,
 }
 
-/// All samples of a text; panics where a line is none, where a metric's samples do not stand together behind its HELP and
-/// TYPE, and where there is one twice.
+/// All samples of a text; panics where a line is none, where a metric's samples do not stand together behind its
+/// HELP and TYPE, and where there is one twice.
 pub fn parse(text: &str) -> Vec<Sample> {
     assert!(text.ends_with('\n'), "the last line has its end");
     let mut samples: Vec<Sample> = Vec::new();

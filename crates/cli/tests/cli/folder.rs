@@ -106,7 +106,7 @@ fn a_folder_is_a_table_with_a_summary() {
     assert!(line(&ran, "srv/other.db").contains("  unknown  "), "{}", ran.out);
     assert!(
         ran.out
-            .contains("\n5 databases, 1 encrypted, 2 in clear, 1 damaged, 4 with warnings\n"),
+            .contains("\n5 databases, 1 encrypted, 2 unencrypted, 1 damaged, 4 with warnings\n"),
         "{}",
         ran.out
     );

@@ -232,7 +232,8 @@ fn walk(folder: &Path) -> PathBuf {
         .unwrap()
 }
 
-/// The hummer measurement reads its parameters in every loop, so that they can be changed, and the test stopped, while it runs.
+/// The hummer measurement reads its parameters in every loop, so that they can be changed, and the test stopped,
+/// while it runs.
 #[test]
 fn a_mix_is_changed_and_a_study_stopped_while_it_runs() {
     let lab = Lab::new();

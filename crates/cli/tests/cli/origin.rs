@@ -1,4 +1,5 @@
-//! Databases that others made (FORMAT 4.7), by the commands: who admits them, and how identities that prove nothing are pinned.
+//! Databases that others made (FORMAT 4.7), by the commands: who admits them, and how identities that prove nothing
+//! are pinned.
 
 use std::fs;
 

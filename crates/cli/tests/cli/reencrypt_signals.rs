@@ -1,5 +1,5 @@
-//! `selenite reencrypt` that is asked to stop, by Ctrl-C or by a service manager, whatever it is doing: the batch ends, what is
-//! done stays done, and it says how to go on.
+//! `selenite reencrypt` that is asked to stop, by Ctrl-C or by a service manager, whatever it is doing: the batch
+//! ends, what is done stays done, and it says how to go on.
 
 use std::process::{Child, Stdio};
 use std::time::Duration;

@@ -22,7 +22,8 @@ fn hashed(collation: Collation, text: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Texts that have much in common: few letters in both cases and with accents, ligatures, blanks, controls, broken bytes.
+/// Texts that have much in common: few letters in both cases and with accents, ligatures, blanks, controls, broken
+/// bytes.
 fn texts() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop_oneof![
         4 => prop::sample::select(vec!["a", "A", "b", "s", "S", "e", "E", "ss", "ae"]),

@@ -151,7 +151,8 @@ fn decoding_agrees_with_the_standard_library_on_every_character() {
 
 #[test]
 fn code_page_1252_is_in_the_order_of_sort_order_52() {
-    // Probed from SQL Server: symbols by their byte, then the two signs among the letters, digits, letters with their forms.
+    // Probed from SQL Server: symbols by their byte, then the two signs among the letters, digits, letters with
+    // their forms.
     let from_0x80_without_letters = "\u{20ac}\u{81}\u{201a}\u{201e}\u{2026}\u{2020}\u{2021}\u{2c6}\u{2030}\u{2039}\u{8d}\u{8f}\
                                      \u{90}\u{2018}\u{2019}\u{201c}\u{201d}\u{2022}\u{2013}\u{2014}\u{2dc}\u{2122}\u{203a}\u{9d}";
     let symbols: Vec<char> = ('\0'..='/')

@@ -1,4 +1,5 @@
-//! What opens an archive, what its manifest says, and what an object of its log says: any bytes, and good ones that were altered.
+//! What opens an archive, what its manifest says, and what an object of its log says: any bytes, and good ones that
+//! were altered.
 
 use std::sync::OnceLock;
 

@@ -112,7 +112,7 @@ impl Steps<'_> {
     fn take(&mut self, world: &World, folder: &Path, outside: &Path) -> Option<()> {
         let kind = self.byte()?;
         let name = self.name()?;
-        // Anyone who may write to this folder may write to no other.
+        // One who may write to this folder may write to no other.
         let path = folder.join(name.replace(['/', '\0'], "_"));
         // What is there makes room, and is not written through.
         if kind % 8 != 7 {

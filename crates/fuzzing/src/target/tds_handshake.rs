@@ -1,5 +1,5 @@
-//! Any stream as TLS's handshake inside PRELOGIN's packets: the same bytes of TLS come out whatever the pieces are in which it came, none
-//! of them twice, and what is wrapped comes out again.
+//! Any stream as TLS's handshake inside PRELOGIN's packets: the same bytes of TLS come out whatever the pieces are
+//! in which it came, none of them twice, and what is wrapped comes out again.
 
 use selenite_tds::{HandshakePiece, wrap_handshake};
 
@@ -17,7 +17,8 @@ pub fn fuzz(data: &[u8]) {
     );
 }
 
-/// The bytes of TLS up to the first error, and whether there was one: as a line reads them, which has what came and asks for more.
+/// The bytes of TLS up to the first error, and whether there was one: as a line reads them, which has what came and
+/// asks for more.
 fn unwrapped(stream: &[u8], piece_size: usize) -> (Vec<u8>, bool) {
     let mut found = Vec::new();
     let mut held: Vec<u8> = Vec::new();

@@ -1,5 +1,6 @@
-//! Any stream as what a stranger sends up to its login: PRELOGIN, perhaps TLS's handshake, LOGIN7. What the server makes of it does not
-//! depend on the pieces in which it came, is bounded, and every refusal of a login has words for the client.
+//! Any stream as what a stranger sends up to its login: PRELOGIN, perhaps TLS's handshake, LOGIN7. What the server
+//! makes of it does not depend on the pieces in which it came, is bounded, and every refusal of a login has words
+//! for the client.
 
 use selenite_tds::{
     Channel, EncryptionMode, HandshakePiece, Incoming, Login, MessageKind, MessageReader, PRE_LOGIN_TOTAL_MAX,
@@ -51,7 +52,8 @@ fn greeted(stream: &[u8], piece_size: usize, mode: EncryptionMode) -> Vec<String
                         let agreed = negotiate(prelogin.encryption, mode);
                         told.push(format!("{:?} {:?}", agreed.answer, agreed.channel));
                         match agreed.channel {
-                            // In clear the login follows; else a handshake, which is TLS's own matter but for its packets.
+                            // In clear the login follows; else a handshake, which is TLS's own matter but for its
+                            // packets.
                             Some(Channel::AsItIs) => channel = Some(Channel::AsItIs),
                             Some(Channel::LoginOnly | Channel::Whole) => {
                                 told.push(handshake(&stream[taken..]));

@@ -1,4 +1,5 @@
-//! Any stream of bytes in pieces: the same messages come out whatever the pieces are. And any answer as a client reads it.
+//! Any stream of bytes in pieces: the same messages come out whatever the pieces are. And any answer as a client
+//! reads it.
 
 use selenite_tds::{Incoming, Limits, MessageReader, client};
 

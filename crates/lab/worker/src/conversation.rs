@@ -65,7 +65,7 @@ pub fn converse(engine: &dyn Engine, input: impl BufRead + Send + 'static, outpu
     converse_with(Session::new(engine), input, output)
 }
 
-/// The same with anyone who answers requests.
+/// The same, with any request handler.
 ///
 /// # Errors
 /// What writing an answer says.

@@ -66,8 +66,8 @@ pub trait Engine: Sync {
         )))
     }
 
-    /// Backs a database, which is closed, up into a folder, as what may be kept elsewhere. An incremental backup rests on the newest
-    /// that is there.
+    /// Backs a database, which is closed, up into a folder, as what may be kept elsewhere. An incremental backup
+    /// rests on the newest that is there.
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.
@@ -76,7 +76,8 @@ pub trait Engine: Sync {
         Err(no_backups(database))
     }
 
-    /// Makes a database of the newest backup in a folder. Answers its cipher, which may be another than the one that was backed up.
+    /// Makes a database of the newest backup in a folder. Answers its cipher, which may be another than the one that
+    /// was backed up.
     ///
     /// # Errors
     /// What the engine and SQLite say; [`WorkerError::Refused`] for what it can't do.

@@ -107,7 +107,7 @@ fn word<'a>(given: &str, known: &[&'a str]) -> Result<&'a str, WorkerError> {
 /// How long SQLite itself waits for others: no transaction of the workloads takes nearly as long.
 pub const BUSY_WAIT: Duration = Duration::from_secs(10);
 
-/// Processes that share a database end one after the other, and anyone who makes the checkpoint waits for the last.
+/// Processes that share a database end one after the other, and the one that makes the checkpoint waits for the last.
 /// The lab loses patience earlier (`block_timeout`).
 const CHECKPOINT_WAIT: Duration = Duration::from_secs(600);
 

@@ -116,7 +116,8 @@ pub enum Dataset {
         /// Rows in each table.
         rows: u64,
     },
-    /// No database: a server's answers, as someone sees them who reads along between it and its client (context switches).
+    /// No database: a server's answers, as someone sees them who reads along between it and its client (context
+    /// switches).
     Wire,
 }
 

@@ -36,8 +36,8 @@ impl Base {
     /// seconds since 1970-01-01 UTC; names of a clock that was far ahead do not count.
     ///
     /// # Errors
-    /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of. So is one of which
-    /// something is not there, by the names and sizes that were listed.
+    /// As [`Chain::open`] and [`Chain::marks`]: a newest backup that is not whole is no base, and is told of. So is
+    /// one of which something is not there, by the names and sizes that were listed.
     pub fn newest(
         destination: &dyn Destination,
         id: DatabaseId,

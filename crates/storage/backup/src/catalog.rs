@@ -1,7 +1,7 @@
 //! What archives a destination holds.
 //!
 //! - catalog-is-not-authentic: what is said here was not authenticated: names, sizes and times are
-//!   the destination's. Anyone who opens an archive finds out whether it is what its name says
+//!   the destination's. Opening an archive shows whether it is what its name says
 //!   ([`crate::OpenArchive`]). What they say of what is missing needs no key, and may be less than
 //!   all ([`Entry::fault`]).
 //! - unknown-objects-ignored: objects that are not named as ours are left out, and counted.

@@ -25,8 +25,8 @@ impl Chain {
     /// Opens a backup of this name, and what it rests on, which is one of `names`.
     ///
     /// # Errors
-    /// [`BackupError::MissingLink`] and [`BackupError::Chain`], where something below does not fit; as [`OpenArchive::open`] and
-    /// [`OpenArchive::into_backup`].
+    /// [`BackupError::MissingLink`] and [`BackupError::Chain`], where something below does not fit; as
+    /// [`OpenArchive::open`] and [`OpenArchive::into_backup`].
     pub fn open(
         destination: &dyn Destination,
         id: DatabaseId,

@@ -61,7 +61,8 @@ impl Copy<'_> {
     /// Copies what `source` has and the other archives have not.
     ///
     /// # Errors
-    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the destination says.
+    /// [`BackupError::Source`], for a bad page, too; [`BackupError::Stopped`]; [`BackupError::Taken`]; what the
+    /// destination says.
     pub fn run(&self, source: &mut dyn PageSource, archive: &mut ArchiveWriter) -> Result<Copied, BackupError> {
         let core_count = if self.frugal {
             1
@@ -215,7 +216,7 @@ impl Gathered {
         self.job.pages.len() == self.count_max
     }
 
-    /// Gives the block to anyone who packs it; `false` where no one does any more.
+    /// Gives the block to the packer; `false` where there is none any more.
     fn give(&mut self, to: &SyncSender<Job>) -> bool {
         if self.job.pages.is_empty() {
             return true;

@@ -10,7 +10,7 @@ use crate::archive::{LOG_OBJECT_SIZE_MAX, PART_SIZE_MAX};
 /// Where archives are kept.
 ///
 /// A name is made of parts between slashes, each of letters, digits, `-`, `.` and `_`. Errors are
-/// final: anyone who implements this tries again where that helps, and says how often it did.
+/// final: an implementation tries again where that helps, and says how often it did.
 pub trait Destination: Send + Sync {
     /// Whether the place itself is there, for who only reads: what lists as empty may be a slip in
     /// a name. That of an object store is there where it answers.
@@ -24,7 +24,8 @@ pub trait Destination: Send + Sync {
     /// Writes an object, whole or not at all, and has it durable before it returns.
     ///
     /// # Errors
-    /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be there or not.
+    /// [`Trouble::Exists`] where there is one of that name, which stays as it is. After any other error it may be
+    /// there or not.
     fn put_new(&self, name: &str, bytes: &[u8]) -> Result<(), StoreError>;
 
     /// Writes an object behind others of its archive, which are not recreated for it where the archive is gone.
@@ -79,7 +80,8 @@ pub trait Destination: Send + Sync {
     fn place(&self) -> String;
 }
 
-/// The objects that have to be where the next one goes: a destination may have become another, or may have been emptied.
+/// The objects that have to be where the next one goes: a destination may have become another, or may have been
+/// emptied.
 pub struct AppendPrecondition {
     /// The archive's manifest.
     pub manifest: String,
@@ -191,5 +193,6 @@ impl fmt::Display for StoreError {
 
 impl std::error::Error for StoreError {}
 
-/// For how long what was there is taken to be there. An object store asks a twelfth of the price of a write for each of the two reads.
+/// For how long what was there is taken to be there. An object store asks a twelfth of the price of a write for each
+/// of the two reads.
 const MOMENT: Duration = Duration::from_secs(10);

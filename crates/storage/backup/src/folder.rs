@@ -346,7 +346,7 @@ mod tests {
 
     const HASH: [u8; 32] = [0; 32];
 
-    /// Enforces `append-by-descriptor`.
+    /// Checks `append-by-descriptor`.
     #[test]
     fn nothing_is_made_anew_for_what_is_written_behind_other_objects() {
         let folder = tempfile::tempdir().unwrap();
@@ -376,7 +376,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path().join("place")).unwrap().count(), 0);
     }
 
-    /// Enforces `missing-folder-is-away`.
+    /// Checks `missing-folder-is-away`.
     #[test]
     fn a_folder_that_is_gone_is_away_and_not_empty() {
         let folder = tempfile::tempdir().unwrap();
@@ -404,7 +404,7 @@ mod tests {
         assert_eq!(place.get("a/b", 9).unwrap_err().trouble, Trouble::Missing);
     }
 
-    /// Enforces `unmounted-is-away`.
+    /// Checks `unmounted-is-away` of `home.rs`.
     #[test]
     fn a_folder_that_a_disk_was_mounted_on_is_away_without_it() {
         let folder = tempfile::tempdir().unwrap();
@@ -434,7 +434,7 @@ mod tests {
         assert_eq!(std::fs::read_dir(folder.path().join(DATABASE)).unwrap().count(), 0);
     }
 
-    /// Enforces `own-folders-only`.
+    /// Checks `own-folders-only`.
     #[test]
     fn folders_that_can_be_none_of_ours_are_not_looked_into() {
         let folder = tempfile::tempdir().unwrap();

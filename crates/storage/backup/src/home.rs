@@ -31,7 +31,8 @@ impl Home {
     /// Whether the folder is where it was when it was looked at before.
     ///
     /// # Errors
-    /// [`io::ErrorKind::NotConnected`] where it is not (missing-folder-is-away, unmounted-is-away); what the system says.
+    /// [`io::ErrorKind::NotConnected`] where it is not (missing-folder-is-away, unmounted-is-away); what the system
+    /// says.
     pub fn check(&self, folder: &Path) -> io::Result<()> {
         let mut seen = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = match look(folder) {

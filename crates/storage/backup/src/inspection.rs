@@ -71,7 +71,8 @@ impl Backup {
     /// hears of every object that was looked at, and answers whether to go on.
     ///
     /// # Errors
-    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing of the backup.
+    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing of the
+    /// backup.
     pub fn inspect(
         &self,
         destination: &dyn Destination,
@@ -169,8 +170,8 @@ impl Inspection {
 /// What an error says of the backup; the error itself where it says nothing of that.
 ///
 /// # Errors
-/// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] but for an object that is missing or is not what
-/// was promised.
+/// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] but for an object that is missing
+/// or is not what was promised.
 pub fn fault_of(error: BackupError) -> Result<Fault, BackupError> {
     let fault = |object: &str, what: &str| {
         Ok(Fault {

@@ -18,7 +18,7 @@ use selenite_keyring::{Cache, Identity, KeyError, OriginPolicy, Pin, Trust, Unlo
 /// Who opens archives.
 #[derive(Clone, Copy)]
 pub enum KeySource<'a> {
-    /// The master key of the database, available.
+    /// The master key of the database, which is available.
     Master(&'a MasterKey),
     /// Identities.
     Identities {

@@ -128,7 +128,8 @@ impl LogWriter {
     /// in milliseconds since 1970-01-01 UTC.
     ///
     /// # Errors
-    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); what the destination says of an object that was not written before.
+    /// [`BackupError::Taken`]; [`BackupError::Gone`] (after-its-predecessor); what the destination says of an object
+    /// that was not written before.
     pub fn turn(
         &mut self,
         to: LogEnd,

@@ -1,7 +1,7 @@
 //! The marks of a chain's pages: which image of each page the backups have.
 //!
-//! They are in a file without a name, 8 bytes for each page, and so take no memory. A mark is no secret: it stands in clear in
-//! the database file.
+//! They are in a file without a name, 8 bytes for each page, and so take no memory. A mark is no secret: it stands
+//! in clear in the database file.
 
 use std::fs::File;
 use std::io;

@@ -65,7 +65,8 @@ impl OpenArchive {
     /// Opens an archive.
     ///
     /// # Errors
-    /// [`BackupError::NotThere`]; [`BackupError::Key`]; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    /// [`BackupError::NotThere`]; [`BackupError::Key`]; [`BackupError::Unauthentic`]; [`BackupError::Form`];
+    /// [`BackupError::Store`].
     pub fn open(
         destination: &dyn Destination,
         id: DatabaseId,
@@ -134,8 +135,8 @@ impl OpenArchive {
     /// Takes its manifest.
     ///
     /// # Errors
-    /// [`BackupError::Unfinished`]; [`BackupError::Key`] where nothing shows that a holder of the database's master key made it, and
-    /// that is asked for; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
+    /// [`BackupError::Unfinished`]; [`BackupError::Key`] where nothing shows that a holder of the database's master
+    /// key made it, and that is asked for; [`BackupError::Unauthentic`]; [`BackupError::Form`]; [`BackupError::Store`].
     pub fn into_backup(mut self, destination: &dyn Destination) -> Result<Backup, BackupError> {
         let object = self.object(Part::Manifest);
         let (facts, manifest_digest, is_own) = twice(destination, &object, PART_SIZE_MAX, |bytes| {

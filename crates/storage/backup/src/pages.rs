@@ -30,8 +30,8 @@ impl Chain {
     /// lists as missing, and for the one that SQLite never uses. Answers how many.
     ///
     /// # Errors
-    /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], which may come when many pages were given; at the
-    /// end [`BackupError::Incomplete`]; what `each` says.
+    /// [`BackupError::Unauthentic`], [`BackupError::Form`] and [`BackupError::Store`], which may come when many
+    /// pages were given; at the end [`BackupError::Incomplete`]; what `each` says.
     pub fn pages<E, F>(&self, destination: &dyn Destination, each: &mut F) -> Result<u32, E>
     where
         E: From<BackupError>,

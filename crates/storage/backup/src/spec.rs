@@ -9,14 +9,14 @@ use crate::folder::Folder;
 #[cfg(feature = "s3")]
 use crate::s3;
 
-/// Opens the destination of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:` URL. Nothing goes
-/// over the line yet.
+/// Opens the destination of that name with the settings of the process: `s3://BUCKET/PREFIX`, a path, or a `file:`
+/// URL. Nothing goes over the line yet.
 ///
 /// What is done with it later blocks, and so must not be done by a task of an asynchronous runtime.
 ///
 /// # Errors
-/// `Usage` for a name of another kind, for settings that make no sense, and for a bucket where the feature `s3` is not built in;
-/// `Denied` where a file of settings can't be read.
+/// `Usage` for a name of another kind, for settings that make no sense, and for a bucket where the feature `s3` is
+/// not built in; `Denied` where a file of settings can't be read.
 pub fn open(spec: &str) -> Result<Box<dyn Destination>, StoreError> {
     match Spec::parse(spec)? {
         Spec::Folder(path) => Ok(Box::new(Folder::new(&path))),

@@ -23,7 +23,7 @@ use crate::names::{AHEAD_SECONDS, ArchiveName};
 use crate::opened::OpenArchive;
 use crate::writer::{ArchiveWriter, recipients_tag};
 
-/// How long no one must have written to an unfinished archive.
+/// For how long there must have been no write to an unfinished archive.
 pub const QUIET_SECONDS: u64 = 120;
 
 /// Whether an archive is opened by the recipients that are named, and no others. Where its key has

@@ -165,7 +165,7 @@ impl ArchiveWriter {
     }
 
     /// Writes the index of the last part. Its salt is made of the part's: one that goes on with the
-    /// archive knows by it that they belong together; and it is the same anyone who writes it, so that
+    /// archive knows by it that they belong together; and it is the same whatever process writes it, so that
     /// nothing else is sealed under its key (salt-per-part).
     ///
     /// # Errors

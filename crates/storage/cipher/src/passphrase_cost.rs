@@ -20,7 +20,7 @@ impl PassphraseCost {
     pub const MEMORY_KIB_MIN: u32 = 8192;
     /// 1 GiB: the cost is read from a file that is not yet authentic, and must not exhaust a server.
     pub const MEMORY_KIB_MAX: u32 = 1_048_576;
-    /// 16 passes over 1 GiB take about half a minute: no process waits longer for a database.
+    /// 16 passes over 1 GiB take about half a minute: no one waits longer for a database.
     pub const PASSES_MAX: u32 = 16;
     /// 16 lanes: more than one costs us nothing less, and is there for slots that others made.
     pub const LANES_MAX: u32 = 16;

@@ -1,7 +1,7 @@
 //! `selenite_backup(dest [, schema [, recipients]])`: a full backup to a folder, for applications without the command.
 //!
 //! - one-read-transaction: it is of one read transaction of the connection that asks: the one that
-//!   it is in, or one begun for it. Anyone who writes is refused: what is not committed is in no
+//!   it is in, or one begun for it. A transaction that writes is refused: what is not committed is in no
 //!   backup.
 //! - connection-descriptors-only: the database's files are read by the connection's own descriptors
 //!   alone (`selenite_vfs::snapshot`, no-other-descriptor). Below the destination files are made under new names,

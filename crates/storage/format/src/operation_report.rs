@@ -13,7 +13,7 @@ pub struct Report {
     pub pid: u32,
     /// Since when: seconds since 1970-01-01 UTC.
     pub since: u64,
-    /// Whether it copies the database, which no other process can use meanwhile.
+    /// Whether it copies the database, which no other connection can use meanwhile.
     pub is_offline: bool,
     /// From which suite to which.
     pub what: String,

@@ -12,8 +12,8 @@ pub trait PageSource {
     /// How many pages the database has.
     fn page_count(&self) -> u32;
 
-    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`, which has room for whole pages.
-    /// That of the lock-byte page, which has no place, is zeros.
+    /// Reads the sealed images of pages that lie side by side, from `first` on, into `images`, which has room for
+    /// whole pages. That of the lock-byte page, which has no place, is zeros.
     ///
     /// # Errors
     /// [`SourceError::Read`].

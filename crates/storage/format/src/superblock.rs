@@ -68,8 +68,8 @@ impl Superblock {
     /// The superblock's bytes, in the least multiple of 512 that holds them. `mac` is given what the MAC covers.
     ///
     /// # Errors
-    /// [`FormatError::Invalid`] where [`Superblock::parse`] would refuse the result; [`FormatError::TooLarge`] where the
-    /// slots don't fit into [`SUPERBLOCK_SIZE_MAX`].
+    /// [`FormatError::Invalid`] where [`Superblock::parse`] would refuse the result; [`FormatError::TooLarge`] where
+    /// the slots don't fit into [`SUPERBLOCK_SIZE_MAX`].
     pub fn encode(&self, mac: impl FnOnce(&[u8]) -> [u8; 32]) -> Result<Vec<u8>, FormatError> {
         self.check().map_err(|what| FormatError::Invalid { what })?;
         let mut out = vec![0; HEADER_SIZE];
@@ -95,8 +95,8 @@ impl Superblock {
     /// Parses a whole superblock, as [`crate::choose`] gives it. Its MAC is not checked.
     ///
     /// # Errors
-    /// [`FormatError::NotWhole`] where [`crate::inspect`] says so; [`FormatError::UnsupportedVersion`] of a later format;
-    /// [`FormatError::Tampered`] where a rule of FORMAT 3 is broken.
+    /// [`FormatError::NotWhole`] where [`crate::inspect`] says so; [`FormatError::UnsupportedVersion`] of a later
+    /// format; [`FormatError::Tampered`] where a rule of FORMAT 3 is broken.
     pub fn parse(bytes: &[u8]) -> Result<Self, FormatError> {
         let refuse = |what| FormatError::Tampered { what };
         let Whole::Yes { size, .. } = inspect(bytes) else {

@@ -18,8 +18,8 @@ pub enum AutoVacuum {
 
 /// The answer to SQLite's first read of 100 bytes from an empty file.
 ///
-/// From it sqlite3BtreeOpen (btree.c) takes page size (offset 16), reserve (20) and auto-vacuum (52 and 64), and lays out
-/// a new database with them; the rest is as newDatabase in that file would write it.
+/// From it sqlite3BtreeOpen (btree.c) takes page size (offset 16), reserve (20) and auto-vacuum (52 and 64), and
+/// lays out a new database with them; the rest is as newDatabase in that file would write it.
 pub fn synthetic_header(page_size: PageSize, auto_vacuum: AutoVacuum) -> [u8; SQLITE_HEADER_SIZE] {
     let (auto, incremental) = match auto_vacuum {
         AutoVacuum::None => (0, 0),

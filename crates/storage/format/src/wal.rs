@@ -71,8 +71,8 @@ pub enum Position {
 /// SQLite's header as it goes to disk.
 ///
 /// # Errors
-/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one that SQLite
-/// would go on with.
+/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one that
+/// SQLite would go on with.
 pub fn header_to_disk(header: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE], FormatError> {
     check(header, VERSION_SQLITE)?;
     with_version(header, VERSION_DISK)
@@ -81,8 +81,8 @@ pub fn header_to_disk(header: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE], F
 /// A header on disk as SQLite is given it.
 ///
 /// # Errors
-/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one of ours. With
-/// a wrong magic or checksum SQLite takes the log for empty; any other version it refuses.
+/// [`FormatError::WalMagic`], [`FormatError::WalVersion`] or [`FormatError::WalChecksum`] where it isn't one of
+/// ours. With a wrong magic or checksum SQLite takes the log for empty; any other version it refuses.
 pub fn header_from_disk(header: &[u8; HEADER_SIZE]) -> Result<[u8; HEADER_SIZE], FormatError> {
     check(header, VERSION_DISK)?;
     with_version(header, VERSION_SQLITE)

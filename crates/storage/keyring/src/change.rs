@@ -155,7 +155,7 @@ pub fn shut_out(
 }
 
 /// Writes the origin mark of each of `identities` into the slots that it opens: from then on the
-/// database is their holder's own, anyone who made it. A slot that has the mark stays as it is; where
+/// database is their holder's own, no matter who made it. A slot that has the mark stays as it is; where
 /// there is nothing to write, the report is empty.
 ///
 /// `WrongKey` never: an identity that opens no slot gets no mark.
@@ -306,8 +306,8 @@ impl fmt::Display for Report {
     }
 }
 
-/// P3 of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state no one will ask, and a clock that was wrong once is
-/// not followed for ever.
+/// `order-without-clock` of [`crate::epoch_change`]: the time of a master key that is made now. In a steady state no
+/// one will ask, and a clock that was wrong once is not followed for ever.
 fn time_of_master(superblock: &Superblock, now: u64) -> u64 {
     if superblock.state == State::Steady {
         return now;

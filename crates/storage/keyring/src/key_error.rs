@@ -2,7 +2,7 @@
 //!
 //! - no-secret-in-errors: no variant holds a secret, what a key service printed, or the text of a
 //!   key file. Paths, names, key ids and sizes may appear.
-//! - advice-is-total: [`KeyError::advice`] is total: anyone who shows an error can show the way on.
+//! - advice-is-total: [`KeyError::advice`] is total: a program that shows an error can always show advice.
 
 mod advice;
 mod message;
@@ -227,7 +227,7 @@ pub enum ServiceFailure {
     AnswerTooLong(usize),
     /// It answered with this many bytes, which is no answer to the question.
     AnswerSize(usize),
-    /// It did not give back what it was given to keep, or kept it in the clear.
+    /// It did not give back what it was given to keep, or left it unencrypted.
     NotKept,
     /// The age plugin is not installed.
     NotInstalled,

@@ -3,8 +3,8 @@
 /// A source of random bytes that callers pass in: [`os_random`], or bytes that a test knows.
 pub type Random<'a> = dyn FnMut(&mut [u8]) + 'a;
 
-/// Fills `bytes` from the system's random generator, and asks no other: AWS-LC's own begins in every process with 50 ms of
-/// timing jitter, which is longer than all else that making a database takes.
+/// Fills `bytes` from the system's random generator, and asks no other: AWS-LC's own begins in every process with 50
+/// ms of timing jitter, which is longer than all else that making a database takes.
 ///
 /// # Panics
 ///

@@ -22,7 +22,8 @@ pub enum Spec {
     Passphrase(PathBuf),
     /// The name of a command in the configuration.
     Command(String),
-    /// Keys that this process holds ([`crate::HeldMaster`], [`crate::HeldAge`]): `held:` and 32 digits. Only who holds them knows those.
+    /// Keys that this process holds ([`crate::HeldMaster`], [`crate::HeldAge`]): `held:` and 32 digits. Only who
+    /// holds them knows those.
     Held([u8; 16]),
 }
 

@@ -18,7 +18,7 @@ pub struct Trust {
     pub keyring: Keyring,
     /// Which origins are admitted.
     pub policy: OriginPolicy,
-    /// The commitment that the caller expects: a database with this master key is admitted, anyone who made it.
+    /// The commitment that the caller expects: a database with this master key is admitted, no matter who made it.
     pub commitment: Option<[u8; 32]>,
     pub(crate) first_use: Option<FirstUse>,
 }

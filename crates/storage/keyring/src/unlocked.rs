@@ -27,7 +27,7 @@ pub struct Unlocked {
 impl Unlocked {
     /// The data keys of all epochs, in the superblock's order.
     ///
-    /// `Tampered` if one does not unwrap: the MAC was right, so anyone who wrote this had the master key.
+    /// `Tampered` if one does not unwrap: the MAC was right, so the writer of this had the master key.
     pub fn data_keys(&self) -> Result<Vec<DataKey>, KeyError> {
         let id = self.superblock.database_id;
         self.superblock

@@ -1,7 +1,7 @@
 //! Accepting databases that others made: from then on they are the accepting identity's own (FORMAT 4.7).
 //!
-//! Accepting adds a right and takes none away: an origin mark in each slot that an identity in force opens; or, where no
-//! identity that derives origin tokens opens one, a pin of the path in the keyring file.
+//! Accepting adds a right and takes none away: an origin mark in each slot that an identity in force opens; or,
+//! where no identity that derives origin tokens opens one, a pin of the path in the keyring file.
 
 use std::path::{Path, PathBuf};
 

@@ -20,7 +20,7 @@ pub struct Access {
     /// Identities that backups are opened by besides the one in force, and whose slots get origin
     /// marks. No database is opened by them.
     pub more: Vec<Spec>,
-    /// What the file has to be, for anyone who knows.
+    /// What the file has to be, where the caller knows it.
     pub expected: Expected,
     /// Which origins are admitted (FORMAT 4.7); if it is not said here, the environment and the configuration say it.
     pub origin: Option<OriginPolicy>,

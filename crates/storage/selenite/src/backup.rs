@@ -146,7 +146,7 @@ pub(crate) struct Plan {
 /// With what an archive begins.
 #[derive(Clone, Copy)]
 pub(crate) enum Beginning<'a> {
-    /// With one that no process goes on with, if there is one.
+    /// With one that no process is writing, if there is one.
     Unfinished,
     /// With this one, which was cut off, if it will do.
     Own(&'a ArchiveName),

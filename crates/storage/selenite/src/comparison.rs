@@ -133,7 +133,7 @@ impl Original {
     }
 }
 
-/// Says nothing, and is interrupted when the other one is, or when no process waits any more.
+/// Says nothing, and is interrupted when the other one is, or when no one waits any more.
 struct Until {
     watch: Watch,
     stop: AtomicBool,

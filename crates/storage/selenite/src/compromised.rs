@@ -61,8 +61,8 @@ pub struct Compromised {
 /// mistyped it.
 ///
 /// # Errors
-/// As [`keys::remove`], [`keys::renew`] and [`reencrypt`]; [`EngineError::StillCompromised`] where it was stopped after a
-/// step.
+/// As [`keys::remove`], [`keys::renew`] and [`reencrypt`]; [`EngineError::StillCompromised`] where it was stopped
+/// after a step.
 pub fn compromised(
     storage: &dyn Storage,
     path: &Path,

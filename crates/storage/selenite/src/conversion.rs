@@ -29,7 +29,7 @@ pub struct Conversion<'a> {
     pub watch: &'a Watch,
 }
 
-/// What is copied. No process writes to it meanwhile.
+/// What is copied. No connection writes to it meanwhile.
 pub struct Source<'a> {
     /// The connection to it.
     pub database: &'a mut Database,
@@ -103,7 +103,7 @@ impl Conversion<'_> {
         }
         let draft = Draft::create(self.storage, self.path)?;
         // Opened after SQLite has, and dropped after the connection: closing a descriptor gives up
-        // SQLite's locks (posix-locks-kept).
+        // SQLite's locks (`raw_file.rs`, no-second-descriptor).
         pages = Arc::from(self.storage.open(self.path).map_err(io_error("read", self.path))?);
         let is_wal = source.is_wal();
         let look = SecondLook::File(pages.clone());

@@ -19,7 +19,7 @@ pub struct Draft<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Makes an empty draft beside `target`, for no one but its owner.
+    /// Makes an empty draft beside `target`, for its owner only.
     ///
     /// # Errors
     /// [`EngineError::Io`].
@@ -27,7 +27,7 @@ impl<'a> Draft<'a> {
         Self::create_at(storage, beside_as_draft(target)?)
     }
 
-    /// Makes an empty draft of this name, for no one but its owner.
+    /// Makes an empty draft of this name, for its owner only.
     ///
     /// # Errors
     /// [`EngineError::Io`].

@@ -43,11 +43,11 @@ impl Default for Encrypt {
 
 /// Encrypts a database.
 ///
-/// In its place: no other process can use it meanwhile. To a new file: others read on, and writers wait.
+/// In its place: no other connection can use it meanwhile. To a new file: others read on, and writers wait.
 ///
 /// # Errors
-/// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by what it
-/// is; [`EngineError::Key`], without an identity too; [`EngineError::Exists`]; [`EngineError::CopyDiffers`];
+/// [`EngineError::Busy`] if it is in use; [`EngineError::AlreadyEncrypted`] and [`EngineError::NotEncrypted`] by
+/// what it is; [`EngineError::Key`], without an identity too; [`EngineError::Exists`]; [`EngineError::CopyDiffers`];
 /// [`EngineError::Io`]. The database is then as it was.
 pub fn encrypt(
     storage: &dyn Storage,

@@ -1,7 +1,7 @@
 //! How many pages of a database are sealed under which data key, counted in the file.
 //!
-//! What a page's trailer says is in clear (FORMAT 5.1), so that no key is needed; nothing is authenticated, and pages that
-//! lie in the log alone are not seen.
+//! What a page's trailer says is in clear (FORMAT 5.1), so that no key is needed; nothing is authenticated, and
+//! pages that lie in the log alone are not seen.
 
 use std::collections::BTreeMap;
 use std::path::Path;

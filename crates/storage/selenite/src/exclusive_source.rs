@@ -1,11 +1,11 @@
-//! A database that no other process can use, until another file has taken its place.
+//! A database that no other connection can use, until another file has taken its place.
 //!
 //! - exclusive-throughout: from [`ExclusiveSource::lock`] on this connection holds SQLite's
 //!   EXCLUSIVE lock: in WAL mode, too, where it keeps the WAL's index in its own memory
 //!   (sqlite.org/wal.html, "Use of WAL Without Shared-Memory").
 //! - no-log-at-rename: when the new file gets its name, the old connection has neither WAL nor
 //!   journal: SQLite deletes those by name, and the name would be the new database's.
-//! - old-file-retired: anyone who still has the old file open is told at its next read: it is retired
+//! - old-file-retired: a process that still has the old file open is told at its next read: it is retired
 //!   before the lock is released.
 //! - locked-file-has-the-name: the file that is locked is the one that has the name. Who waited for
 //!   the lock of a file may get it when another has taken its place: a copy of it would go over the

@@ -3,7 +3,7 @@
 //! - nothing-is-left-out: the log's frames are read under a read mark of SQLite's; before one is
 //!   given back, the next is held, and everything up to the one before was sent. So no frame is
 //!   overwritten before it was read:
-//!   - On a mark other than 0, no process restarts the log: `walRestartLog` and a checkpoint that
+//!   - On a mark other than 0, no connection restarts the log: `walRestartLog` and a checkpoint that
 //!     truncates the log want all of these marks exclusively.
 //!   - On mark 0, which a reader gets if all of the log is in the file, `walCheckpoint` cannot have
 //!     it exclusively, and copies nothing. The log may restart, once: the new one could only follow
@@ -25,7 +25,7 @@
 //! - no-holes: where the archive is gone, or another has added to it, it is
 //!   left: what is there is looked at again, and gone on with or replaced by a new backup. Where
 //!   the destination is away it is waited for.
-//! - idle-is-free: *Nothing costs nothing.* Where no process commits, a turn looks at the WAL index, in
+//! - idle-is-free: where no one commits, a turn looks at the WAL index, in
 //!   memory, and at which file bears the database's name; every few seconds at the keys, and once a
 //!   minute whether the archive is there.
 
@@ -88,9 +88,9 @@ pub struct Status {
 /// Follows the database at `path` until `watch` says stop. `tell` hears after every turn how far it is.
 ///
 /// # Errors
-/// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it was removed;
-/// [`EngineError::Followed`] where another process of this machine follows it to there; a page that is not authentic. A destination that is
-/// away or full is no error, but for [`Follow::once`].
+/// [`EngineError::Usage`] in rollback mode, and where another database took its place; [`EngineError::Io`] where it
+/// was removed; [`EngineError::Followed`] where another process of this machine follows it to there; a page that is
+/// not authentic. A destination that is away or full is no error, but for [`Follow::once`].
 pub fn follow(
     storage: &dyn Storage,
     path: &Path,

@@ -33,7 +33,7 @@ pub struct Exported {
     pub elapsed: Duration,
 }
 
-/// What was imported. An exported key proves nothing about who made it: anyone who imports it accepts the database.
+/// What was imported. An exported key proves nothing about who made it: importing it accepts the database.
 #[derive(Clone, Debug)]
 pub struct Imported {
     /// The database.
@@ -48,8 +48,8 @@ pub struct Imported {
 /// another if `replace` says so.
 ///
 /// # Errors
-/// [`EngineError::Exists`]; [`EngineError::Usage`] where a database would be replaced; [`EngineError::Key`] as the keyring has it, and
-/// for a recipient that is none of age's; [`EngineError::Io`].
+/// [`EngineError::Exists`]; [`EngineError::Usage`] where a database would be replaced; [`EngineError::Key`] as the
+/// keyring has it, and for a recipient that is none of age's; [`EngineError::Io`].
 pub fn export(
     storage: &dyn Storage,
     path: &Path,
@@ -125,8 +125,8 @@ fn exists(to: &Path) -> EngineError {
 /// `access` names the identity that opens that file: none has to open the database.
 ///
 /// # Errors
-/// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`] for a file that is no exported key or
-/// another's, a key that was renewed since, and too many slots; what SQLite says.
+/// [`EngineError::Usage`] without recipients, and if one of them has a slot; [`EngineError::Key`] for a file that is
+/// no exported key or another's, a key that was renewed since, and too many slots; what SQLite says.
 pub fn import(
     storage: &dyn Storage,
     path: &Path,

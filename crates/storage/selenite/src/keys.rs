@@ -110,8 +110,8 @@ pub fn add(
 /// force.
 ///
 /// # Errors
-/// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the identities
-/// in force, without `force`; what SQLite says.
+/// [`EngineError::Key`]: no such slot, several, or the last one; [`EngineError::Usage`]: the only slot of the
+/// identities in force, without `force`; what SQLite says.
 pub fn remove(
     storage: &dyn Storage,
     path: &Path,
@@ -185,8 +185,9 @@ pub fn replace(
 /// identity in force, and `recipients`.
 ///
 /// # Errors
-/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::Key`] if a keyring file pins
-/// the database and can't be changed; [`EngineError::PinNotKept`] if that can't be changed any more once the key is renewed.
+/// [`EngineError::WouldDrop`] names the others, unless they are to be dropped; [`EngineError::Key`] if a keyring
+/// file pins the database and can't be changed; [`EngineError::PinNotKept`] if that can't be changed any more once
+/// the key is renewed.
 pub fn renew(
     storage: &dyn Storage,
     path: &Path,

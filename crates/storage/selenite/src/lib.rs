@@ -16,9 +16,9 @@
 // leaves the whole old database or the whole new one.
 //
 // locks-kept: a database file is opened without SQLite only while this process has it not open with SQLite, whose POSIX
-// locks would be lost (`raw_file`); or by a descriptor that is opened after SQLite's and closed after it, where that has
-// the exclusive lock (`offline`, `comparison`) or keeps the file as it is (`anchor`). A process that serves databases
-// does these things in a child.
+// locks would be lost (`raw_file`); or by a descriptor that is opened after SQLite's and closed after it, where that
+// has the exclusive lock (`offline`, `comparison`) or keeps the file as it is (`anchor`). A process that serves
+// databases does these things in a child.
 
 mod accept;
 mod access;

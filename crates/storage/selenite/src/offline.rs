@@ -1,4 +1,4 @@
-//! Every page re-encrypted, under a new data key or in another suite, while no other process uses the
+//! Every page re-encrypted, under a new data key or in another suite, while no other connection uses the
 //! database: a parallel copy that takes its place.
 //!
 //! - locked-and-log-empty: the database is locked as for [`crate::encrypt`] in place, and its log
@@ -6,7 +6,7 @@
 //!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
 //!   (fcntl(2)).
 //! - same-database-new-epoch: the copy has the same database id, master key and slots, one new
-//!   epoch, a new log key, and a higher generation: keyring pins and anyone who could open it go on
+//!   epoch, a new log key, and a higher generation: keyring pins, and the identities that opened it, go on
 //!   ([`selenite_keyring::sole_epoch`]).
 //! - opened-before-rename: every page of the copy is opened again from the file, under the new key
 //!   alone, before it gets the name; the old file is then retired.
@@ -83,7 +83,7 @@ pub struct Resealed {
     pub not_kept: Vec<String>,
 }
 
-/// Re-encrypts every page, in the database's place. No other process can use it meanwhile.
+/// Re-encrypts every page, in the database's place. No other connection can use it meanwhile.
 ///
 /// # Errors
 /// [`EngineError::UnderWay`] if another process re-encrypts its pages; [`EngineError::Busy`] if it is in use otherwise;

@@ -113,9 +113,9 @@ pub struct Reencrypted {
 /// Re-encrypts every page. Others go on; at the end the old data key is gone.
 ///
 /// # Errors
-/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and another is
-/// under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done; [`EngineError::Key`]; what SQLite
-/// and the VFS say.
+/// [`EngineError::UnderWay`] if another process is at it; [`EngineError::Begun`] where a new key is wanted and
+/// another is under way; [`EngineError::Unfinished`] where it was stopped: what is done stays done;
+/// [`EngineError::Key`]; what SQLite and the VFS say.
 pub fn reencrypt(
     storage: &dyn Storage,
     path: &Path,
@@ -333,8 +333,11 @@ fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
             path: work.path.to_owned(),
         };
     }
-    // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that.
-    error.with_room(2 * work.save_every, || {
+    // A checkpoint empties the log each time that so much was written to it, unless readers keep it from that. Of a
+    // small database all pages are in the log before.
+    let page_count = work.database.number("PRAGMA main.page_count");
+    let size = page_count.map_or(u64::MAX, |count| count.saturating_mul(work.page_bytes));
+    error.with_room(2 * work.save_every.min(size), || {
         let path = work.path.display();
         format!("continue with: selenite reencrypt {path} --resume; the database is sound and usable")
     })

@@ -155,10 +155,11 @@ pub struct Restored {
 /// Restores a backup.
 ///
 /// # Errors
-/// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file that is to be replaced is in use, or
-/// another restore is under way; [`EngineError::Key`]; [`EngineError::CopyDiffers`] if the disk did not keep it;
-/// [`EngineError::Io`] and [`EngineError::NoRoom`]. Nothing is then under that name that was not there before; only where the folder can't
-/// be synced after the rename (`sync`) it is all of the restored file, until the power fails.
+/// [`EngineError::Backup`]; [`EngineError::Exists`]; [`EngineError::Busy`] if the file that is to be replaced is in
+/// use, or another restore is under way; [`EngineError::Key`]; [`EngineError::CopyDiffers`] if the disk did not keep
+/// it; [`EngineError::Io`] and [`EngineError::NoRoom`]. Nothing is then under that name that was not there before;
+/// only where the folder can't be synced after the rename (`sync`) it is all of the restored file, until the power
+/// fails.
 pub fn restore(
     storage: &dyn Storage,
     destination: &dyn Destination,

@@ -1,11 +1,11 @@
-//! A digest of all that a database holds, the same in every process and on every machine (FORMAT 12.7): a backup's manifest
-//! may have it, and who restores the backup compares.
+//! A digest of all that a database holds, the same in every process and on every machine (FORMAT 12.7): a backup's
+//! manifest may have it, and who restores the backup compares.
 
 use crate::content_digest::ContentDigest;
 use crate::{Database, EngineError, Watch};
 
-/// Reads all of a database, in the transaction that it is in, or in one of its own. `total` is about how many bytes that is, for
-/// the one who looks on.
+/// Reads all of a database, in the transaction that it is in, or in one of its own. `total` is about how many bytes
+/// that is, for the one who looks on.
 ///
 /// # Errors
 /// What SQLite and the VFS say; [`EngineError::Interrupted`].

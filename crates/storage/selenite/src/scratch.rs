@@ -1,7 +1,7 @@
 //! A folder that is used for a while, and then is gone with all that is in it.
 //!
 //! - owned-by-flock: it is new, for its owner only, and held by flock(2) while it is in use.
-//!   Anyone who made it and was killed holds it no more: the next one who makes one in that place
+//!   A process that made it and was killed holds it no more: the next one who makes one in that place
 //!   removes it.
 
 use std::fs::{self, DirBuilder, File};
@@ -61,7 +61,7 @@ impl Drop for Scratch {
     }
 }
 
-/// Anyone else who has it is no error of this kind.
+/// Another process that has it is no error of this kind.
 fn hold(path: &Path) -> io::Result<File> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let folder = File::from(rustix::fs::open(path, flags, rustix::fs::Mode::empty())?);

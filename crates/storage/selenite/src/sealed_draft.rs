@@ -12,7 +12,8 @@ use crate::storage::{Storage, WriteAt};
 use crate::superblock_file::Superblocks;
 use crate::{EngineError, Watch, verify};
 
-/// Writes both superblocks, the one that counts behind the other, and has them on disk before the first page (FORMAT 2.6).
+/// Writes both superblocks, the one that counts behind the other, and has them on disk before the first page (FORMAT
+/// 2.6).
 pub fn write_superblocks(file: &dyn WriteAt, path: &Path, [first, second]: [&Unlocked; 2]) -> Result<(), EngineError> {
     for (unlocked, place) in [(first, SUPERBLOCK_A), (second, SUPERBLOCK_B)] {
         let bytes = unlocked.encode()?;

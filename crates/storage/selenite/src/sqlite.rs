@@ -20,7 +20,8 @@ pub fn install() -> Result<(), EngineError> {
         })
 }
 
-/// Counts the memory of the linked SQLite for each thread ([`selenite_vfs::thread_memory`]). To be called before anything else uses SQLite.
+/// Counts the memory of the linked SQLite for each thread ([`selenite_vfs::thread_memory`]). To be called before
+/// anything else uses SQLite.
 ///
 /// # Errors
 /// [`EngineError::Sqlite`] where SQLite is in use already.

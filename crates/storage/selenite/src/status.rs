@@ -161,7 +161,8 @@ impl Keys {
     }
 }
 
-/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by anyone who read it.
+/// What a superblock says, with the keys that are available; `clear` is the same, taken apart by the caller that
+/// read it.
 pub(crate) fn look(
     (bytes, clear): (&[u8], &Superblock),
     (superblocks, size): (Superblocks, u64),
@@ -180,7 +181,7 @@ pub(crate) fn look(
                 ..summary(&unlocked.superblock, superblocks, size)
             })
         }
-        // Anyone who has no key still sees what is in clear.
+        // A caller without a key still sees what is unencrypted.
         Err(
             error @ (KeyError::NoKey
             | KeyError::WrongKey

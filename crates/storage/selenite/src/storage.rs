@@ -33,7 +33,8 @@ pub trait Storage: Send + Sync {
     fn rename_new(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
-    /// Opens a file for reading. The caller sees to it that SQLite has it not open (posix-locks-kept).
+    /// Opens a file for reading. The caller ensures that SQLite does not have it open (`raw_file.rs`,
+    /// no-second-descriptor).
     fn open(&self, path: &Path) -> io::Result<Box<dyn ReadAt>>;
     /// Opens a file for reading and writing that has no other name, and no link. As for [`Storage::open`].
     fn open_to_write(&self, path: &Path) -> io::Result<Box<dyn WriteAt>>;

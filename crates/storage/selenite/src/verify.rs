@@ -153,8 +153,8 @@ struct PhysicalCheck {
 /// Authenticates every page of a database, its log and its journal, on all cores.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`]. What is found
-/// bad is no error: see the report.
+/// [`EngineError::NotEncrypted`]; [`EngineError::Key`]; [`EngineError::Io`]; [`EngineError::Interrupted`]. What is
+/// found bad is no error: see the report.
 pub fn physical(
     storage: &dyn Storage,
     path: &Path,
@@ -164,7 +164,7 @@ pub fn physical(
     see_file(storage, path, &Keys::ask(path, access)?, watch)
 }
 
-/// As [`physical`], with keys that are available, of a database that no other process uses.
+/// As [`physical`], with keys that are available, of a database that no other connection uses.
 pub(crate) fn pages(
     storage: &dyn Storage,
     path: &Path,

@@ -1,7 +1,7 @@
 //! A small file that is replaced whole: who reads it finds the old contents or the new, never a part.
 //!
 //! - regular-files-only: nothing but a regular file is replaced: `/dev/null` stays what it is,
-//!   anyone who asks.
+//!   no matter who asks.
 //! - mode-by-umask-or-kept: a new file has the mode that the caller's umask gives, and one that is
 //!   replaced keeps its own: others may be meant to read it. So no secret is ever written by this.
 //! - never-a-database: a database is never replaced: who names one has mistaken two arguments.

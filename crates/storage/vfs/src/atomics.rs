@@ -1,4 +1,5 @@
-//! Atomics and locks of what loom models: the standard library's, or loom's under `--cfg selenite_loom` (`make audit-loom`).
+//! Atomics and locks of what loom models: the standard library's, or loom's under `--cfg selenite_loom` (`make
+//! audit-loom`).
 
 #[cfg(selenite_loom)]
 pub use loom::{

@@ -7,7 +7,7 @@
 //! docs/decisions/0010-closing.md).
 //!
 //! - no-first-lock-during-close: no one takes the first lock of a connection to a file while that
-//!   file is closed, in this copy of SQLite. Anyone who has one is safe: the descriptor of the other
+//!   file is closed, in this copy of SQLite. A connection that has one is safe: the descriptor of the other
 //!   is kept.
 //! - lock-per-file: each file has a lock of its own, as it has in SQLite: a child that was forked
 //!   while a thread of its parent held one waits for that file alone.

@@ -2,8 +2,8 @@
 //!
 //! - kind-checked-under-lock: what the file is, is decided again whenever SHARED is taken, and
 //!   before anything is created: another connection may have made it a database since (FORMAT 2.6).
-//! - generation-before-sealing: anyone who takes SQLite's write lock looks at the generation before a
-//!   page is sealed (FORMAT 3.8). So does anyone who begins to read. In WAL mode the last writer's
+//! - generation-before-sealing: a connection that takes SQLite's write lock looks at the generation before a
+//!   page is sealed (FORMAT 3.8). So does one that begins to read. In WAL mode the last writer's
 //!   mark saves looking (`generation_mark.rs`).
 //! - one-way-to-the-file: the file below is opened, read and closed through the VFS below only:
 //!   closing any other descriptor of it would drop SQLite's locks (fcntl(2)).

@@ -6,10 +6,10 @@ use crate::ffi::{Code, Control, LowerFile, RawControl};
 
 /// The promises (`SQLITE_IOCAP_*`) passed on for a file of ours; an unencrypted file keeps its own.
 ///
-/// Powersafe overwrite is the device's to claim, or the URI's (`psow`): a page lies at a multiple of its size, as SQLite takes
-/// it to, so what SQLite does for its sectors (journal headers of a sector, commits in the WAL that are padded, all pages of
-/// a sector journaled) protects the same bytes. Atomic writes are not passed on: they would be of SQLite's offsets. Reads of
-/// parts of a page are not offered either.
+/// Powersafe overwrite is the device's to claim, or the URI's (`psow`): a page lies at a multiple of its size, as
+/// SQLite takes it to, so what SQLite does for its sectors (journal headers of a sector, commits in the WAL that are
+/// padded, all pages of a sector journaled) protects the same bytes. Atomic writes are not passed on: they would be
+/// of SQLite's offsets. Reads of parts of a page are not offered either.
 pub fn characteristics(lower: c_int, is_plain: bool) -> c_int {
     const SAFE_APPEND: c_int = 0x200;
     const SEQUENTIAL: c_int = 0x400;

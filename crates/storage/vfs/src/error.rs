@@ -118,9 +118,9 @@ impl VfsError {
         }
     }
 
-    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around encrypted SQLite databases
-    /// know as "file is not a database". An open file has errors of input and output instead: after any other code SQLite's pager
-    /// would go on with the transaction (`pager_error` in pager.c).
+    /// The same, of a file that is not opened for it. A key that is missing or wrong is what programs around
+    /// encrypted SQLite databases know as "file is not a database". An open file has errors of input and output
+    /// instead: after any other code SQLite's pager would go on with the transaction (`pager_error` in pager.c).
     #[must_use]
     pub fn code_of_opening(&self) -> Code {
         match self.code() {
@@ -187,7 +187,7 @@ impl fmt::Display for VfsError {
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
-                f.write_str("this process has the file open in another way, perhaps in another copy of SQLite: closing that would drop SQLite's locks")
+                f.write_str("this process has the file open in another way, perhaps in another copy of SQLite: closing it there would drop this connection's locks")
             }
             Self::KeyPragma => f.write_str(KEY_PRAGMA),
             Self::MainElsewhere => f.write_str(

@@ -174,7 +174,7 @@ fn reserve(call: &FunctionCall<'_>) -> Result<Value, String> {
 }
 
 /// `selenite_retire(schema)`: marks a file that was replaced by another of the same name, so that
-/// anyone who still has it open errs at the next read instead of going on with stale data. Needs
+/// a connection that still has it open gets an error at the next read instead of going on with stale data. Needs
 /// the exclusive lock.
 fn retire(call: &FunctionCall<'_>) -> Result<Value, String> {
     with_main(call, 0, |main| {

@@ -1,12 +1,12 @@
 //! The generation of the superblock as the last writer left it in the WAL index, so that the next
-//! writer, and anyone who reads, need not read the file.
+//! writer, and a reader, need not read the file.
 //!
 //! - unused-index-bytes: the mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused
 //!   (sqlite.org/walformat.html, section 2.1: "unused space set aside for further expansion"): the
 //!   lower half of the generation. 0 stands there when the index is new, and never again; what
 //!   can't be said is [`UNKNOWN`].
 //! - set-by-writers: it is set by who holds the WAL's write lock and has just read the superblocks.
-//!   It is made unknown, under that lock, before a superblock is written; anyone who dies in between
+//!   It is made unknown, under that lock, before a superblock is written; a process that dies in between
 //!   leaves that.
 //! - generations-never-return: a generation never comes back (superblock-moves-forward in
 //!   `database.rs`), so a mark that is that of the view one has means that no one has changed it.

@@ -18,8 +18,8 @@ impl IndexHeader {
         Some(first)
     }
 
-    /// Reads the first copy, whatever the second is: who commits writes that one before. It is by the first that `walTryBeginRead` sees,
-    /// when it has its read mark, whether the log ends where it took it to end.
+    /// Reads the first copy, whatever the second is: who commits writes that one before. It is by the first that
+    /// `walTryBeginRead` sees, when it has its read mark, whether the log ends where it took it to end.
     pub fn read_first(region: &ShmRegion) -> Option<Self> {
         let mut header = [0; WORD_COUNT];
         for (index, word) in header.iter_mut().enumerate() {

@@ -1,8 +1,8 @@
 //! Selenite: the SQLite VFS that seals what it writes.
 //!
 //! `ffi/` turns SQLite's C interface into values and traits; above it everything is safe code, one file per role of
-//! file: [`main_file`], [`wal_file`], [`journal_file`], [`nameless_file`]. A [`database::Database`] is what the files of
-//! one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
+//! file: [`main_file`], [`wal_file`], [`journal_file`], [`nameless_file`]. A [`database::Database`] is what the
+//! files of one connection share: keys, locks, the two superblocks. [`selenite`] is the door.
 #![deny(unsafe_code)]
 
 mod atomics;

@@ -25,7 +25,7 @@ pub fn look(path: &Path) -> io::Result<Option<Report>> {
 }
 
 /// What the one who holds this file has written in it; nothing if no one does. For a moment it is
-/// held shared here, which is in no one's way who asks the same.
+/// held shared here, which hinders no other process that asks the same.
 ///
 /// # Errors
 /// As [`look`].

@@ -4,7 +4,7 @@
 //! in one process (Python's `sqlite3` and apsw) that use one file would silently lose theirs.
 
 //!
-//! - look-and-open-under-gate: anyone who looks and then opens holds the [`gate`] meanwhile: of two
+//! - look-and-open-under-gate: a caller that looks and then opens holds the [`gate`] meanwhile: of two
 //!   threads that come at once, one finds what the other has open.
 
 use std::cell::Cell;
@@ -14,7 +14,7 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// `look-and-open-under-gate`: no other thread of this copy opens a database file, or reads one
-/// without SQLite for a moment, while it is held. Anyone who holds it may take it again.
+/// without SQLite for a moment, while it is held. Its holder may take it again.
 pub fn gate() -> Gate {
     static GATE: Mutex<()> = Mutex::new(());
     let is_first = HELD.get() == 0;

@@ -196,7 +196,7 @@ impl Selenite {
 
     /// A new database is its owner's alone: SQLite's own VFS would have it read by all that the
     /// umask admits. It gives logs and journals the mode of their database. Answers whether it was
-    /// made. Anyone who wants another mode names a file that has it (`modeof=`), or makes the file
+    /// made. A caller that wants another mode names a file that has it (`modeof=`), or makes the file
     /// before.
     fn make_private(&self, name: &Name<'_>) -> bool {
         let is_on_disk = self.host.lower.name().to_bytes().starts_with(b"unix");

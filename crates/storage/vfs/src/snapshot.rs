@@ -1,7 +1,7 @@
 //! A transaction's pages on their way from the database's files to Rust.
 //!
-//! A snapshot is what a connection's files show of its read transaction, and only SQL reaches a connection's files. So the one
-//! who reads is staged here, and `SELECT selenite_read(token)` inside the transaction calls it.
+//! A snapshot is what a connection's files show of its read transaction, and only SQL reaches a connection's files.
+//! So the one who reads is staged here, and `SELECT selenite_read(token)` inside the transaction calls it.
 
 pub use crate::functions::with_snapshot;
 pub use crate::main_file::{Rest, Snapshot};

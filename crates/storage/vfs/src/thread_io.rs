@@ -1,6 +1,6 @@
 //! What the calling thread has read and written in files of ours.
 //!
-//! - per-thread-counters: a thread counts for itself, without atomics: anyone who wants to show its
+//! - per-thread-counters: a thread counts for itself, without atomics: a caller that wants to show its
 //!   figures to others copies them.
 
 use std::cell::Cell;

@@ -141,7 +141,7 @@ impl OfThread {
             return false;
         }
         let total_limit = TOTAL_LIMIT.load(Ordering::Relaxed);
-        // When all is used up, anyone who uses little goes on.
+        // When all is used up, a thread that uses little goes on.
         wanted <= SHARE_ALWAYS || total_limit == 0 || TOTAL.load(Ordering::Relaxed).saturating_add(more) <= total_limit
     }
 

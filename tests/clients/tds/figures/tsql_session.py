@@ -20,7 +20,7 @@ class TsqlSession:
             f"[selenite]\n\thost = 127.0.0.1\n\tport = {port}\n\ttds version = 7.4\n\tclient charset = UTF-8\n"
             f"\tencryption = {encryption}\n\ttext size = 2147483647\n"
         )
-        # Line by line: it writes in blocks where nobody watches.
+        # Line by line: it writes in blocks where no terminal is.
         self._process = subprocess.Popen(
             ["stdbuf", "-oL", "tsql", "-S", "selenite", "-U", "sa", "-P", password],
             env={"FREETDSCONF": str(configuration), "LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin"},

@@ -18,7 +18,7 @@ FOOTER = re.compile(r"\((\d+) rows? affected\)")
 
 class Tsql:
     def __init__(self) -> None:
-        # Below the folder that whoever starts the program removes.
+        # Below the folder that the caller of the program removes.
         self.folder = Path(tempfile.mkdtemp())
         self.logins: dict[str, tuple[str, str, str | None]] = {}
 

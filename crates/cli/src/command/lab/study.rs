@@ -48,7 +48,7 @@ pub fn store(arguments: &LabRun, config: &Config) -> PathBuf {
         .unwrap_or_else(|| PathBuf::from(format!("{}.lab.db", config.study.name)))
 }
 
-/// The command that was given, for anyone who wants a study like it.
+/// The command that was given, for those who want a study like it.
 pub fn command_line() -> String {
     let words = std::env::args().skip(1).map(|word| quoted(&word));
     std::iter::once("selenite".to_owned())

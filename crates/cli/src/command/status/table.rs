@@ -152,7 +152,7 @@ fn summary(listing: &Listing) -> String {
     let mut parts = vec![counted(number(|_| true), "database")];
     for (number, what) in [
         (number(Entry::is_encrypted), "encrypted"),
-        (number(|one| encrypted(one) == "no"), "in clear"),
+        (number(|one| encrypted(one) == "no"), "unencrypted"),
         (number(|one| one.kind == Kind::Damaged), "damaged"),
         (number(|one| !one.warnings.is_empty()), "with warnings"),
     ] {

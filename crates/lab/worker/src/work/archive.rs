@@ -1,7 +1,7 @@
 //! A backup that may be kept elsewhere: compressed, sealed, in files.
 //!
 //! - synced-copy: it is of a copy, in a folder of its own beside the twin, which was made and
-//!   synced before the clock starts; and it is synced before the clock stops, by anyone who makes it.
+//!   synced before the clock starts; and it is synced before the clock stops, by its maker.
 //! - plain-is-usual-tools: in clear it is what people do: SQLite's online backup into an
 //!   unencrypted file, `zstd -T2 -3`, `age` for one recipient.
 //! - one-page-in-a-hundred: what has changed is one page in a hundred, rewritten as it was. In

@@ -1,4 +1,5 @@
-//! Pages side by side, as they are compressed: `count (4)`, then the numbers (4 each), the marks (8 each) and the pages.
+//! Pages side by side, as they are compressed: `count (4)`, then the numbers (4 each), the marks (8 each) and the
+//! pages.
 
 use selenite_format::PageSize;
 use selenite_format::anchor::Mark;

@@ -6,7 +6,8 @@ use super::error::ArchiveError;
 /// How hard to try, as zstd counts it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CompressionLevel {
-    /// What comes in goes out, in a frame: for databases whose rows come from strangers who can see the lengths of backups.
+    /// What comes in goes out, in a frame: for databases whose rows come from strangers who can see the lengths of
+    /// backups.
     None,
     /// From 1 to 19.
     Zstd(i32),
@@ -42,7 +43,8 @@ impl Packer {
         })
     }
 
-    /// Packs a block of [`BLOCK_SIZE_MAX`] bytes at most into `out`, which is emptied before: `method (1)`, then its bytes.
+    /// Packs a block of [`BLOCK_SIZE_MAX`] bytes at most into `out`, which is emptied before: `method (1)`, then its
+    /// bytes.
     ///
     /// # Panics
     /// If the block is larger.

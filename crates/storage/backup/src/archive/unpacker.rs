@@ -17,7 +17,8 @@ impl Unpacker {
         Ok(Self(made.map_err(|_| ArchiveError::Malformed { what: "zstd" })?))
     }
 
-    /// Unpacks a block into `out`, which is emptied before, and gets [`BLOCK_SIZE_MAX`] bytes at most, whatever the frame says.
+    /// Unpacks a block into `out`, which is emptied before, and gets [`BLOCK_SIZE_MAX`] bytes at most, whatever the
+    /// frame says.
     ///
     /// # Errors
     /// [`ArchiveError::Malformed`].
@@ -35,7 +36,8 @@ impl Unpacker {
         if method != Method::Zstd as u8 {
             return Err(malformed("compression method"));
         }
-        // zstd itself would unpack several, one behind the other, skip what says that it is to be skipped, and take nothing for a frame.
+        // zstd itself would unpack several, one behind the other, skip what says that it is to be skipped, and take
+        // nothing for a frame.
         let is_one = bytes.starts_with(FRAME_MAGIC)
             && zstd::zstd_safe::find_frame_compressed_size(bytes).is_ok_and(|size| size == bytes.len());
         if !is_one {

@@ -171,7 +171,7 @@ fn a_turn_of_several_objects_counts_with_the_last_of_them_alone() {
         let plan = plan(&memory, 1, cut, 9).unwrap();
         assert_eq!((numbers(&plan), plan.end), (vec![0], Some((1, 1))), "{cut} objects");
     }
-    // Anyone who goes on behind the cut makes the turn once more, and what was cut off counts for nothing.
+    // The writer that goes on behind the cut makes the turn once more, and what was cut off counts for nothing.
     memory.remove(&object(1, count - 1)).unwrap();
     let key = archive_key(1);
     let last = LogObject::fetch(memory.as_ref(), (&key, ID, &name(1)), count - 2).unwrap();
@@ -255,7 +255,7 @@ fn an_object_that_may_have_been_written_is_sent_again() {
     }
 }
 
-/// Enforces `after-its-predecessor`.
+/// Checks `after-its-predecessor`.
 #[test]
 fn nothing_is_added_where_the_archive_is_gone_or_is_another() {
     let memory = Arc::new(Memory::default());

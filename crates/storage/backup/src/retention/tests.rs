@@ -203,12 +203,12 @@ fn a_backup_that_can_not_be_restored_takes_nobodys_place_either() {
     assert_eq!(decision.removed, [0_u32; 0]);
     assert!(decision.kept[&1].contains(&Reason::Newest));
     assert!(decision.kept[&3].contains(&Reason::Broken) && decision.kept[&2].contains(&Reason::Broken));
-    // A circle is no one's backup.
+    // A circle is no backup.
     let circle = [full(1, 10), on(3, 2, 20), on(2, 3, 30)];
     assert_eq!(kept(last(1), &circle), [1, 2, 3]);
 }
 
-/// Enforces `newest-is-kept`.
+/// Checks `newest-is-kept`.
 #[test]
 fn one_that_lacks_pages_takes_no_sound_ones_place() {
     let lacking = |id, made| {
@@ -230,7 +230,7 @@ fn one_that_lacks_pages_takes_no_sound_ones_place() {
 }
 
 /// `newest-is-kept`: a recipient who may write to the destination, and not delete there, would else
-/// have others removed by anyone who prunes.
+/// have others removed by a pruning owner.
 #[test]
 fn one_of_unknown_origin_takes_no_place_of_one_with_a_known_maker() {
     let unknown = |id, made| {

@@ -31,7 +31,7 @@ pub struct ResponseRecord {
 pub enum Lost {
     /// No one was reached, so that nothing was done. In the system's words.
     Unreached(String),
-    /// Anyone who answered is not to be trusted: no certificate that holds.
+    /// The server that answered is not to be trusted: no certificate that holds.
     Untrusted(String),
     /// It took too long.
     Late,

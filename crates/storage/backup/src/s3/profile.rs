@@ -1,7 +1,8 @@
 //! The files `~/.aws/credentials` and `~/.aws/config`, as far as they say keys, region and endpoint.
 //!
-//! `object_store` does not read them. They look like INI and are not: values have no quotes and no escapes, a comment behind a value needs
-//! a blank before it, and indented lines belong to the property above (docs.aws.amazon.com/sdkref/latest/guide/file-format.html).
+//! `object_store` does not read them. They look like INI and are not: values have no quotes and no escapes, a
+//! comment behind a value needs a blank before it, and indented lines belong to the property above
+//! (docs.aws.amazon.com/sdkref/latest/guide/file-format.html).
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -20,7 +20,8 @@ pub struct RetryPolicy {
 }
 
 impl Default for RetryPolicy {
-    /// 10 s for a connection and 120 s for an attempt; eight attempts within five minutes, up to 200 ms apart at first and 30 s at last.
+    /// 10 s for a connection and 120 s for an attempt; eight attempts within five minutes, up to 200 ms apart at
+    /// first and 30 s at last.
     fn default() -> Self {
         Self {
             connect: Duration::from_secs(10),
@@ -34,8 +35,9 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// How long to wait after `tries` attempts, of which there was one at least: half of the doubled wait, and of the other half as much as
-    /// `jitter` says, so that many that failed together don't come back together. Longer if the server asked for it, within the limit.
+    /// How long to wait after `tries` attempts, of which there was one at least: half of the doubled wait, and of
+    /// the other half as much as `jitter` says, so that many that failed together don't come back together. Longer
+    /// if the server asked for it, within the limit.
     #[must_use]
     pub fn pause(&self, tries: u32, jitter: u16, asked: Option<Duration>) -> Duration {
         let doubled = self

@@ -56,7 +56,7 @@ pub fn one_attempt() -> RetryConfig {
 pub enum Whom {
     /// The bucket.
     Bucket,
-    /// Anyone who gives keys.
+    /// A service that gives keys.
     Keys,
 }
 

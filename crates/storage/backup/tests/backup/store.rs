@@ -19,7 +19,7 @@ use selenite_backup::{
 const KEY_ID: &str = "AKIATEST";
 const SECRET: &str = "hunter2/hunter2+hunter2";
 
-/// A listener on a port that is free, below those that the system gives to anyone who connects.
+/// A listener on a port that is free, below those that the system gives to clients.
 fn listen() -> TcpListener {
     for port in 20_000 + (std::process::id() % 10_000) as u16..32_768 {
         if let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, port)) {

@@ -18,7 +18,7 @@ struct Vector {
     place: Place,
 }
 
-/// A place of objects in memory, which no process writes to.
+/// A place of objects in memory, which is not written to.
 #[derive(Default)]
 struct Place(BTreeMap<String, Vec<u8>>);
 
@@ -212,7 +212,7 @@ impl Vector {
 
 impl Destination for Place {
     fn put_new(&self, _: &str, _: &[u8]) -> Result<(), StoreError> {
-        unreachable!("nobody writes to a vector")
+        unreachable!("vectors are not written to")
     }
 
     fn get(&self, name: &str, size_max: usize) -> Result<Vec<u8>, StoreError> {
@@ -238,7 +238,7 @@ impl Destination for Place {
     }
 
     fn remove(&self, _: &str) -> Result<(), StoreError> {
-        unreachable!("nobody removes a vector")
+        unreachable!("vectors are not removed")
     }
 
     fn traffic(&self) -> Traffic {

@@ -14,8 +14,8 @@ pub fn all() -> Vec<Vector> {
 }
 
 const AES: Suite = Suite::Aes256;
-/// A database in the middle of a transaction that spilled, and its journal: three records, which the count covers, and a
-/// second header that is not written yet.
+/// A database in the middle of a transaction that spilled, and its journal: three records, which the count covers,
+/// and a second header that is not written yet.
 const DATABASE: &[u8] = include_bytes!("../../../../../testdata/sqlite/rollback.db");
 const JOURNAL: &[u8] = include_bytes!("../../../../../testdata/sqlite/rollback.db-journal");
 const SECTOR_SIZE: usize = 512;

@@ -14,7 +14,8 @@ pub fn all() -> Vec<Vector> {
     [good(), ends(), epochs(), torn(), images(), reads()].concat()
 }
 
-/// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why no more.
+/// A log of which `count` frames are taken, the first `committed` of them being whole transactions; `end` says why
+/// no more.
 fn ends_at(case: &str, comment: &str, (count, committed, end): (usize, usize, &str), log: Vec<u8>) -> Vector {
     Vector::new(&format!("wal/{case}"), "ok", comment)
         .line("frames", count)

@@ -81,8 +81,8 @@ impl Begun {
         Ok(out)
     }
 
-    /// Takes it apart: itself, the bytes that the MAC covers, and the MAC. What it says is to be believed after that was checked; the key
-    /// to check it with comes out of it.
+    /// Takes it apart: itself, the bytes that the MAC covers, and the MAC. What it says is to be believed after that
+    /// was checked; the key to check it with comes out of it.
     ///
     /// # Errors
     /// [`FormatError::ArchiveMagic`]; [`FormatError::Archive`].

@@ -15,8 +15,8 @@ use crate::FormatError;
 
 /// Where a turn ends in a write-ahead log, and what tells that log from another that came to be as long.
 ///
-/// Salts alone do not: after a power loss writers go on with them from wherever the log ends then, over frames that may have
-/// been sent already.
+/// Salts alone do not: after a power loss writers go on with them from wherever the log ends then, over frames that
+/// may have been sent already.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogEnd {
     /// Salts and number of frames.

@@ -98,7 +98,7 @@ impl KeyError {
             ),
             Self::PathReplaced { path, database_id } => write!(
                 f,
-                "the keyring file lists another database, or another master key, for {} than database {database_id}",
+                "the keyring file lists another database, or another master key, for {}: it is now database {database_id}",
                 path.display()
             ),
             Self::NotPinned { source } => write!(f, "cannot pin the database on first use: {source}"),
@@ -133,7 +133,7 @@ impl fmt::Display for ServiceFailure {
             Self::Exited(status) => write!(f, "ended with {status}"),
             Self::AnswerTooLong(max) => write!(f, "answered more than {max} bytes"),
             Self::AnswerSize(size) => write!(f, "answered {size} bytes, which is not a wrapped key"),
-            Self::NotKept => f.write_str("did not return the key that it was given"),
+            Self::NotKept => f.write_str("did not return the key that it was given, or left it unencrypted"),
             Self::NotInstalled => f.write_str("is not installed"),
             Self::Refused => f.write_str("refused"),
         }

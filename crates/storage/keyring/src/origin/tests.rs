@@ -211,7 +211,7 @@ fn who_held_the_master_key_once_can_make_the_mark_of_that_slot_and_no_other() {
     let mut fake = forged(&made, vec![public(&key), raw(9)]);
     fake.superblock.slots[0].parameters = fake.master.wrap_origin_token([3; 12], slot.id, &token).to_vec();
     assert!(open(&fake, &key).is_ok());
-    // It opens no database of another id: anyone who expects that one is not deceived.
+    // It opens no database of another id: a caller who expects that one is not deceived.
     let mut other = database(vec![public(&key)]);
     let id = other.superblock.slots[0].id;
     other.superblock.slots[0].parameters = other.master.wrap_origin_token([3; 12], id, &token).to_vec();

@@ -73,8 +73,8 @@ impl Comparison {
         comparison
     }
 
-    /// Compares an image of a log: one that a reader would be given in the place of the page. `is_counted` says that the
-    /// page differs already in the file.
+    /// Compares an image of a log: one that a reader would be given in the place of the page. `is_counted` says that
+    /// the page differs already in the file.
     pub(crate) fn add_image(
         &mut self,
         anchor: &Anchor,

@@ -71,7 +71,8 @@ pub enum BaseState {
 /// Lists the backups of one database, or of all. Without an identity, what can be said without.
 ///
 /// # Errors
-/// [`EngineError::Backup`] where the destination is not there, can't be listed or read; [`EngineError::Key`] for a key file that is none.
+/// [`EngineError::Backup`] where the destination is not there, can't be listed or read; [`EngineError::Key`] for a
+/// key file that is none.
 pub fn list(
     destination: &dyn Destination,
     access: &Access,

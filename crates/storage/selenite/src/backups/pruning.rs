@@ -105,8 +105,9 @@ struct Found {
 /// Removes what no rule keeps.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing (useless-key-is-an-error); [`EngineError::Backup`] where the destination fails: what was removed by then stays so, and
-/// no backup that is left lacks what it rests on. [`EngineError::Interrupted`] as that.
+/// [`EngineError::Key`] without an identity, and as [`BackupError::Key`] where it opens nothing
+/// (useless-key-is-an-error); [`EngineError::Backup`] where the destination fails: what was removed by then stays
+/// so, and no backup that is left lacks what it rests on. [`EngineError::Interrupted`] as that.
 pub fn prune(
     destination: &dyn Destination,
     access: &Access,

@@ -109,8 +109,8 @@ impl Verification {
 /// Opens every object of backups.
 ///
 /// # Errors
-/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, where there is no backup at all, and
-/// where the destination itself fails;
+/// [`EngineError::Key`] without an identity; [`EngineError::Backup`] for a name that there is not, where there is no
+/// backup at all, and where the destination itself fails;
 /// [`EngineError::Interrupted`]. What is bad is no error, but an answer.
 pub fn verify(
     destination: &dyn Destination,

@@ -98,7 +98,7 @@ mod tests {
             0,
         )
         .unwrap();
-        // No process writes to it: an open that waited would not come back.
+        // No one writes to it: an open that waited would not come back.
         assert!(matches!(RawFile::open_in_folder(&pipe), Err(EngineError::Usage { .. })));
     }
 }

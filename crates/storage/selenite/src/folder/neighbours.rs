@@ -98,9 +98,9 @@ pub fn is_claimed(draft: &Path) -> bool {
     operation_file::read(&claim).is_ok_and(|held| held.is_some())
 }
 
-/// Whether a file is named like a copy of the database: its whole name, or that without the extension, and then something
-/// that is neither letter nor digit (`app.db.bak`, `app-old.db`, `app (copy).db`), or that before its whole name
-/// (`old-app.db`).
+/// Whether a file is named like a copy of the database: its whole name, or that without the extension, and then
+/// something that is neither letter nor digit (`app.db.bak`, `app-old.db`, `app (copy).db`), or that before its
+/// whole name (`old-app.db`).
 fn is_copy_of(name: &OsStr, other: &OsStr) -> bool {
     let (name, other) = (name.as_bytes(), other.as_bytes());
     if name.is_empty() || name == other || other.starts_with(b".") {
@@ -197,7 +197,7 @@ mod tests {
             std::fs::write(folder.path().join(name), "").unwrap();
         }
         let drafts = || Neighbours::of(&path, &mut Vec::new()).drafts_of(OsStr::new("app.db"));
-        assert_eq!(drafts().len(), 3, "nobody holds them");
+        assert_eq!(drafts().len(), 3, "no process holds them");
         let held = [names[0], names[2]].map(|name| Disk.claim(&folder.path().join(name)).unwrap().unwrap());
         assert_eq!(drafts(), Vec::<PathBuf>::new());
         drop(held);

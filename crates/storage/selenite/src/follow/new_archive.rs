@@ -1,6 +1,6 @@
 //! A backup that is made while the one before is followed, on a thread and a connection of its own.
 //!
-//! Its read transaction goes on when it is done: anyone who takes it over follows from there.
+//! Its read transaction goes on when it is done: a caller that takes it over follows from there.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;

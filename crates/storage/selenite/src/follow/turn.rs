@@ -30,7 +30,7 @@ impl Follower {
             done = self.go_on(place, renew_every, is_last);
         }
         if done.is_err() && log_size(place) > log_size_max {
-            // Anyone who comes back to it makes a new backup.
+            // A follower that comes back to it makes a new backup.
             self.leave("the log grew too long while nothing could be sent");
             self.holder.end_any_read();
             self.is_let_go = true;

@@ -1,9 +1,10 @@
 //! Which runs of pages an earlier copy has done: a file beside the draft, of records of 40 bytes.
 //!
-//! A record is the run's number (8 bytes, big-endian) and a SHA-256 of the trailers of its pages in the database and in the
-//! draft. It is written after the draft was synced. It proves itself: a trailer is new for every write of a page
-//! (FORMAT 5.1), so where both files have those trailers, they have those pages. A record that is torn, of another draft, or of
-//! pages that were written since fits nothing, and the run is copied again. A later record of a run counts.
+//! A record is the run's number (8 bytes, big-endian) and a SHA-256 of the trailers of its pages in the database and
+//! in the draft. It is written after the draft was synced. It proves itself: a trailer is new for every write of a page
+//! (FORMAT 5.1), so where both files have those trailers, they have those pages. A record that is torn, of another
+//! draft, or of pages that were written since fits nothing, and the run is copied again. A later record of a run
+//! counts.
 
 use std::collections::HashMap;
 use std::io;

@@ -149,5 +149,5 @@ fn remove_if_there(storage: &dyn Storage, path: &Path) -> Result<(), EngineError
     }
 }
 
-/// What a draft is for no one to do but its owner.
+/// The mode bits of all but the owner, none of which a draft has.
 const OTHERS: u32 = 0o077;

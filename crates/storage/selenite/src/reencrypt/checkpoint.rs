@@ -15,7 +15,7 @@ pub enum Checkpoint {
 }
 
 impl Checkpoint {
-    /// Copies the log into the database, as far as readers let it, and syncs. No process waits for it.
+    /// Copies the log into the database, as far as readers let it, and syncs. No one waits for it.
     ///
     /// # Errors
     /// What SQLite and the VFS say.

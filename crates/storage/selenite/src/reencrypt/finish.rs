@@ -192,7 +192,7 @@ impl<'a> Finish<'a> {
     }
 
     /// A journal that is kept (`journal_mode = PERSIST`) holds old images behind a header of zeros.
-    /// With the write lock held and nothing written under it, what it holds is no one's. It is cut
+    /// With the write lock held and nothing written under it, what it holds belongs to no transaction. It is cut
     /// and not removed: a connection that still reads keeps it open after a commit, and would write
     /// the next one into a file that no recovery finds.
     fn empty_journal(&self) -> Result<(), EngineError> {

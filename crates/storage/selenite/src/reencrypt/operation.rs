@@ -35,7 +35,7 @@ impl Operation {
         Self::begin_as(storage, path, false)
     }
 
-    /// Begins one that copies the database while no other process uses it.
+    /// Begins one that copies the database while no other connection uses it.
     ///
     /// # Errors
     /// As [`Operation::begin`].
@@ -149,7 +149,7 @@ fn kind(waiting: &str) -> &str {
 }
 
 /// What is being done to a database now; nothing if no one is at it. What a process that was killed has left is not
-/// believed: its number may be another's by now, but the lock is no one's.
+/// believed: its number may be another's by now, but no process holds the lock.
 ///
 /// # Errors
 /// [`EngineError::Io`], also where something else than a file of this one name is in its place.

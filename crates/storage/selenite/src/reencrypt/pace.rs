@@ -1,4 +1,4 @@
-//! How much at once, and how long to rest: so that no process waits longer than was allowed.
+//! How much at once, and how long to rest: so that no one waits longer than was allowed.
 
 use std::time::{Duration, Instant};
 

@@ -131,7 +131,7 @@ impl<'a> Pages<'a> {
         Ok(pace.page_count() - before)
     }
 
-    /// One transaction. Waits for anyone who writes. `None` where it was taken back, as others were reading.
+    /// One transaction. Waits for writers. `None` where it was taken back, as others were reading.
     fn batch(&mut self, found: &Found) -> Result<Option<Taken>, EngineError> {
         let database = self.work.database;
         let synced = sync_time(database)?;
@@ -233,7 +233,7 @@ impl<'a> Pages<'a> {
 }
 
 impl Work<'_> {
-    /// Reads, however long others are in the way: in rollback mode anyone who commits is.
+    /// Reads, however long others are in the way: in rollback mode a committing writer is.
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {
             match read() {

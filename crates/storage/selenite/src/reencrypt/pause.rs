@@ -1,4 +1,4 @@
-//! `DB-selenite-pause`: while it is there, anyone who re-encrypts the database's pages rests between two batches.
+//! `DB-selenite-pause`: while it is there, a process that re-encrypts the database's pages rests between two batches.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -155,7 +155,7 @@ enum Locked {
     Unopenable(String),
 }
 
-/// Anyone who uses it, or a disk that does not answer, is another matter: an error.
+/// Another process that uses it, or a disk that does not answer, is another matter: an error.
 fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, EngineError> {
     let present = match inspect(storage, path) {
         Err(error) if matches!(error.class(), Class::NotEncrypted | Class::Data) => {
@@ -290,7 +290,7 @@ mod tests {
         (folder.join("app.db"), Access::default())
     }
 
-    /// Enforces `same-file-replaced`.
+    /// Checks `same-file-replaced`.
     #[test]
     fn only_the_file_that_was_looked_at_is_replaced() {
         for (was_there, has_log) in [(true, false), (true, true), (false, true)] {

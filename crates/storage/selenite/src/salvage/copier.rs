@@ -248,7 +248,7 @@ impl<'a, 'g> Copier<'a, 'g> {
             return Ok(());
         }
         let snapshot = self.survey.snapshot();
-        // no-freed-leaves.
+        // `home.rs`, no-freed-leaves.
         let is_certain = all_is_known
             && free_is_known
             && snapshot.bad_logs().is_empty()

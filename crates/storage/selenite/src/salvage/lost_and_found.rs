@@ -1,7 +1,7 @@
 //! A table for rows whose own table is not certain.
 //!
-//! Its columns: the page on which a row was, the table's name where that is known, the rowid, how many fields there are,
-//! and the fields. It is made with the first row.
+//! Its columns: the page on which a row was, the table's name where that is known, the rowid, how many fields there
+//! are, and the fields. It is made with the first row.
 
 use rusqlite::types::ValueRef;
 

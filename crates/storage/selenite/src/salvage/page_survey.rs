@@ -1,6 +1,6 @@
 //! What a database's pages are, and which of them are spoken for.
 //!
-//! - one-owner-per-page: a page belongs to one tree, chain or list: anyone who comes to it second does
+//! - one-owner-per-page: a page belongs to one tree, chain or list: the second that comes to it does
 //!   not get it.
 
 use super::node::{Cell, Node, NodeKind, u32_at};

@@ -29,8 +29,8 @@ pub struct Salvaged {
     pub bad_pages: Vec<u32>,
     /// How many are not.
     pub bad_count: u64,
-    /// Pages that were used, though their last commit's image may have been in a part of a log that is bad, as many as are
-    /// listed ([`LISTED_MAX`]).
+    /// Pages that were used, though their last commit's image may have been in a part of a log that is bad, as many
+    /// as are listed ([`LISTED_MAX`]).
     pub uncertain_pages: Vec<u32>,
     /// How many there are.
     pub uncertain_count: u64,

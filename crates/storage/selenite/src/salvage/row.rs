@@ -4,8 +4,8 @@ use super::node::NodeKind;
 use super::page_survey::{PageSurvey, Why};
 use crate::EngineError;
 
-/// Calls `visit` with rowid (none in a table without them) and record of every row on a page; or, instead of the record,
-/// with the page at which it breaks off.
+/// Calls `visit` with rowid (none in a table without them) and record of every row on a page; or, instead of the
+/// record, with the page at which it breaks off.
 ///
 /// # Errors
 /// As `visit`. The inner result is that of reading the page.

@@ -1,4 +1,4 @@
-//! Who can open the new database: anyone who could open the old one, as far as that can be done without them.
+//! Who can open the new database: those who could open the old one, as far as that can be done without them.
 
 use selenite_keyring::{AgeRecipient, Identity, Recipient, SlotSummary, Unlocked};
 

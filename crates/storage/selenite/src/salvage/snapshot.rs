@@ -76,8 +76,8 @@ impl<'a> Snapshot<'a> {
     /// Finds out where every page is.
     ///
     /// # Errors
-    /// [`EngineError::NotEncrypted`] where all pages were cut off; [`EngineError::Io`]; [`EngineError::Busy`] where this
-    /// process has the database open.
+    /// [`EngineError::NotEncrypted`] where all pages were cut off; [`EngineError::Io`]; [`EngineError::Busy`] where
+    /// this process has the database open.
     pub fn load(storage: &dyn Storage, path: &Path, view: &'a View, watch: &Watch) -> Result<Self, EngineError> {
         let file = RawFile::open(storage, path)?;
         let present = view.geometry.page_count(file.size()?);

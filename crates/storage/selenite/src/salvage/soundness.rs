@@ -7,8 +7,8 @@ use crate::draft::Draft;
 use crate::watch::Phase;
 use crate::{Access, Database, EngineError, Watch};
 
-/// Reads the schema, and every table with its indexes; answers which tables are not sound. Virtual tables are passed over:
-/// they may miss what was lost of the tables below them.
+/// Reads the schema, and every table with its indexes; answers which tables are not sound. Virtual tables are passed
+/// over: they may miss what was lost of the tables below them.
 ///
 /// # Errors
 /// What SQLite says where the schema can't be read; [`EngineError::Interrupted`].

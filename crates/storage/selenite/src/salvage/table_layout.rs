@@ -114,8 +114,8 @@ impl TableLayout {
     }
 }
 
-/// The columns of a table without rowids, whose records are those of its key's index: the key's come first, and one that is
-/// there under two collations comes twice (`convertToWithoutRowidTable` in build.c).
+/// The columns of a table without rowids, whose records are those of its key's index: the key's come first, and one
+/// that is there under two collations comes twice (`convertToWithoutRowidTable` in build.c).
 fn in_order(order: &[i64], columns: Vec<(i64, Column)>) -> Vec<(i64, Column)> {
     let mut ordered: Vec<(i64, Column)> = Vec::with_capacity(order.len());
     for wanted in order {

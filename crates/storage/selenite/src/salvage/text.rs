@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// Enforces `byte-for-byte`.
+    /// Checks `byte-for-byte`.
     #[test]
     fn every_text_arrives_byte_for_byte() {
         let texts: [&[u8]; 7] = [

@@ -51,7 +51,7 @@ impl DiskClaim {
 
 impl Claim for DiskClaim {
     fn write(&self, text: &str) -> io::Result<()> {
-        // In one write, over all that was there before: empty lines mean nothing, and anyone who reads
+        // In one write, over all that was there before: empty lines mean nothing, and a process that reads
         // meanwhile sees no tail.
         let before = usize::try_from(self.file.metadata()?.len()).unwrap_or(0);
         let mut bytes = text.as_bytes().to_vec();
@@ -105,7 +105,7 @@ mod tests {
         assert!(DiskClaim::take(&path).unwrap().is_some());
     }
 
-    /// Enforces `one-name-only`.
+    /// Checks `one-name-only`.
     #[test]
     fn a_link_and_a_pipe_are_no_claim() {
         let folder = tempfile::tempdir().unwrap();

@@ -99,7 +99,8 @@ fn every_difference_is_told() {
     }
 }
 
-/// Whatever a file holds, there is a digest or an error; and in pages that are in use a changed byte is never taken for the same.
+/// Whatever a file holds, there is a digest or an error; and in pages that are in use a changed byte is never taken
+/// for the same.
 #[test]
 fn a_flipped_byte_is_told_or_refused() {
     let folder = tempfile::tempdir().unwrap();

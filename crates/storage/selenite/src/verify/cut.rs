@@ -58,7 +58,7 @@ fn missing_page(
     let mut held = Ahead::new(subject, wal, journal)?.held_between(present + 1, promised);
     let lock_page = view.geometry.lock_page().0;
     if (present + 1..=promised).contains(&lock_page) {
-        // It has no place, and no process writes it.
+        // It has no place, and no one writes it.
         held.push(lock_page);
         held.sort_unstable();
     }

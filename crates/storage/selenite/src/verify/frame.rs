@@ -77,7 +77,8 @@ impl<'a> FrameReader<'a> {
         }
     }
 
-    /// Reads a frame. `sum` is the checksum from which it goes on, where that is known. What can't be read does not open.
+    /// Reads a frame. `sum` is the checksum from which it goes on, where that is known. What can't be read does not
+    /// open.
     pub(super) fn frame(&mut self, index: u64, sum: Option<[u32; 2]>) -> Frame {
         let view = self.view;
         let at = frame_offset(index, view.geometry.page_size()).0;

@@ -24,7 +24,7 @@ pub(crate) struct Keys<'a> {
 }
 
 enum Source<'a> {
-    /// They are available, and no one changes them.
+    /// The keys are given, and no one changes them.
     Given(&'a Unlocked),
     /// Someone's identity opens the superblock, each time again.
     Asked(Box<Asked>),
@@ -37,7 +37,7 @@ struct Asked {
 }
 
 impl<'a> Keys<'a> {
-    /// Those available, of a database that no other process uses.
+    /// Those available, of a database that no other connection uses.
     pub(crate) fn given(path: &'a Path, access: &'a Access, unlocked: &'a Unlocked) -> Self {
         let source = Source::Given(unlocked);
         Self { path, access, source }
@@ -120,7 +120,7 @@ pub(crate) fn look_again<T>(
 /// matter here.
 const LOOK_COUNT: u32 = 3;
 const LOOK_PAUSE: Duration = Duration::from_millis(20);
-/// Anyone who re-encrypts all pages moves the cursor often; but no one a hundred times while few pages are looked at.
+/// A process that re-encrypts all pages moves the cursor often, but not a hundred times while few pages are looked at.
 const CHANGE_COUNT_MAX: u32 = 100;
 
 #[cfg(test)]

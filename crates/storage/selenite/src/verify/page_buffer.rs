@@ -1,6 +1,7 @@
 //! A buffer for pages that begins at a page of memory, and is wiped when it goes.
 
-/// Bytes that begin at a multiple of 4096: the kernel copies whole pages into it, and ciphers take whole blocks from it.
+/// Bytes that begin at a multiple of 4096: the kernel copies whole pages into it, and ciphers take whole blocks from
+/// it.
 pub(crate) struct PageBuffer {
     bytes: Vec<u8>,
     start: usize,

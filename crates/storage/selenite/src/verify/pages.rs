@@ -31,7 +31,7 @@ pub fn check(
     Ok((page_count, size, suspects))
 }
 
-/// As [`check`], for a file that no other process writes to, and whose keys no one changes.
+/// As [`check`], for a file that no one else writes to, and whose keys no one changes.
 pub fn check_file(
     file: &RawFile,
     path: &Path,
@@ -150,7 +150,7 @@ impl<'a> Opener<'a> {
         }
     }
 
-    /// A page's trailer and plaintext; nothing for the lock-byte page, which has no place and which no process reads.
+    /// A page's trailer and plaintext; nothing for the lock-byte page, which has no place and which no one reads.
     pub(super) fn page(&mut self, page_no: PageNo) -> Result<Option<Opened<'_>>, Doubt> {
         let Some(place) = self.view.geometry.place(page_no) else {
             return Ok(None);
@@ -160,7 +160,7 @@ impl<'a> Opener<'a> {
         let trailer = trailer_of(page);
         let opened = self.cipher.open_in_place(page_no, page, self.scratch.bytes());
         opened.map_err(Doubt::Page)?;
-        // The reserve of a page that opened is zero, and holds the trailer for anyone who asked.
+        // The reserve of a page that opened is zero, and holds the trailer for the caller that asked.
         let scratch = self.scratch.bytes();
         let (_, room) = scratch
             .split_last_chunk_mut::<TRAILER_SIZE>()
@@ -263,7 +263,7 @@ impl Scan<'_> {
                     .place(page_no)
                     .is_none_or(|place| self.file.read_at(image, place.0).is_ok());
             let trailer = trailer_of(image);
-            // The lock-byte page has no place, and no process reads it.
+            // The lock-byte page has no place, and no one reads it.
             let is_good =
                 page_no == geometry.lock_page() || is_read && cipher.open_in_place(page_no, image, scratch).is_ok();
             trailers.push((is_good && page_no != geometry.lock_page()).then_some(trailer));

@@ -35,8 +35,9 @@ pub struct ServedReport {
 /// Authenticates every page of a database that this process may have open, as its last commit left them.
 ///
 /// # Errors
-/// [`EngineError::NotEncrypted`] where pages are neither sealed nor of our layout; [`EngineError::Key`]; [`EngineError::Busy`];
-/// [`EngineError::Interrupted`]; what SQLite says. What is found bad is no error: see the report.
+/// [`EngineError::NotEncrypted`] where pages are neither sealed nor of our layout; [`EngineError::Key`];
+/// [`EngineError::Busy`]; [`EngineError::Interrupted`]; what SQLite says. What is found bad is no error: see the
+/// report.
 pub fn served(storage: &dyn Storage, path: &Path, access: &Access, watch: &Watch) -> Result<ServedReport, EngineError> {
     let database = match Database::open(storage, path, access) {
         Ok(database) => database,

@@ -413,5 +413,5 @@ fn bad_header(why: String) -> BadPage {
     BadPage::new(Origin::Wal, 0, None, why)
 }
 
-/// 100: anyone who begins a log again does so once in many frames, and reading takes less than writing.
+/// 100: a writer begins a log again once in many frames, and reading takes less than writing.
 const READ_COUNT_MAX: u32 = 100;

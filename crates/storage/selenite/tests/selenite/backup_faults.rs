@@ -113,7 +113,7 @@ impl Destination for Shelf {
         let object = |(name, bytes): (&String, &Vec<u8>)| Object {
             name: name.clone(),
             size: bytes.len() as u64,
-            // Just now: anyone who does not know better leaves what is unfinished alone.
+            // Just now: a caller that does not know better leaves what is unfinished alone.
             modified: u64::MAX,
         };
         let found = |state: &mut State| -> Vec<Object> {

@@ -1,4 +1,5 @@
-//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's key alone.
+//! Backups of which nothing shows who made them: one of before origin MACs, or of a recipient, who has the archive's
+//! key alone.
 
 use selenite::backup::{Backup, backup};
 use selenite::backups::{Outcome, Verify, list, verify};
@@ -29,7 +30,7 @@ fn forge(shelf: &Shelf, name: &selenite_backup::ArchiveName) {
 #[test]
 fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_be_one() {
     let shelf = Shelf::new();
-    let nobody = Watch::none();
+    let watch = Watch::none();
     let own = shelf.bench.access();
     let any = Access {
         origin: Some(OriginPolicy::Any),
@@ -37,14 +38,14 @@ fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_b
     };
     let to = |name: &str| Restore::new(&shelf.bench.path(name));
     let name = shelf.full();
-    let restored = restore(&Disk, shelf.place.as_ref(), &own, &to("own.db"), &nobody).unwrap();
+    let restored = restore(&Disk, shelf.place.as_ref(), &own, &to("own.db"), &watch).unwrap();
     assert!(restored.is_own);
     forge(&shelf, &name);
 
-    let refused = restore(&Disk, shelf.place.as_ref(), &own, &to("new.db"), &nobody).unwrap_err();
+    let refused = restore(&Disk, shelf.place.as_ref(), &own, &to("new.db"), &watch).unwrap_err();
     assert_eq!(refused.class(), Class::Key, "{refused}");
     assert!(refused.to_string().contains("no proof that a holder"), "{refused}");
-    let restored = restore(&Disk, shelf.place.as_ref(), &any, &to("new.db"), &nobody).unwrap();
+    let restored = restore(&Disk, shelf.place.as_ref(), &any, &to("new.db"), &watch).unwrap();
     assert!(!restored.is_own);
     let what = Drill {
         database_id: None,
@@ -52,24 +53,24 @@ fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_b
         allow_missing: false,
         place: None,
     };
-    let refused = drill(shelf.place.as_ref(), &own, &what, &nobody).unwrap_err();
+    let refused = drill(shelf.place.as_ref(), &own, &what, &watch).unwrap_err();
     assert_eq!(refused.class(), Class::Key, "{refused}");
     assert!(
-        !drill(shelf.place.as_ref(), &any, &what, &nobody)
+        !drill(shelf.place.as_ref(), &any, &what, &watch)
             .unwrap()
             .restored
             .is_own
     );
 
-    let verified = |access: &Access| verify(shelf.place.as_ref(), access, &Verify::default(), &nobody).unwrap();
+    let verified = |access: &Access| verify(shelf.place.as_ref(), access, &Verify::default(), &watch).unwrap();
     assert_eq!(verified(&own).closed_count(), 1);
     assert!(matches!(
         verified(&any).archives[0].outcome,
         Outcome::Good { is_own: false, .. }
     ));
-    let listed = list(shelf.place.as_ref(), &own, None, &nobody).unwrap();
+    let listed = list(shelf.place.as_ref(), &own, None, &watch).unwrap();
     assert!(listed.archives[0].known.is_none() && listed.archives[0].why_not.is_some());
-    let listed = list(shelf.place.as_ref(), &any, None, &nobody).unwrap();
+    let listed = list(shelf.place.as_ref(), &any, None, &watch).unwrap();
     assert!(listed.archives[0].known.as_ref().is_some_and(|known| !known.is_own));
 
     // Nothing is made to rest on it, and the next full one is the database's own.
@@ -77,11 +78,11 @@ fn a_backup_of_unknown_origin_is_refused_unless_any_is_admitted_and_is_said_to_b
         incremental: true,
         ..Backup::default()
     };
-    let refused = backup(&Disk, &shelf.database, &any, incremental, &shelf.place, &nobody);
+    let refused = backup(&Disk, &shelf.database, &any, incremental, &shelf.place, &watch);
     assert!(matches!(refused, Err(EngineError::Usage { .. })), "{refused:?}");
     shelf.full();
     assert!(
-        restore(&Disk, shelf.place.as_ref(), &own, &to("newest.db"), &nobody)
+        restore(&Disk, shelf.place.as_ref(), &own, &to("newest.db"), &watch)
             .unwrap()
             .is_own
     );

@@ -129,7 +129,7 @@ fn an_incremental_backup_whose_base_is_no_good_advises_a_full_one() {
             }
             let is_flipped = bytes.as_ref().is_some_and(|bytes| bytes.len() == whole.len());
             match (object, is_flipped, bytes) {
-                // Anyone who restores it finds that, or who verifies it: pages are not read for this.
+                // A restore finds that, or a verification: pages are not read for this.
                 ("part-00000000", true, _) => {}
                 // It is no backup any more: there is none to rest on.
                 ("manifest", _, None) => {

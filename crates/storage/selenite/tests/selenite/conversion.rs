@@ -270,7 +270,7 @@ fn a_new_name_is_taken_if_a_log_of_it_is_there() {
 fn owner_and_mode_are_those_of_the_old_file() {
     let bench = Bench::new();
     let path = bench.plain("app.db", NOTES);
-    // Only root can give a file away; anyone else who runs this is its owner already.
+    // Only root can give a file away; any other user who runs this is its owner already.
     let given_away = std::os::unix::fs::chown(&path, Some(12345), Some(23456)).is_ok();
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o640)).unwrap();
     encrypt_in_place(&path, &bench.access()).unwrap();

@@ -1,6 +1,6 @@
-//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback mode, with
-//! others writing in between. After each crash the database is whole, no acknowledged commit is missing, and what was begun
-//! comes to its end, with nothing left of the old epoch.
+//! Crashes while every page is re-encrypted: on, off, under a new key, in another suite, in WAL and in rollback
+//! mode, with others writing in between. After each crash the database is whole, no acknowledged commit is missing,
+//! and what was begun comes to its end, with nothing left of the old epoch.
 
 mod conversion;
 mod full_disk;
@@ -297,7 +297,7 @@ fn play(bench: &Arc<Bench>, way: &Way) -> Writer {
     let done = bench.reencrypt(way.goal, &Watch::new(Arc::new(Bound { thread })));
     CALL.set(None);
     assert!(done.is_ok(), "{}: {}", way.name, done.unwrap_err());
-    assert!(writer.last() > 9, "nobody wrote in between");
+    assert!(writer.last() > 9, "no write in between");
     while writer.last() < COMMITS {
         writer.commit();
     }
@@ -353,7 +353,7 @@ fn planted_bugs_are_found() {
             .sum();
         assert!(
             count > 0,
-            "nobody found {bug:?}: {text}{}",
+            "no run found {bug:?}: {text}{}",
             String::from_utf8_lossy(&found.stderr)
         );
         println!("{bug:?}: {count} crash images were not sound");

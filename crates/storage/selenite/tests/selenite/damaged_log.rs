@@ -1,4 +1,5 @@
-//! A write-ahead log that is damaged anywhere is found so where commits follow, and what is normal behind its end is not.
+//! A write-ahead log that is damaged anywhere is found so where commits follow, and what is normal behind its end is
+//! not.
 
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;

@@ -162,7 +162,7 @@ fn a_verify_counts_for_the_file_that_was_verified_and_not_for_its_copy() {
     assert_eq!(codes(entry(&listing, &copy)), ["never_verified"]);
 }
 
-/// Anyone who was shut out since would have a key again.
+/// Holders of removed slots would have a key again.
 #[test]
 fn an_old_copy_in_its_place_is_noticed_by_its_generation() {
     let bench = Bench::new();

@@ -1,9 +1,10 @@
 //! A database is followed under the feet of real processes, and restored from what came of it.
 //!
-//! Writers keep a ledger: each commit adds a row with the sum of all amounts so far, and counts itself. Every commit that a writer
-//! was told of before a turn began is there when that turn has ended, whatever is killed then.
+//! Writers keep a ledger: each commit adds a row with the sum of all amounts so far, and counts itself. Every commit
+//! that a writer was told of before a turn began is there when that turn has ended, whatever is killed then.
 //!
-//! `SELENITE_SOAK_MINUTES` says for how long the long one goes on; `SELENITE_SEED` repeats the moments, as far as processes can.
+//! `SELENITE_SOAK_MINUTES` says for how long the long one goes on; `SELENITE_SEED` repeats the moments, as far as
+//! processes can.
 
 mod child;
 mod kills;

@@ -120,8 +120,8 @@ fn what_is_no_exported_key_no_key_and_no_recipient_are_refused() {
     assert!(error.to_string().contains("not an exported key"), "{error}");
     let error = why(&escrow(&bench), &bench.path("nothing"));
     assert_eq!(error.class(), Class::Io);
-    let nobody = key_export::import(&Disk, &path, &escrow(&bench), &from, (&[], "")).unwrap_err();
-    assert_eq!(nobody.class(), Class::Usage);
+    let no_slot = key_export::import(&Disk, &path, &escrow(&bench), &from, (&[], "")).unwrap_err();
+    assert_eq!(no_slot.class(), Class::Usage);
 
     let to = bench.path("exported-key");
     let again = key_export::export(&Disk, &path, &bench.access(), &recipient, (&to, false)).unwrap_err();

@@ -47,7 +47,7 @@ fn who_gets_a_slot_opens_it_and_who_loses_it_does_not() {
     keys::remove(&Disk, &path, &bench.access_by("other-key"), &old[..8], true).unwrap();
     assert!(!opens(&bench, &path, "key") && opens(&bench, &path, "other-key"));
     let last = keys::remove(&Disk, &path, &bench.access_by("other-key"), &new.id.to_string(), true);
-    assert_eq!(last.unwrap_err().class(), Class::Other, "nobody could open it any more");
+    assert_eq!(last.unwrap_err().class(), Class::Other, "no one could open it any more");
 
     keys::replace(
         &Disk,

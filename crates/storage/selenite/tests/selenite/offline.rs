@@ -354,7 +354,8 @@ fn what_was_written_since_an_interruption_is_in_the_copy() {
     }
 }
 
-/// A draft of another purpose, or from before a change of keys, is none: its superblock would bring back who was shut out.
+/// A draft of another purpose, or from before a change of keys, is none: its superblock would bring back who was
+/// shut out.
 #[test]
 fn a_draft_from_before_a_change_of_keys_is_not_taken_over() {
     let bench = Bench::new();

@@ -193,7 +193,7 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
         is_seen = true;
     });
     assert!(is_seen);
-    // It was killed, and what it left is no one's.
+    // It was killed, and what it left belongs to no process.
     assert!(bench.names().contains(&"app.db-selenite".to_owned()));
     assert!(reencrypt::report(&Disk, &path).unwrap().is_none());
     offline(&Disk, &path, &bench.access(), &HOW, &Watch::none()).unwrap();

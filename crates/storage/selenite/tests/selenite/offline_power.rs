@@ -1,5 +1,5 @@
-//! A power failure at any step of an offline copy leaves the database as it was, or the new one, whole; and the next run,
-//! which takes over what is left of the draft, makes the same of it.
+//! A power failure at any step of an offline copy leaves the database as it was, or the new one, whole; and the next
+//! run, which takes over what is left of the draft, makes the same of it.
 
 use selenite::offline::{Offline, offline};
 use selenite::storage::Disk;

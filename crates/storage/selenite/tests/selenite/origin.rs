@@ -81,10 +81,10 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
     for mode in ["DELETE", "WAL"] {
         let bench = Bench::new();
         let (path, victim) = forged(&bench, mode);
-        let nobody = Watch::none();
+        let watch = Watch::none();
         let before = std::fs::read(&path).unwrap();
         assert!(is_foreign(query(&path, &victim, "INSERT INTO t VALUES ('secret')")));
-        assert!(is_foreign(physical(&Disk, &path, &victim, &nobody)));
+        assert!(is_foreign(physical(&Disk, &path, &victim, &watch)));
         assert!(is_foreign(keys::renew(&Disk, &path, &victim, &[], false)));
         assert!(is_foreign(keys::add(
             &Disk,
@@ -102,15 +102,15 @@ fn nothing_is_done_with_a_database_that_others_made_for_a_public_recipient() {
             &recipient,
             (&to, false)
         )));
-        assert!(is_foreign(decrypt(&Disk, &path, &victim, &Target::InPlace, &nobody)));
-        assert!(is_foreign(offline(&Disk, &path, &victim, &Offline::default(), &nobody)));
+        assert!(is_foreign(decrypt(&Disk, &path, &victim, &Target::InPlace, &watch)));
+        assert!(is_foreign(offline(&Disk, &path, &victim, &Offline::default(), &watch)));
         let target = bench.path("saved.db");
         assert!(is_foreign(selenite::salvage::salvage(
             &Disk,
             &path,
             &victim,
             (&target, &[]),
-            &nobody
+            &watch
         )));
         assert_eq!(std::fs::read(&path).unwrap(), before, "{mode}");
         // Looking at it says what it is.
@@ -159,7 +159,7 @@ fn marks_stay_through_every_change_of_keys_by_others() {
         keys::add(&Disk, &path, &own, &bench.spec("other-key"), "").unwrap();
         keys::add(&Disk, &path, &own, &recipient, "").unwrap();
         // The administrator has a raw key, and no age identity.
-        let (admin, nobody) = (bench.access(), Watch::none());
+        let (admin, watch) = (bench.access(), Watch::none());
         let check = |step: &str| {
             assert!(opens(&path, &own), "{step}");
             assert!(
@@ -169,9 +169,9 @@ fn marks_stay_through_every_change_of_keys_by_others() {
         };
         keys::renew(&Disk, &path, &admin, &[bench.spec("other-key")], false).unwrap();
         check("renew");
-        reencrypt(&Disk, &path, &admin, &Reencrypt::default(), &nobody).unwrap();
+        reencrypt(&Disk, &path, &admin, &Reencrypt::default(), &watch).unwrap();
         check("reencrypt");
-        offline(&Disk, &path, &admin, &Offline::default(), &nobody).unwrap();
+        offline(&Disk, &path, &admin, &Offline::default(), &watch).unwrap();
         check("reencrypt --offline");
         let slots = keys::list(&Disk, &path).unwrap().slots;
         let gone = slots
@@ -184,7 +184,7 @@ fn marks_stay_through_every_change_of_keys_by_others() {
             drop_others: false,
             how: Reencrypt::default(),
         };
-        compromised(&Disk, &path, &admin, &what, &nobody, &mut |_| ()).unwrap();
+        compromised(&Disk, &path, &admin, &what, &watch, &mut |_| ()).unwrap();
         check("compromised");
         keys::repair(&Disk, &path, &admin).unwrap();
         check("repair");

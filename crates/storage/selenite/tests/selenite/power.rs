@@ -1,5 +1,5 @@
 //! A disk whose power fails at a chosen step: from then on nothing is done, and of what was written
-//! to files and not synced some is lost, whole or in part. Anyone who writes a copy waits for the
+//! to files and not synced some is lost, whole or in part. The writer of a copy waits for the
 //! notes of what is done of it, so that there are some however busy the machine is.
 
 use std::ffi::OsString;
@@ -91,7 +91,7 @@ impl Power {
         state.not_noted += u64::try_from(size).unwrap();
         let is_ahead =
             |state: &mut State| !state.is_full && state.count < state.fails_at && state.not_noted > AHEAD_MAX;
-        // Anyone who takes notes may have failed: no test waits for that for ever.
+        // The thread that takes notes may have failed: no test waits for that for ever.
         let _ = self
             .0
             .1

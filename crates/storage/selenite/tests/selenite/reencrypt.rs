@@ -1,5 +1,5 @@
-//! Pages re-encrypted under the feet of real processes: four that write, and one that seals and is killed again and again.
-//! Every commit that a writer was told of has a number, and none may be missing.
+//! Pages re-encrypted under the feet of real processes: four that write, and one that seals and is killed again and
+//! again. Every commit that a writer was told of has a number, and none may be missing.
 //!
 //! `SELENITE_KILLS` says how often (50 in CI); `SELENITE_SEED` repeats the moments, as far as processes can.
 

@@ -189,7 +189,7 @@ fn whatever_was_done_to_an_object_nothing_is_restored() {
     assert!(same(&bench, &path, &to));
 }
 
-/// Stops at its so-and-so-manieth look.
+/// Stops when it has been asked that many times.
 struct StopAfter(AtomicU32);
 
 impl Observer for StopAfter {

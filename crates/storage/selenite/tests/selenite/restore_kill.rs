@@ -1,6 +1,7 @@
 //! A kill at any moment of a restore leaves what was there, or all of what was backed up; and the next run ends it.
 //!
-//! As in `offline_kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is killed there.
+//! As in `offline_kill.rs` the test starts itself again as a child, which stops where the parent wants it, and is
+//! killed there.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

@@ -1,5 +1,5 @@
-//! Threads of one process that open a database at once do not take each other for another copy of SQLite, and take no locks from each
-//! other.
+//! Threads of one process that open a database at once do not take each other for another copy of SQLite, and take
+//! no locks from each other.
 
 use std::sync::Barrier;
 use std::thread;

@@ -160,7 +160,8 @@ fn frames_of_a_log_are_counted_and_bad_ones_named() {
     let wal = report.wal.unwrap();
     assert!(report.is_good() && wal.committed_count > 10, "{report:?}");
     let log = bench.path("copy.db-wal");
-    // In the middle of what was committed: a loss. In the last committed frame: a log that ends early, as after a crash.
+    // In the middle of what was committed: a loss. In the last committed frame: a log that ends early, as after a
+    // crash.
     flip(&log, 32 + 3 * FRAME + 100);
     let report = check(&bench, &copy);
     assert_eq!(

@@ -194,7 +194,7 @@ fn two_frames_of_an_unknown_epoch_at_the_end_of_a_log_are_bad_and_one_ends_it() 
     assert!(!two.is_good(), "{two:?}");
     assert_eq!(two.bad[0].index, Some(count as u64 - 2), "{two:?}");
     assert!(count_rows().is_err());
-    // Below the highest: anyone who dropped that epoch had no such frame left in the log.
+    // Below the highest: the process that dropped that epoch had no such frame left in the log.
     let known = of_epoch(&[count - 2, count - 1], 0);
     assert!(known.is_good(), "{known:?}");
     assert!(count_rows().is_ok());

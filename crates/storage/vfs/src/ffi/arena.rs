@@ -11,7 +11,7 @@ pub struct Arena {
     mapping: Arc<Mapping>,
 }
 
-/// Bytes of an arena that no one else has. Anyone who has them wipes them; the last part gives the memory back.
+/// Bytes of an arena that no one else has. Their holder wipes them; the last part gives the memory back.
 pub struct Part {
     /// Keeps the memory where it is.
     _mapping: Arc<Mapping>,
@@ -26,7 +26,7 @@ struct Mapping {
 
 // SAFETY: a mapping is only unmapped, when it is dropped; any thread may do that (mmap(2)).
 unsafe impl Send for Mapping {}
-// SAFETY: as above: no process reads or writes through it.
+// SAFETY: as above: nothing reads or writes through it.
 unsafe impl Sync for Mapping {}
 // SAFETY: a part is the only way to its bytes, as a `Box<[u8]>` would be.
 unsafe impl Send for Part {}

@@ -13,8 +13,8 @@ use super::{Api, Code};
 pub struct Collation {
     /// Its name, as `COLLATE` has it.
     pub name: &'static CStr,
-    /// Which of two texts comes first: a total order of any bytes, and the same for ever, since indexes in files follow it
-    /// (sqlite.org/c3ref/create_collation.html).
+    /// Which of two texts comes first: a total order of any bytes, and the same for ever, since indexes in files
+    /// follow it (sqlite.org/c3ref/create_collation.html).
     pub compare: fn(&[u8], &[u8]) -> Ordering,
 }
 

@@ -1,5 +1,5 @@
-//! Where the nameless files of each connection go: told when the connection is opened, by its own thread, and kept until
-//! it is closed.
+//! Where the nameless files of each connection go: told when the connection is opened, by its own thread, and kept
+//! until it is closed.
 //!
 //! SQLite opens temporary files through the VFS of the *main* database. SQLITE_FCNTL_PDB names a connection, but in
 //! shared-cache mode that is whichever used the cache last, on any thread, and perhaps closed since: its address may be
@@ -24,8 +24,8 @@ pub(super) enum MainPlace {
 /// By the connection's address, from the end of its opening to its close.
 static MAINS: Mutex<BTreeMap<usize, MainPlace>> = Mutex::new(BTreeMap::new());
 
-/// Notes where the main database of a connection is. The caller is the thread that uses the connection, and holds no mutex
-/// of SQLite's but the connection's own.
+/// Notes where the main database of a connection is. The caller is the thread that uses the connection, and holds no
+/// mutex of SQLite's but the connection's own.
 pub(super) fn note(api: &Api, database: *mut Database) {
     let place = place_of(api, database);
     let mut mains = MAINS.lock().unwrap_or_else(PoisonError::into_inner);

@@ -71,8 +71,8 @@ impl RawControl {
                 Control::MmapSize(unsafe { &mut *self.argument.cast::<i64>() })
             }
             30 if !self.argument.is_null() => {
-                // SAFETY: SQLITE_FCNTL_PDB passes a pointer to a connection's pointer, which lives as long as the file is
-                // open. In shared-cache mode other threads change it meanwhile.
+                // SAFETY: SQLITE_FCNTL_PDB passes a pointer to a connection's pointer, which lives as long as the
+                // file is open. In shared-cache mode other threads change it meanwhile.
                 let database = unsafe { AtomicPtr::from_ptr(self.argument.cast::<*mut Database>()) };
                 Control::Connection(Connection {
                     api: &self.api,
@@ -163,9 +163,10 @@ pub struct Connection<'a> {
 impl Connection<'_> {
     /// Whether the connection opens its nameless files through a VFS that does not seal them.
     ///
-    /// `is_opener` is for the first call after the file was opened: until then no other connection can know the file, so
-    /// the connection is the one that has just opened it, on this thread, and may be asked. In any later call, which there
-    /// is in shared-cache mode only, it may be another thread's or closed: only its address is looked up.
+    /// `is_opener` is for the first call after the file was opened: until then no other connection can know the
+    /// file, so the connection is the one that has just opened it, on this thread, and may be asked. In any later
+    /// call, which there is in shared-cache mode only, it may be another thread's or closed: only its address is
+    /// looked up.
     #[must_use]
     pub fn has_main_elsewhere(&self, is_opener: bool) -> bool {
         let place = match connections::known(self.database.addr()) {
@@ -176,15 +177,16 @@ impl Connection<'_> {
         place == MainPlace::Elsewhere
     }
 
-    /// Whether the connection has its main database open already, be it this file: a file that is opened before is main.
-    /// To be asked in the first call after the file was opened, and in no other: see [`Connection::has_main_elsewhere`].
+    /// Whether the connection has its main database open already, be it this file: a file that is opened before is
+    /// main. To be asked in the first call after the file was opened, and in no other: see
+    /// [`Connection::has_main_elsewhere`].
     #[must_use]
     pub fn has_main(&self) -> bool {
         !self.main_name().is_null()
     }
 
-    /// A parameter of the URI with which the connection's main database was opened; of the file itself where it is main. To be
-    /// asked as [`Connection::has_main`] is.
+    /// A parameter of the URI with which the connection's main database was opened; of the file itself where it is
+    /// main. To be asked as [`Connection::has_main`] is.
     #[must_use]
     pub fn opening_parameter(&self, key: &CStr) -> Option<String> {
         Name::from_raw(self.main_name(), *self.api)?.parameter(key)

@@ -17,7 +17,7 @@ pub struct Installer {
     pub install: fn(Api) -> Result<(), String>,
     /// The SQL functions.
     pub functions: &'static [Entry],
-    /// More of them, of anyone who builds on this crate.
+    /// More of them, from crates that build on this one.
     pub own_functions: &'static [Entry],
     /// The table-valued functions.
     pub tables: &'static [Table],

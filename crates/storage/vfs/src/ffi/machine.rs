@@ -24,16 +24,16 @@ pub fn os_random(out: &mut [u8]) -> Result<(), Code> {
     Ok(())
 }
 
-/// Whether this process has rights that who started it does not have (set-user-ID, set-group-ID, file capabilities): the kernel says so
-/// in AT_SECURE (getauxval(3)). Its environment is theirs, and not its owner's.
+/// Whether this process has rights that who started it does not have (set-user-ID, set-group-ID, file capabilities):
+/// the kernel says so in AT_SECURE (getauxval(3)). Its environment is theirs, and not its owner's.
 #[must_use]
 pub fn is_elevated() -> bool {
     // SAFETY: the call reads what the kernel left for this process, and touches no memory of ours.
     unsafe { libc::getauxval(libc::AT_SECURE) != 0 }
 }
 
-/// Makes an empty file that only its owner may use (mode 0600), where none of that name is. No descriptor of it is opened: closing
-/// that would give up the locks of this process on the file (fcntl(2)).
+/// Makes an empty file that only its owner may use (mode 0600), where none of that name is. No descriptor of it is
+/// opened: closing that would give up the locks of this process on the file (fcntl(2)).
 ///
 /// # Errors
 /// `AlreadyExists`; what mknod(2) says.
@@ -75,16 +75,16 @@ pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
     }
 }
 
-/// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number of a
-/// descriptor. One that is closed by now, or another file's, does no harm: it is advice.
+/// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number
+/// of a descriptor. One that is closed by now, or another file's, does no harm: it is advice.
 pub fn forget_cached(descriptor: i32) {
     // SAFETY: the call takes any number, and touches no memory of ours.
     let _ = unsafe { libc::posix_fadvise(descriptor, 0, 0, libc::POSIX_FADV_DONTNEED) };
 }
 
-/// A number that no other machine draws, not even one that goes on from the same copy of memory: from the processor's own
-/// generator, in 26 ns where getrandom(2) takes 600 (AMD Zen 3). `None` where there is none, or it is a broken one. It is not
-/// for keys.
+/// A number that no other machine draws, not even one that goes on from the same copy of memory: from the
+/// processor's own generator, in 26 ns where getrandom(2) takes 600 (AMD Zen 3). `None` where there is none, or it
+/// is a broken one. It is not for keys.
 #[must_use]
 pub fn hardware_random() -> Option<u64> {
     #[cfg(target_arch = "x86_64")]

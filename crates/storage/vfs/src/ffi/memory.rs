@@ -12,8 +12,8 @@ use crate::thread_memory::{admits_sqlite, note_rust, note_sqlite};
 #[derive(Clone, Copy, Default, Debug)]
 pub struct CountingAllocator;
 
-// SAFETY: every method is the system allocator's own, called with the same arguments; counting allocates nothing, since the
-// thread's counters are constants without a destructor.
+// SAFETY: every method is the system allocator's own, called with the same arguments; counting allocates nothing,
+// since the thread's counters are constants without a destructor.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's own promise.
@@ -71,7 +71,8 @@ unsafe impl Sync for MemoryMethods {}
 /// A binding's `sqlite3_config`.
 pub type Config = unsafe extern "C" fn(c_int, ...) -> c_int;
 
-/// Counts what the SQLite that is linked into this program allocates: pass its `sqlite3_config`. Before SQLite is used for anything.
+/// Counts what the SQLite that is linked into this program allocates: pass its `sqlite3_config`. Before SQLite is
+/// used for anything.
 ///
 /// # Errors
 /// As `sqlite3_config` has it: SQLITE_MISUSE where SQLite is in use already, whose memory is then not counted.
@@ -89,7 +90,8 @@ pub fn count_sqlite(config: Config) -> Result<(), Code> {
         shutdown: None,
         data: ptr::null_mut(),
     };
-    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite fills (sqlite.org/c3ref/c_config_covering_index_scan.html).
+    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite fills
+    // (sqlite.org/c3ref/c_config_covering_index_scan.html).
     Code::check(unsafe { config(CONFIG_GETMALLOC, &raw mut own) })?;
     let mut counting = MemoryMethods {
         malloc: Some(malloc),
@@ -97,8 +99,9 @@ pub fn count_sqlite(config: Config) -> Result<(), Code> {
         realloc: Some(realloc),
         ..own
     };
-    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies. It allocates nothing before it is initialized, and
-    // refuses this option from then on: so `OWN` is set before the functions above need it.
+    // SAFETY: this option takes a pointer to a struct of this shape, which SQLite copies. It allocates nothing
+    // before it is initialized, and refuses this option from then on: so `OWN` is set before the functions above
+    // need it.
     Code::check(unsafe { config(CONFIG_MALLOC, &raw mut counting) })?;
     // Who calls this at the same time sets the same.
     let _ = OWN.set(own);

@@ -123,7 +123,8 @@ unsafe extern "C" fn connect(
     guard(|| {
         // SAFETY: `add_table` passed a home that lives for ever.
         let home = unsafe { &*data.cast::<TableHome>() };
-        // SAFETY: called within xConnect, as it has to be; this option takes no argument (sqlite.org/c3ref/vtab_config.html).
+        // SAFETY: called within xConnect, as it has to be; this option takes no argument
+        // (sqlite.org/c3ref/vtab_config.html).
         Code::check(unsafe { (home.api.vtab_config)(database, DIRECT_ONLY) })?;
         // SAFETY: the connection is open; the declaration ends with a zero byte.
         Code::check(unsafe { (home.api.declare_vtab)(database, home.table.declaration.as_ptr()) })?;

@@ -76,8 +76,9 @@ impl MainFile {
         }
     }
 
-    /// Judges a database by what the program said when it opened the main one: the URI in an ATTACH may be of injected SQL. There
-    /// `origin=any` counts only where main's URI has it, too, and `commitment=` admits nothing, but refuses.
+    /// Judges a database by what the program said when it opened the main one: the URI in an ATTACH may be of
+    /// injected SQL. There `origin=any` counts only where main's URI has it, too, and `commitment=` admits nothing,
+    /// but refuses.
     fn judge_attached(&mut self, connection: &Connection<'_>) {
         if !connection.has_main() {
             return;

@@ -22,8 +22,8 @@ pub(crate) struct EpochPages {
 }
 
 impl MainFile {
-    /// Counts the pages of each epoch that is listed or met, as the file is now. A page whose newest version is in the log
-    /// alone counts by the one in the file. An unencrypted database has none.
+    /// Counts the pages of each epoch that is listed or met, as the file is now. A page whose newest version is in
+    /// the log alone counts by the one in the file. An unencrypted database has none.
     ///
     /// # Errors
     /// As the VFS below has it; what refuses the database now.

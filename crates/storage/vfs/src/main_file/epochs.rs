@@ -52,7 +52,8 @@ impl MainFile {
             let mut epoch = [0; 4];
             match inner.lower.read(&mut epoch, place) {
                 Ok(()) => {}
-                // It was cut meanwhile, or lies apart from its neighbours (FORMAT 2.3): of those behind nothing is known yet.
+                // It was cut meanwhile, or lies apart from its neighbours (FORMAT 2.3): of those behind nothing is
+                // known yet.
                 Err(Code::IOERR_SHORT_READ) => continue,
                 Err(code) => return Err(code.into()),
             }
@@ -69,9 +70,9 @@ impl MainFile {
         Ok(found)
     }
 
-    /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. What can't be
-    /// cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, re-encrypted. The caller holds the write
-    /// lock, and there is no log.
+    /// Cuts off what lies behind the last page that page 1 counts: SQLite leaves it there, and never reads it. What
+    /// can't be cut off, since the displaced page lies behind it (FORMAT 2.4), becomes zeros, re-encrypted. The
+    /// caller holds the write lock, and there is no log.
     ///
     /// # Errors
     /// Without the write lock; page 1 does not open; as the VFS below has it.

@@ -155,7 +155,7 @@ mod tests {
         assert!(!lock.is_held());
     }
 
-    /// `walIndexWriteHdr` writes the second copy, then the first: anyone who takes a read mark in
+    /// `walIndexWriteHdr` writes the second copy, then the first: a connection that takes a read mark in
     /// between sees the log of the first.
     #[test]
     fn who_takes_a_mark_while_another_commits_sees_the_log_before_that_commit() {

@@ -11,7 +11,7 @@
 //! - frames-chained: the frames behind the place follow each other: each has the old log's salts,
 //!   and SQLite's checksum of it and all before. The first of other salts lies behind all that was
 //!   committed in the old log, by place-intact.
-//! - place-intact: the frame before the place is there when all others were read. Anyone who writes a
+//! - place-intact: the frame before the place is there when all others were read. A process that writes a
 //!   new log comes by there first, and who cuts the file before the place cuts it there.
 //! - truncated-file: the end of the file ends no log that was restarted: `walLimitSize` may have
 //!   cut it there.

@@ -7,24 +7,24 @@
 //! - In WAL mode only checkpoints write the file. `walCheckpoint` says so first: it sets
 //!   nBackfillAttempted, copies, syncs,
 //!   and sets nBackfill. The label is the log's salts with these two, read while a read mark is held. Be n a page that
-//!   was in the pool, and as the file has it, when the label was noted, or was put in under it. If a checkpoint has copied
-//!   a frame f of n since, and the label is the same again, then another who asks for n began when f had been committed:
-//!   f lies above nBackfill, SQLite finds it in the log (`walFindFrame`), and does not ask; or f was copied before the
-//!   label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0) is what lay there. That
-//!   nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint held up by an older mark) does
-//!   no harm, therefore. A reader on mark 0 never looks in the log: it has that mark because nBackfill was mxFrame, so that
-//!   nothing above nBackfill was its own. One gap is known in that, by reading: a process died when a log that was restarted
-//!   had no frame yet, and a label is read, or a second process dies, while `walIndexRecover` has written the header and not
-//!   yet nBackfillAttempted.
+//!   was in the pool, and as the file has it, when the label was noted, or was put in under it. If a checkpoint has
+//!   copied a frame f of n since, and the label is the same again, then another who asks for n began when f had been
+//!   committed: f lies above nBackfill, SQLite finds it in the log (`walFindFrame`), and does not ask; or f was
+//!   copied before the label was noted, and what is copied again (after `walIndexRecover`, which begins at frame 0)
+//!   is what lay there. That nBackfillAttempted may come down again (`sqlite3WalSnapshotRecover`, or a checkpoint
+//!   held up by an older mark) does no harm, therefore. A reader on mark 0 never looks in the log: it has that mark
+//!   because nBackfill was mxFrame, so that nothing above nBackfill was its own. One gap is known in that, by
+//!   reading: a process died when a log that was restarted had no frame yet, and a label is read, or a second
+//!   process dies, while `walIndexRecover` has written the header and not yet nBackfillAttempted.
 //! - Salts of 0 are those of an empty log, whose index was made by `walIndexRecover`. They may come
 //!   back while a connection
 //!   has the index mapped: a log is filled, copied and cut, and a process dies in `walIndexWriteHdr` when it begins the
 //!   empty log again. So they are a label only while no one has written since the index was made: every writer of ours
-//!   leaves its mark in it (`generation_mark.rs`), which recovery does not touch. When no connection of this process has
-//!   the index mapped any more, the label is forgotten (`PooledFile::leave_log`).
+//!   leaves its mark in it (`generation_mark.rs`), which recovery does not touch. When no connection of this process
+//!   has the index mapped any more, the label is forgotten (`PooledFile::leave_log`).
 //! - A log that restarts (`walRestartHdr`) has other salts. They are written first, and the numbers of frames are set
-//!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never less
-//!   than nBackfillAttempted otherwise; where it is, there is no label.
+//!   to 0 after: between the two, mxFrame is 0 and nBackfillAttempted is not. SQLite promises that mxFrame is never
+//!   less than nBackfillAttempted otherwise; where it is, there is no label.
 
 use selenite_cipher::TRAILER_SIZE;
 

@@ -9,7 +9,7 @@
 //! - equal-shares: where the limit is met and a page size has less than its equal share of the
 //!   chunks, the size that has most gives one up. Sizes of which no page is here give theirs up
 //!   when a file is closed.
-//! - closed-is-empty: closed, all pages are wiped and all chunks given back; anyone who still has the
+//! - closed-is-empty: closed, all pages are wiped and all chunks given back; a caller that still has the
 //!   tables finds nothing in them.
 
 use std::sync::{Arc, OnceLock, TryLockError};

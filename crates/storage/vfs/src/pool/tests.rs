@@ -237,7 +237,7 @@ fn pages_of_another_size_get_their_share_of_the_memory() {
         "{larges} and {smalls} of {alone}"
     );
     drop((one, small));
-    // The size that no process uses any more leaves its memory to the other.
+    // The page size that no connection uses any more leaves its memory to the other.
     for number in 2..1000_u32 {
         (0..2).for_each(|_| two.offer(number, &vec![9; 65536], false));
     }

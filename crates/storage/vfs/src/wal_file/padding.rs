@@ -1,9 +1,9 @@
 //! Frames that SQLite splits, where overwriting is not powersafe (sqlite.org/psow.html).
 //!
-//! There a write may damage all of a sector. So SQLite repeats the commit frame up to the end of the sector, that the next
-//! transaction may begin in another, and syncs at the sector's end, in the middle of the last repetition (`walWriteToLog`
-//! in wal.c): it comes in two parts, with a sync between them. A page is sealed whole. But what the second part will be is
-//! known: so all of the frame is written with the first, and the second is only compared.
+//! There a write may damage all of a sector. So SQLite repeats the commit frame up to the end of the sector, that
+//! the next transaction may begin in another, and syncs at the sector's end, in the middle of the last repetition
+//! (`walWriteToLog` in wal.c): it comes in two parts, with a sync between them. A page is sealed whole. But what the
+//! second part will be is known: so all of the frame is written with the first, and the second is only compared.
 
 use selenite_cipher::PageNo;
 use selenite_format::wal::{self, FRAME_HEADER_SIZE, FrameHeader, HEADER_SIZE};

@@ -104,7 +104,8 @@ impl WalFile {
             return Ok(());
         }
         if let Err(error) = self.write_held(view) {
-            // SQLite takes back the transaction, or this frame alone and writes it again (no-whole-transaction-stays).
+            // SQLite rolls back the transaction, or takes back this frame alone and writes it again
+            // (no-whole-transaction-stays in `frame_buffer.rs`).
             self.buffer.remove_last();
             return Err(error);
         }

@@ -1,5 +1,6 @@
-//! No database file is closed while another thread takes its first lock of it: SQLite's `unixClose` would lose that lock
-//! (`closing.rs`). Below Selenite stands a VFS over the system's that lingers in every close, and notes who locks then.
+//! No database file is closed while another thread takes its first lock of it: SQLite's `unixClose` would lose that
+//! lock (`closing.rs`). Below Selenite stands a VFS over the system's that lingers in every close, and notes who
+//! locks then.
 
 use std::any::Any;
 use std::ffi::{CStr, c_int};

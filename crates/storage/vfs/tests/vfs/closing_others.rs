@@ -1,5 +1,5 @@
-//! While one thread takes its first lock of a database, others close another one. After a fork the child depends on that:
-//! the thread that held the lock is not there to give it back.
+//! While one thread takes its first lock of a database, others close another one. After a fork the child depends on
+//! that: the thread that held the lock is not there to give it back.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;

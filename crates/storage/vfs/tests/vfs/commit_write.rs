@@ -1,5 +1,5 @@
-//! The write of a commit to the log fails: wholly undone, done by half, or done wholly and reported as failed all the same.
-//! The transaction is rolled back, and a crash at any moment leaves whole transactions only.
+//! The write of a commit to the log fails: wholly undone, done by half, or done wholly and reported as failed all
+//! the same. The transaction is rolled back, and a crash at any moment leaves whole transactions only.
 //!
 //! What landed has an end and checksums that are right, as it has where stock SQLite wrote it: until something else is
 //! written there, recovery may find it. Then it is one commit more than was acknowledged, and whole.

@@ -174,7 +174,7 @@ fn pages_on_both_sides_of_the_lock_bytes_come_back() {
     const LOCK_BYTES: std::ops::Range<u64> = 0x4000_0000..0x4000_0200;
     let disk = Disk::new();
     let _entered = disk.enter();
-    // A gigabyte of blob that no process reads again.
+    // A gigabyte of blob that is not read again.
     disk.forget(64 * 65536..16_300 * 65536);
     let key = KeyFile::new(1);
     let opening = Opening::encrypted("/lock-page/main.db", &key).with("page_size", "65536");

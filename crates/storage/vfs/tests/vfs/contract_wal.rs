@@ -15,8 +15,8 @@ fn open_wal(opening: &Opening) -> Connection {
     connection
 }
 
-/// wal.c, `walEncodeFrame`: "if( pWal->iReCksum==0 ) ... else memset(&aFrame[8], 0, 16)". Once a page was written over in
-/// place, the frames behind it stay unsigned until the commit, and SQLite reads them before that.
+/// wal.c, `walEncodeFrame`: "if( pWal->iReCksum==0 ) ... else memset(&aFrame[8], 0, 16)". Once a page was written
+/// over in place, the frames behind it stay unsigned until the commit, and SQLite reads them before that.
 #[test]
 fn frames_that_are_not_signed_yet_are_read_by_their_writer() {
     let disk = Disk::new();

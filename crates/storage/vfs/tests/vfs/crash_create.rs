@@ -92,8 +92,8 @@ fn a_copy_by_vacuum_into_is_empty_or_whole_after_every_crash() {
     summary.assert_sound(200);
 }
 
-/// A power failure that damages the sectors being written leaves an empty file, a whole database, or, where a superblock's
-/// sector holds garbage before the first commit, a file that is refused; never one that lost a commit.
+/// A power failure that damages the sectors being written leaves an empty file, a whole database, or, where a
+/// superblock's sector holds garbage before the first commit, a file that is refused; never one that lost a commit.
 #[test]
 fn a_new_database_under_damaged_sectors_loses_no_commit() {
     for (page_size, pragmas, sector_size, powersafe) in [

@@ -126,7 +126,7 @@ impl Keys {
         .and_then(|()| self.check_twin(if new { &self.new } else { &self.old }))
     }
 
-    /// Anyone who asks for a change, be it in vain, leaves no superblock that lists a key which was dropped.
+    /// A request for a change, even one that fails, leaves no superblock that lists a key which was dropped.
     fn check_twin(&self, opening: &Opening) -> Result<(), String> {
         let connection = opening.connect().map_err(|error| error.to_string())?;
         connection

@@ -1,5 +1,5 @@
-//! Crashes with all that speed is made of: gathered commits, ciphertext through checkpoints, read-ahead, and a pool that
-//! two connections share, one of which reads between all commits of the other.
+//! Crashes with all that speed is made of: gathered commits, ciphertext through checkpoints, read-ahead, and a pool
+//! that two connections share, one of which reads between all commits of the other.
 
 use std::cell::Cell;
 

@@ -1,5 +1,5 @@
 //! A disk that is full in the middle of a transaction: what grows the file fails, what lies in the
-//! file can be written. SQLite then takes the transaction back at once, and so must anyone who
+//! file can be written. SQLite then takes the transaction back at once, and so must a process that
 //! stands below it. The same is asked of a database in clear, where nothing is gathered.
 
 use std::sync::Arc;
@@ -82,7 +82,7 @@ fn a_journal_in_memory_is_played_back_on_a_full_disk() {
     assert!(spoiled.is_empty(), "{spoiled:#?}");
 }
 
-/// Anyone who holds the file for itself goes on reading on a full disk.
+/// A connection with exclusive access goes on reading on a full disk.
 #[test]
 fn an_exclusive_connection_reads_on_after_a_failed_transaction_on_a_full_disk() {
     for mode in ["delete", "persist", "truncate"] {

@@ -102,7 +102,8 @@ fn a_large_transaction_is_few_writes() {
     recovered(&disk.image(), &opening(&key), 5).unwrap();
 }
 
-/// Torn at every sector: what comes before it is there and the rest is not, the other way round, and it alone is missing.
+/// Torn at every sector: what comes before it is there and the rest is not, the other way round, and it alone is
+/// missing.
 #[test]
 fn a_torn_commit_is_there_wholly_or_not_at_all() {
     let disk = Disk::new();

@@ -129,7 +129,7 @@ fn bugs_that_are_planted_are_found() {
             }
         }));
         plant(None);
-        assert!(found.is_err(), "nobody found {bug:?}");
+        assert!(found.is_err(), "no run found {bug:?}");
     }
 }
 
@@ -165,7 +165,7 @@ fn a_snapshot_stays_what_it_was_whatever_comes_between_the_calls_of_a_checkpoint
                     let work = || {
                         // Busy where the snapshot is in the way.
                         let _ = other.checkpoint(kind);
-                        // Begins the log again (`walRestartLog`) where all of it was copied and no process reads it.
+                        // Begins the log again (`walRestartLog`) where all of it was copied and no one reads it.
                         other.commit().unwrap();
                     };
                     let check = || {

@@ -46,7 +46,7 @@ fn a_skipped_sync_is_found() {
         let summary = crash(mode, &|disk| disk.ignore_syncs(role));
         assert!(
             !summary.failures.is_empty(),
-            "{mode}: nobody misses the syncs of the {role}"
+            "{mode}: no run misses the syncs of the {role}"
         );
         crash(mode, &|_| ()).assert_sound(200);
     }
@@ -121,7 +121,7 @@ fn a_lost_write_of_a_commit_is_found() {
                 failure: Failure::Lost,
             });
         });
-        assert!(!summary.failures.is_empty(), "nobody misses write {after} of the log");
+        assert!(!summary.failures.is_empty(), "no run misses write {after} of the log");
     }
 }
 

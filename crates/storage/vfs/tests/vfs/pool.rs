@@ -147,8 +147,9 @@ fn a_checkpoint_that_fails_half_way_leaves_no_page_behind_that_is_stale() {
     }
 }
 
-/// The disk is full in the middle of a transaction, which leaves pages in the database and a hot journal; a process that
-/// has another pool (the right to read what is in clear keeps it apart) plays the journal back. Page 1 is as it was.
+/// The disk is full in the middle of a transaction, which leaves pages in the database and a hot journal; a process
+/// that has another pool (the right to read what is in clear keeps it apart) plays the journal back. Page 1 is as it
+/// was.
 #[test]
 fn a_transaction_that_another_process_takes_back_leaves_nothing_in_the_pool() {
     own_process!();

@@ -1,5 +1,5 @@
-//! The pool in a forked child, where a lock of it may be held by a thread that is not there: it is left alone. Of a fork
-//! this process is shown what it leaves: the page that the kernel wipes.
+//! The pool in a forked child, where a lock of it may be held by a thread that is not there: it is left alone. Of a
+//! fork this process is shown what it leaves: the page that the kernel wipes.
 
 use std::sync::atomic::Ordering;
 

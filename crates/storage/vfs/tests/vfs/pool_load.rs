@@ -83,7 +83,7 @@ fn rows_stay_right_while_the_pool_shrinks_to_nothing_and_grows_again() {
         let end = AtEnd(&is_done);
         for _ in 0..3 {
             scope.spawn(|| {
-                // Anyone who fails ends the test for all.
+                // A thread that fails ends the test for all.
                 let _end = AtEnd(&is_done);
                 let _entered = disk.enter();
                 let connection = connect(&opening);

@@ -1,8 +1,8 @@
 //! Processes and threads that write, read, checkpoint and change modes of one file, and look at every row for what is
 //! stale. A row has a version and a checksum; a reader's versions never go back, and never mix within a snapshot.
 //!
-//! Ten seconds in all, of which every mode has its share: `SELENITE_STRESS_SECONDS` says otherwise. `SELENITE_SEED` repeats
-//! a seed, as far as processes can.
+//! Ten seconds in all, of which every mode has its share: `SELENITE_STRESS_SECONDS` says otherwise. `SELENITE_SEED`
+//! repeats a seed, as far as processes can.
 
 mod counts;
 mod ledger;
@@ -112,8 +112,8 @@ fn kill_in_a_step(mut child: Child, step: u64) -> Option<String> {
     text.contains("panicked").then_some(text)
 }
 
-/// Modes, the pool, and whether others are killed: recovery then makes the WAL index again, or plays a journal back, under
-/// the eyes of those who go on.
+/// Modes, the pool, and whether others are killed: recovery then makes the WAL index again, or plays a journal back,
+/// under the eyes of those who go on.
 const SHARES: [(&str, &str, bool); 10] = [
     ("wal", "mixed", false),
     ("wal", "64M", false),
@@ -181,7 +181,7 @@ fn assert_bug_is_found(bug: &'static str, modes: &'static str) {
         let found = run(&plan);
         found.wrong.iter().any(|text| text.contains("stale"))
     });
-    assert!(found, "nobody found {bug} in {modes}");
+    assert!(found, "no run found {bug} in {modes}");
     println!("{bug} in {modes}: found after {} ms", started.elapsed().as_millis());
 }
 

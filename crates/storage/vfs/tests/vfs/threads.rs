@@ -12,7 +12,7 @@ const ROWS: i64 = 40;
 const EACH: i64 = 1000;
 const MOVES: i64 = 500;
 
-/// Tries until no one is in the way. Nothing sleeps: anyone who is in the way is at work.
+/// Tries until no one is in the way. Nothing sleeps: the one in the way is at work.
 fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {

@@ -1,5 +1,5 @@
-//! What is written, and how large a database gets: no more than by stock SQLite with 48 reserved bytes, and 64 KiB, which
-//! the superblocks have.
+//! What is written, and how large a database gets: no more than by stock SQLite with 48 reserved bytes, and 64 KiB,
+//! which the superblocks have.
 //!
 //! That is of files with a name: the database, its log, its journals. Temporary files are written in blocks of 4 KiB
 //! (`nameless_file.rs`), and a block may be written more than once.

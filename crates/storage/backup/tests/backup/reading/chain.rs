@@ -157,7 +157,7 @@ fn a_page_that_was_missing_is_not_taken_from_an_older_backup() {
     for archive in [&full, &second, &third, &mended] {
         archive.put(&destination);
     }
-    // Anyone who asked for it is told by the manifest.
+    // The manifest tells the caller who asked for it.
     assert_eq!(bench.read(&second.name()).unwrap(), words(&[(1, "A")]));
     assert!(matches!(bench.read(&third.name()), Err(BackupError::Incomplete { .. })));
     assert_eq!(bench.read(&mended.name()).unwrap(), words(&[(1, "A"), (2, "B")]));

@@ -19,7 +19,7 @@ use super::fixture::{Bench, PAGE_SIZE, add, mark_of, replace, words};
 const MADE: u64 = 1_800_000_000;
 const RECIPIENT: &str = "age1ql3z7hjy54pw3hyww5ayyfg7zqgvc7w3j2elw8zmrj2kg5sfn9aqmcac8p";
 
-/// The archive as anyone who has its key alone would make it: no one else has the master key.
+/// The archive as a holder of its key alone would make it: no one else has the master key.
 fn forge(from: &HandMade, parts: &[&[&[(u32, &str)]]]) -> HandMade {
     let mut forged = HandMade {
         key: recipients_key(&from.key),

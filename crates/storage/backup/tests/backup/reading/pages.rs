@@ -99,7 +99,7 @@ fn who_takes_pages_can_stop_in_the_middle() {
     assert_eq!(count, 3);
 }
 
-/// Checks `cache-is-not-trusted`.
+/// Checks `cache-is-not-trusted` of `cached.rs`.
 #[test]
 fn what_was_fetched_is_not_fetched_again_unless_it_is_no_good() {
     let bench = Bench::new();

@@ -208,7 +208,7 @@ fn attempts_end_with_the_time_that_all_of_them_have() {
 
 #[test]
 fn nobody_at_the_other_end_is_away_and_nothing_was_sent() {
-    // TCPMUX, which is no service of these days: another test's port would be someone's a moment later.
+    // TCPMUX, which is no service of these days: another test's port could be another program's a moment later.
     let place = open(&settings(1));
     let error = refused(place.put_new("a", OBJECT));
     assert_eq!(error.trouble, Trouble::Away);

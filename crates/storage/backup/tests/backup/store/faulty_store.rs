@@ -174,7 +174,7 @@ fn serve(stream: TcpStream, state: &Mutex<State>) {
     }
 }
 
-/// Until anyone who asked has gone.
+/// Until the client has gone.
 fn wait(stream: &mut TcpStream) {
     let mut byte = [0];
     while stream.read(&mut byte).is_ok_and(|size| size > 0) {}

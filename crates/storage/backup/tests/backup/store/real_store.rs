@@ -29,7 +29,7 @@ pub struct RealStore {
 }
 
 impl RealStore {
-    /// With a bucket `backups` for anyone who has the key.
+    /// With a bucket `backups` for holders of the key.
     pub fn start() -> Self {
         let folder = tempfile::tempdir().unwrap();
         std::fs::create_dir(folder.path().join("backups")).unwrap();

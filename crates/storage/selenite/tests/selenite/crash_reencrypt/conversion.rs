@@ -1,5 +1,5 @@
-//! Crashes of `encrypt` and `decrypt` in place: under one name there is always one whole database, in clear or encrypted, and
-//! the next run makes the same of it.
+//! Crashes of `encrypt` and `decrypt` in place: under one name there is always one whole database, in clear or
+//! encrypted, and the next run makes the same of it.
 
 use std::path::Path;
 use std::time::Duration;
@@ -59,11 +59,11 @@ impl Bench {
             plain_vfs: "sim",
             ..Access::default()
         };
-        let (storage, path, nobody) = (SimStorage::forgetful(forgets), Path::new(PATH), Watch::none());
+        let (storage, path, watch) = (SimStorage::forgetful(forgets), Path::new(PATH), Watch::none());
         if self.is_encryption {
-            encrypt(&storage, path, &access, &Encrypt::default(), &nobody).map(drop)
+            encrypt(&storage, path, &access, &Encrypt::default(), &watch).map(drop)
         } else {
-            decrypt(&storage, path, &access, &Target::InPlace, &nobody).map(drop)
+            decrypt(&storage, path, &access, &Target::InPlace, &watch).map(drop)
         }
     }
 

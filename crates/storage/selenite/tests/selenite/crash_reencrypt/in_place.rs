@@ -1,5 +1,5 @@
-//! Commits that change rows where they lie, and so leave page 1 alone: the frames of a log that comes back after it was cut
-//! are then believed one by one, up to the first that is of a page below the cursor.
+//! Commits that change rows where they lie, and so leave page 1 alone: the frames of a log that comes back after it
+//! was cut are then believed one by one, up to the first that is of a page below the cursor.
 
 use std::path::Path;
 

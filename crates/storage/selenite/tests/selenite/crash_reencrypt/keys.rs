@@ -112,7 +112,7 @@ impl Bench {
         opened.is_ok_and(|connection| self.ledger.check(&connection, "main") == Ok(COMMITS))
     }
 
-    /// Anyone who it belongs to opens all rows.
+    /// Its owner opens all rows.
     fn check_own(&self) -> Result<(), String> {
         let opening = Opening::encrypted(PATH, &self.own);
         let connection = opening.connect().map_err(|error| format!("open: {error}"))?;

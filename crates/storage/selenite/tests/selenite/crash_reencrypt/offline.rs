@@ -1,5 +1,5 @@
-//! Crashes of a copy offline: under one name there is always one whole database, the old one or the new one; the next run
-//! makes the same of what is left, and leaves nothing of the old key.
+//! Crashes of a copy offline: under one name there is always one whole database, the old one or the new one; the
+//! next run makes the same of what is left, and leaves nothing of the old key.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -172,12 +172,13 @@ fn a_crash_of_a_copy_leaves_one_whole_database_and_the_next_run_ends_it() {
 #[test]
 fn a_copy_that_takes_the_name_too_early_is_found() {
     own_process!();
-    // A folder's names are on the disk with the next commit at the latest: there are few such moments, so nearly all are tried.
+    // A folder's names are on the disk with the next commit at the latest: there are few such moments, so nearly all
+    // are tried.
     for (forgets, kib, points) in [(Forgets::SyncsOfFiles, 50, 200), (Forgets::SyncsOfFolders, 1, 900)] {
         let found = crash(&Bench::new("wal", Suite::Aes256), kib, points, forgets)
             .failures
             .len();
         println!("{forgets:?}: {found} crash images were not sound");
-        assert!(found > 0, "nobody found {forgets:?}");
+        assert!(found > 0, "no run found {forgets:?}");
     }
 }

@@ -217,7 +217,7 @@ pub fn play() {
 
 fn say(line: &str) {
     let mut out = std::io::stdout();
-    // Anyone who reads it may have gone.
+    // The reader may have gone.
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 

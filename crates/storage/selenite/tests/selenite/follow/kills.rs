@@ -1,4 +1,5 @@
-//! Followers and writers are killed, logs cut, pages re-encrypted; what is restored has every commit that was told of in time.
+//! Followers and writers are killed, logs cut, pages re-encrypted; what is restored has every commit that was told
+//! of in time.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -212,7 +213,8 @@ fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
         "{last} commits, a log of {largest} bytes at most, {} backups",
         restored.link_count
     );
-    // A log that was never longer before tells nothing of its rest: the first windows may each make a new backup, which holds it for a while.
+    // A log that was never longer before tells nothing of its rest: the first windows may each make a new backup,
+    // which holds it for a while.
     assert!(
         largest < 11 * 4120 * last / 10 * 9,
         "the log was never restarted: {largest} bytes"

@@ -145,7 +145,7 @@ fn object_of(bench: &Bench, name: &str) -> PathBuf {
 fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let bench = Bench::new();
     let database = bench.open();
-    // While no process follows the log is not restarted.
+    // While no one follows, the log is not restarted.
     database
         .run("PRAGMA wal_autocheckpoint = 0", &mut quiet::Nothing)
         .unwrap();
@@ -255,7 +255,7 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
     let database = bench.open();
     // By another name it is another place, as from another machine.
     let other = bench.backups().join(".");
-    // With a log: no process goes on at a place in none.
+    // With a log: without one there is no place to continue at.
     add(&database, 0, 100).unwrap();
     let (mut turns, mut added) = (0, 1);
     let done = follow_while(&bench, |status| {

@@ -38,8 +38,8 @@ fn rest(database: &Database, from: LogEnd) -> Option<Vec<u32>> {
     })
 }
 
-/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next commit restarts.
-/// Behind all of it lie frames of an older log.
+/// A place some frames into a log, and the end of the log three commits later; then that is copied, and the next
+/// commit restarts. Behind all of it lie frames of an older log.
 fn begun_anew(writer: &Database, reader: &Database) -> (LogEnd, LogEnd) {
     let (place, last) = copied_behind_a_place(writer, reader);
     add(writer, 0, 100).unwrap();
@@ -193,8 +193,9 @@ fn what_nobody_committed_is_not_told() {
     let place = end(&reader);
     add(&writer, 0, 3000).unwrap();
     let last = end(&reader);
-    // A writer is killed behind the frame that ends its transaction, and before it tells others in the index: where that says
-    // how long the log is, twice, it is as before. By other processes: to close these files here would give up SQLite's locks.
+    // A writer is killed behind the frame that ends its transaction, and before it tells others in the index: where
+    // that says how long the log is, twice, it is as before. By other processes: to close these files here would
+    // give up SQLite's locks.
     let (index, kept) = (
         bench.path().with_extension("db-shm"),
         bench.path().with_extension("kept"),

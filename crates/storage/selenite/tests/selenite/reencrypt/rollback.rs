@@ -1,4 +1,4 @@
-//! In rollback mode: anyone who commits shuts all others out, and journals are kept open.
+//! In rollback mode: a committing writer shuts all others out, and journals are kept open.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;

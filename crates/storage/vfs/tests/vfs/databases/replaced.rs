@@ -41,7 +41,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
     )
     .unwrap();
     fs::rename(bench.path("b.db"), bench.path("a.db")).unwrap();
-    // Anyone who has the old file goes on in it, with its log.
+    // A connection to the old file goes on in it, with its log.
     assert_eq!(rows_of_own(&one), Ok((301, 1)));
     let two = bench.open("a.db", "").unwrap();
     two.pragma_update(None, "wal_autocheckpoint", 0).unwrap();

@@ -1,4 +1,5 @@
-//! SQLite's shared-cache mode: one file, one page cache, the connections of several threads (sqlite.org/sharedcache.html).
+//! SQLite's shared-cache mode: one file, one page cache, the connections of several threads
+//! (sqlite.org/sharedcache.html).
 
 use super::workbench::{Bench, check, code, flags};
 use rusqlite::{Connection, OpenFlags};

@@ -109,7 +109,7 @@ fn a_limit_that_changes_while_a_checkpoint_waits_keeps_nothing_old() {
     OLD.set(Some((bench.opening.clone(), old)));
     waiting.busy_handler(Some(resize_and_read)).unwrap();
     checkpoint(&waiting, "FULL");
-    assert!(OLD.take().is_none(), "nobody waited");
+    assert!(OLD.take().is_none(), "no thread waited");
     for _ in 0..2 {
         assert_eq!(all(&one), each(1));
     }

@@ -46,7 +46,7 @@ fn try_connect(path: &str, spec: &str, cache: u64, pool_size: &str) -> rusqlite:
     Ok(connection)
 }
 
-/// Tries until no one is in the way. Nothing sleeps: anyone who is in the way is at work.
+/// Tries until no one is in the way. Nothing sleeps: the one in the way is at work.
 fn insist<T>(mut body: impl FnMut() -> rusqlite::Result<T>) -> T {
     loop {
         match body() {
