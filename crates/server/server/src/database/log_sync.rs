@@ -182,12 +182,12 @@ mod tests {
     use super::*;
 
     /// A log whose syncs begin and end as the test says.
-    struct Told {
+    struct ControlledLog {
         began: SyncSender<()>,
         end: Mutex<Receiver<io::Result<()>>>,
     }
 
-    impl SyncedLog for Told {
+    impl SyncedLog for ControlledLog {
         fn sync(&self) -> io::Result<()> {
             self.began.send(()).unwrap();
             self.end.lock().unwrap().recv().unwrap()
@@ -197,7 +197,7 @@ mod tests {
     fn told() -> (Arc<LogSync>, Receiver<()>, SyncSender<io::Result<()>>) {
         let (began, has_begun) = sync_channel(0);
         let (end, ended) = sync_channel(0);
-        let log = Told {
+        let log = ControlledLog {
             began,
             end: Mutex::new(ended),
         };

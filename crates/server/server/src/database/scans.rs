@@ -185,7 +185,7 @@ impl Scans {
 
     fn start(&self, instance: &Arc<Instance>, record: &DatabaseRecord, path: &Path, goal: Goal) -> Option<Arc<Course>> {
         let course = Arc::new(Course::default());
-        let work = Work {
+        let work = EncryptionScan {
             instance: instance.clone(),
             record: record.clone(),
             path: path.to_owned(),
@@ -259,7 +259,7 @@ impl Observer for Course {
 }
 
 /// What a scan's thread works with.
-struct Work {
+struct EncryptionScan {
     instance: Arc<Instance>,
     record: DatabaseRecord,
     path: PathBuf,
@@ -267,7 +267,7 @@ struct Work {
     course: Arc<Course>,
 }
 
-impl Work {
+impl EncryptionScan {
     fn run(&self, goal: Goal) {
         let name = &self.record.name;
         self.say(&format!("Beginning database encryption scan for database '{name}'."));

@@ -27,7 +27,7 @@ mod refusal;
 mod table;
 
 /// What a definition is carried out with.
-pub struct Work<'a> {
+pub struct DefinitionContext<'a> {
     /// The connection, in a transaction that writes.
     pub database: &'a OpenDatabase,
     /// What is there now.
@@ -40,7 +40,7 @@ pub struct Work<'a> {
     pub objects: &'a SessionObjects,
 }
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Carries a statement out; `None` if it is none of these.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
-use crate::execution::definition::{Work, is_of_temporary};
+use crate::execution::definition::{DefinitionContext, is_of_temporary};
 use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::PlanCache;
 use crate::execution_context::{ExecutionContext, SessionInfo};
@@ -149,7 +149,7 @@ impl<'a> SessionExecutor<'a> {
         execution: &ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let used = self.transactions.connected()?;
-        let work = Work {
+        let work = DefinitionContext {
             database: &used.database,
             catalog: &self.scope.objects.catalog,
             source: statement.program.source(),

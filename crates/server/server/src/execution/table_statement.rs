@@ -18,7 +18,7 @@ use selenite_types::{Decimal, Value};
 
 use crate::catalog::permission::check;
 use crate::database_error::damaged_page::log_damage;
-use crate::execution::definition::Work;
+use crate::execution::definition::DefinitionContext;
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
@@ -268,7 +268,7 @@ impl SessionExecutor<'_> {
             environment: &environment,
             rows: &mut sink,
         };
-        let work = Work {
+        let work = DefinitionContext {
             database: &used.database,
             catalog: &self.scope.objects.catalog,
             source: "",
@@ -326,7 +326,7 @@ fn is_numberless(bound: &Statement) -> bool {
 }
 
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
-fn on_rows(bound: &Statement, work: &Work<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
+fn on_rows(bound: &Statement, work: &DefinitionContext<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),

@@ -9,11 +9,11 @@ use selenite_runtime::sqlite::trouble;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::inner::Few;
-use super::{Work, Written, refusal};
+use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {
         let own = alter.name.name.text.as_str();
         let Some(table) = self.table(&alter.name)? else {

@@ -7,9 +7,9 @@ use selenite_runtime::sqlite::{stored_ref, trouble};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
-use super::{Work, refusal};
+use super::{DefinitionContext, refusal};
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Makes an index by SQLite's statements; rows that are one too many make error 1505.
     pub(crate) fn make_unique(
         &self,

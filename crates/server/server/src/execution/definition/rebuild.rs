@@ -15,13 +15,13 @@ use selenite_compiler::definition::{
 use selenite_runtime::sqlite::trouble;
 use selenite_types::DataType;
 
-use super::Work;
+use super::DefinitionContext;
 use super::alter::bracketed;
 use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
 use crate::database::open_database::OpenDatabase;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.
     pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
