@@ -6,13 +6,13 @@ use selenite_compiler::PlanError;
 use selenite_compiler::definition::quoted;
 use selenite_runtime::sqlite::trouble;
 
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
 /// 40510 within a transaction that has written; what SQLite says: then they stay where they are.
-pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<(), PlanError> {
+pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: bool) -> Result<(), PlanError> {
     let made = definitions(&from.connection).map_err(|error| trouble(&error))?;
     if made.is_empty() {
         return Ok(());
@@ -40,7 +40,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
 ///
 /// # Errors
 /// What SQLite says.
-pub fn drop_table(database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), PlanError> {
     let Some(table) = database.temporary().table(name).cloned() else {
         return Ok(());
     };

@@ -12,7 +12,7 @@ use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
 use crate::catalog::schema::{Schema, SchemaTable};
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -29,7 +29,7 @@ mod table;
 /// What a definition is carried out with.
 pub struct DefinitionContext<'a> {
     /// The connection, in a transaction that writes.
-    pub database: &'a OpenDatabase,
+    pub database: &'a DatabaseConnection,
     /// What is there now.
     pub catalog: &'a SessionCatalog,
     /// The text that positions of the statement are in.

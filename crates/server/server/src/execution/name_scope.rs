@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::ObjectName;
 
+use crate::database::database_connection::Version;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
-use crate::database::open_database::Version;
 use crate::database::transactions::Transactions;
 use crate::execution_context::SessionInfo;
 use crate::names::session_catalog::SessionCatalog;

@@ -326,7 +326,12 @@ fn is_numberless(bound: &Statement) -> bool {
 }
 
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
-fn on_rows(bound: &Statement, work: &DefinitionContext<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
+fn on_rows(
+    bound: &Statement,
+    work: &DefinitionContext<'_>,
+    given: Vec<GivenRow>,
+    run: &mut Run<'_>,
+) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),

@@ -19,7 +19,7 @@ use crate::catalog::permission::{Permissions, has_guests};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema::{Schema, SchemaTable};
 use crate::catalog::system_relations::{SCHEMAS, ViewDefinition};
-use crate::database::open_database::{SharedDatabase, look_at};
+use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;

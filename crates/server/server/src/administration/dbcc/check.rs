@@ -22,8 +22,8 @@ use super::integrity::{self, Depth};
 use super::{Request, purity, tell_rows};
 use crate::Interrupts;
 use crate::administration::Administration;
+use crate::database::database_connection::DatabaseConnection;
 use crate::database::expectation::access_to;
-use crate::database::open_database::OpenDatabase;
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
@@ -185,7 +185,7 @@ impl Administration<'_, '_> {
     pub(super) fn with_connection<R>(
         &mut self,
         record: &DatabaseRecord,
-        body: impl FnOnce(&OpenDatabase) -> Result<R, PlanError>,
+        body: impl FnOnce(&DatabaseConnection) -> Result<R, PlanError>,
     ) -> Result<R, PlanError> {
         if let Some(used) = self.transactions.get(record.id) {
             return body(&used.database);
@@ -198,7 +198,7 @@ impl Administration<'_, '_> {
         let shared = self
             .registry
             .database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance, self.session.interrupts.clone())?;
+        let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }

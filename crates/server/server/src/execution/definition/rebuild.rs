@@ -19,7 +19,7 @@ use super::DefinitionContext;
 use super::alter::bracketed;
 use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 
 impl DefinitionContext<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.
@@ -206,10 +206,10 @@ fn is_same_form(old: &DataType, new: &DataType) -> bool {
 }
 
 /// Foreign keys are not looked at while it lives: R1.
-struct KeysOff<'a>(Option<&'a OpenDatabase>);
+struct KeysOff<'a>(Option<&'a DatabaseConnection>);
 
 impl<'a> KeysOff<'a> {
-    fn new(database: &'a OpenDatabase) -> Result<Self, PlanError> {
+    fn new(database: &'a DatabaseConnection) -> Result<Self, PlanError> {
         set_keys(database, false)?;
         Ok(Self(Some(database)))
     }
@@ -231,7 +231,7 @@ impl Drop for KeysOff<'_> {
     }
 }
 
-fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
+fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), PlanError> {
     let connection = &database.connection;
     let set = || -> rusqlite::Result<()> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;

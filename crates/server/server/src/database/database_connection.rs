@@ -59,7 +59,7 @@ pub struct Version {
 }
 
 /// A session's connection to a database.
-pub struct OpenDatabase {
+pub struct DatabaseConnection {
     /// What all share of it.
     pub shared: Arc<SharedDatabase>,
     /// The connection.
@@ -218,7 +218,7 @@ fn cancelled(interrupt: Interrupt) -> Cancelled {
     }
 }
 
-impl OpenDatabase {
+impl DatabaseConnection {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
     /// # Errors
@@ -332,7 +332,7 @@ impl OpenDatabase {
         self.cancellation.hold(body)
     }
 
-    /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.
+    /// SQLite has made a commit: it is on the disk when [`DatabaseConnection::wait_for_disk`] says so.
     pub fn note_commit(&self) -> Option<CommitNo> {
         let log = self.shared.log.as_ref().filter(|_| self.is_synced_later);
         log.map(LogSync::note)
