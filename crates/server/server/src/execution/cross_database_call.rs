@@ -1,9 +1,9 @@
-//! A procedure of another database: it runs there, and its caller goes on where it was.
+//! A procedure of another database: it runs there, and then its caller continues in the database where it was.
 //!
-//! E1. The procedure is looked for there, and the database in use changes only when its frame begins; it changes back when that ends,
-//!     whatever ended it.
-//! E2. Temporary tables lie where the database in use is. The server's own procedures name none; for one of a user's they would have
-//!     to be brought along and back, which a transaction that writes does not let: it is refused while there are any.
+//! - `database-of-the-frame`: the procedure is looked up in its database. The database in use changes when the procedure's frame begins, and
+//!   changes back when that frame ends, whatever ended it.
+//! - `temporary-tables-stay`: temporary tables lie where the database in use is. The server's own procedures name none. For a user's
+//!   procedure they would have to be moved there and back, which a transaction that writes does not allow: it is refused while there are any.
 
 use std::sync::Arc;
 
@@ -77,10 +77,10 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// E1. A frame begins: that of a procedure of another database there. What is answered is the database to come back to.
+    /// `database-of-the-frame`: a frame begins. That of a procedure of another database begins there. Returns the database to return to.
     ///
     /// # Errors
-    /// 40510 for E2; what keeps the database from being opened.
+    /// 40510 for `temporary-tables-stay`; what keeps the database from being opened.
     pub(crate) fn enter_procedure_database(
         &mut self,
         program: &Arc<Program>,
@@ -106,7 +106,7 @@ impl SessionExecutor<'_> {
         Ok(Some(before))
     }
 
-    /// E1. The caller's database is in use again. No one hears of what keeps it from being looked at: the next statement does.
+    /// `database-of-the-frame`: the caller's database is in use again. An error that keeps it from being read is reported by the next statement.
     pub(crate) fn leave_procedure_database(&mut self, before: Option<i32>) {
         let Some(before) = before else { return };
         if let Ok(left) = self.switch_to(before) {
