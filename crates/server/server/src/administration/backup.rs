@@ -234,8 +234,8 @@ fn conclude(
     }
 }
 
-/// Tells an information.
-fn tell(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
+/// Sends a message of severity 10.
+fn send_information(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
     let told = execution.reply.message(&Message {
         number,
         severity: 10,

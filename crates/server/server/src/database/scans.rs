@@ -270,7 +270,7 @@ struct EncryptionScan {
 impl EncryptionScan {
     fn run(&self, goal: Goal) {
         let name = &self.record.name;
-        self.say(&format!("Beginning database encryption scan for database '{name}'."));
+        self.log(&format!("Beginning database encryption scan for database '{name}'."));
         let ended = self.scan(goal).and_then(|is_over| {
             if is_over {
                 self.note_encrypted()?;
@@ -278,9 +278,9 @@ impl EncryptionScan {
             Ok(is_over)
         });
         match &ended {
-            Ok(true) => self.say(&format!("Database encryption scan for database '{name}' is complete.")),
+            Ok(true) => self.log(&format!("Database encryption scan for database '{name}' is complete.")),
             Ok(false) => {}
-            Err(why) => self.say(&format!(
+            Err(why) => self.log(&format!(
                 "Database encryption scan for database '{name}' was aborted. Reissue ALTER DB to resume the scan. ({why})"
             )),
         }
@@ -290,7 +290,7 @@ impl EncryptionScan {
                 .master()
                 .change_encryption_key(self.record.id, |key, now| key.scanned = now);
             if let Err(fault) = noted {
-                self.say(&format!("master.db: {fault}"));
+                self.log(&format!("master.db: {fault}"));
             }
         }
         self.course.set(Stage::Ended(ended.map(drop)));
@@ -340,7 +340,7 @@ impl EncryptionScan {
         Ok(())
     }
 
-    fn say(&self, text: &str) {
+    fn log(&self, text: &str) {
         self.instance.log().line(text);
     }
 }

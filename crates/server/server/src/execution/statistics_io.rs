@@ -68,7 +68,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Message 3615, between the rows of a statement and its DONE.
-    pub(crate) fn tell_reads(
+    pub(crate) fn send_reads(
         &self,
         before: Option<PageReads>,
         statement: &TableStatement<'_>,

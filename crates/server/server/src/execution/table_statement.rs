@@ -69,7 +69,7 @@ impl SessionExecutor<'_> {
         };
         let done = self.run(bound, slots, execution);
         let done = self.transactions.end_statement(scope, done);
-        self.tell_reads(reads, statement, execution)?;
+        self.send_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done
     }
@@ -222,7 +222,9 @@ impl SessionExecutor<'_> {
         };
         let columns = bound.columns();
         if !columns.is_empty() {
-            execution.reply.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+            execution
+                .reply
+                .columns(&columns.iter().map(reply_column).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
@@ -346,7 +348,7 @@ fn on_rows(
     }
 }
 
-pub(crate) fn told(column: &ResultColumn) -> Column {
+pub(crate) fn reply_column(column: &ResultColumn) -> Column {
     Column {
         name: column.name.clone(),
         data_type: column.data_type,

@@ -116,7 +116,7 @@ impl Steps {
             return Ok(());
         }
         self.told = reached;
-        tell(3211, &format!("{reached} percent processed."), told)
+        send_information(3211, &format!("{reached} percent processed."), told)
     }
 }
 

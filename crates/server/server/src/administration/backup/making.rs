@@ -81,7 +81,7 @@ impl Administration<'_, '_> {
             self.note_backup(&record, (&report, started.1), &options, path)
                 .map_err(Refused::because)?;
         }
-        tell_processed(
+        send_processed(
             &Processed {
                 what: "BACKUP DATABASE",
                 database: &record.name,
@@ -190,7 +190,7 @@ pub(crate) struct Processed<'a> {
 }
 
 /// 4035, the last 3211, 3014.
-pub(crate) fn tell_processed(
+pub(crate) fn send_processed(
     done: &Processed<'_>,
     (line, execution): (u32, &mut ExecutionContext<'_>),
 ) -> Result<(), Ended> {
@@ -202,7 +202,7 @@ pub(crate) fn tell_processed(
         ..
     } = done;
     let text = format!("Processed {page_count} pages for database '{database}', file '{database}' on file {position}.");
-    tell(4035, &text, (line, &mut *execution))?;
+    send_information(4035, &text, (line, &mut *execution))?;
     Steps::new(done.step.map(|_| 100)).reach(100, (line, &mut *execution))?;
     let millis = done.elapsed.as_millis().max(1);
     let bytes = u128::from(*page_count) * u128::from(done.page_size);
@@ -215,5 +215,5 @@ pub(crate) fn tell_processed(
         speed / 1000,
         speed % 1000,
     );
-    tell(3014, &text, (line, execution))
+    send_information(3014, &text, (line, execution))
 }

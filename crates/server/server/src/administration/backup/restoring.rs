@@ -15,7 +15,7 @@ use selenite_tsql::ast;
 
 use super::attended::{Answer, attend};
 use super::device::Device;
-use super::making::{Processed, reading_access, tell_processed};
+use super::making::{Processed, reading_access, send_processed};
 use super::option::RestoreOptions;
 use super::{Ended, Refused, Words, tell, trouble};
 use crate::NewDatabases;
@@ -128,7 +128,7 @@ impl Administration<'_, '_> {
         let noted = noted.and_then(|()| master.settle_file(record.id, identity, is_encrypted));
         noted.map_err(|error| Refused::because(of_master(&error)))?;
         drop(closure);
-        tell_processed(
+        send_processed(
             &Processed {
                 what: "RESTORE DATABASE",
                 database: &record.name,
@@ -240,7 +240,7 @@ impl Administration<'_, '_> {
             return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
         }
         let text = format!("The backup set on file {} is valid.", options.file);
-        tell(3262, &text, (line, execution))?;
+        send_information(3262, &text, (line, execution))?;
         Ok(Affected::Nothing)
     }
 }

@@ -19,7 +19,7 @@ use selenite_types::{DataType, Value, Width};
 use super::argument::Argument;
 use super::finding::{Finding, Findings};
 use super::integrity::{self, Depth};
-use super::{Request, purity, tell_rows};
+use super::{Request, purity, send_rows};
 use crate::Interrupts;
 use crate::administration::Administration;
 use crate::database::database_connection::DatabaseConnection;
@@ -51,7 +51,7 @@ impl Administration<'_, '_> {
             "CHECKDB found {allocation} allocation errors and {consistency} consistency errors in database '{name}'."
         );
         findings.info(8989, summary);
-        request.tell_findings(&findings, record.id, execution)
+        request.send_findings(&findings, record.id, execution)
     }
 
     fn look_at(
@@ -69,7 +69,7 @@ impl Administration<'_, '_> {
             {
                 let looked = verify::served(&Disk, path, &access, &watch);
                 match looked {
-                    Ok(report) => tell_pages(&report, record, found),
+                    Ok(report) => note_bad_pages(&report, record, found),
                     Err(error) if error.class() == Class::Interrupted => return Ok(()),
                     Err(error) => {
                         let text = format!("The pages of database '{}' could not be checked: {error}.", record.name);
@@ -152,7 +152,7 @@ impl Administration<'_, '_> {
             );
             findings.info(8990, text);
         }
-        request.tell_findings(&findings, record.id, execution)
+        request.send_findings(&findings, record.id, execution)
     }
 
     /// The database that an argument names: the one in use where it is missing, NULL or 0.
@@ -220,7 +220,7 @@ impl Request {
         }
     }
 
-    fn tell_findings(
+    fn send_findings(
         &self,
         findings: &Findings,
         database_id: i32,
@@ -234,10 +234,10 @@ impl Request {
         let told: Vec<&Finding> = told.filter(is_told).collect();
         if self.options.table_results {
             let rows: Vec<_> = told.iter().map(|finding| row(finding, database_id)).collect();
-            return tell_rows(COLUMNS, &rows, execution);
+            return send_rows(COLUMNS, &rows, execution);
         }
         for finding in told {
-            self.tell((finding.number, finding.severity, 1), &finding.text, execution)?;
+            self.send((finding.number, finding.severity, 1), &finding.text, execution)?;
         }
         Ok(Affected::Nothing)
     }
@@ -251,7 +251,7 @@ fn has_our_layout(connection: &rusqlite::Connection) -> bool {
 }
 
 /// 824, as reading the page would be, but for its severity: the session goes on.
-fn tell_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
+fn note_bad_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
     for bad in &report.bad {
         let place = match bad.page_no {
             0 => String::new(),

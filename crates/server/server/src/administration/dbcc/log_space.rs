@@ -7,7 +7,7 @@ use selenite_runtime::machine::{Affected, Failure};
 use selenite_runtime::sqlite::trouble;
 use selenite_types::{DataType, Value, Width};
 
-use super::{Request, tell_rows};
+use super::{Request, send_rows};
 use crate::administration::Administration;
 use crate::database::database_connection::DatabaseConnection;
 use crate::execution_context::ExecutionContext;
@@ -72,7 +72,7 @@ impl Administration<'_, '_> {
             let used = used_bytes(&database).map_err(|error| trouble(&error))?;
             rows.push(row(&record.name, log_size(&path), Some(used)));
         }
-        tell_rows(COLUMNS, &rows, execution)
+        send_rows(COLUMNS, &rows, execution)
     }
 }
 
