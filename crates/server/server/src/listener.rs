@@ -180,7 +180,7 @@ impl Listener {
             .name("session".to_owned())
             .stack_size(STACK_SIZE)
             .spawn(move || {
-                let _say = say;
+                let _notify = notify;
                 connection.serve(&instance, &*front, place);
             })?;
         Ok(Served {
