@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::Failure;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 use crate::administration::Administration;
 use crate::database::database_connection::DatabaseConnection;
@@ -34,5 +34,5 @@ impl Administration<'_, '_> {
 fn copy_log(connection: &Connection) -> Result<(), PlanError> {
     connection
         .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::{Failure, Stop};
-use selenite_runtime::sqlite::{LockTimeout, lock_timeout, trouble};
+use selenite_runtime::sqlite::{LockTimeout, lock_timeout, tsql_error};
 
 use crate::database::database_connection::DatabaseConnection;
 use crate::database::log_sync::CommitNo;
@@ -255,5 +255,5 @@ pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), PlanError
         .connection
         .prepare_cached(sql)
         .and_then(|mut statement| statement.raw_execute());
-    done.map(drop).map_err(|error| trouble(&error))
+    done.map(drop).map_err(|error| tsql_error(&error))
 }

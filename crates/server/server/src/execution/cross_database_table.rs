@@ -21,7 +21,7 @@ use rusqlite::types::ToSqlOutput;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
-use selenite_runtime::sqlite::{trouble, within_memory};
+use selenite_runtime::sqlite::{tsql_error, within_memory};
 
 use crate::Instance;
 use crate::database::database_connection::DatabaseConnection;
@@ -87,7 +87,7 @@ impl AttachedDatabases {
     pub fn detach(self, home: &DatabaseConnection) -> Result<(), PlanError> {
         self.ids.iter().try_for_each(|id| {
             let sql = format!("DETACH {}", attached_schema(*id));
-            home.connection.execute_batch(&sql).map_err(|error| trouble(&error))
+            home.connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
         })
     }
 }
@@ -98,7 +98,7 @@ impl AttachedDatabases {
 /// What SQLite says.
 pub fn attached_max(home: &DatabaseConnection) -> Result<usize, PlanError> {
     let limit = home.connection.limit(Limit::SQLITE_LIMIT_ATTACHED);
-    let limit = limit.map_err(|error| trouble(&error))?;
+    let limit = limit.map_err(|error| tsql_error(&error))?;
     Ok(usize::try_from(limit).unwrap_or(0))
 }
 
@@ -123,7 +123,7 @@ pub fn copy_all(
     let done = home.undisturbed(|| {
         tables.iter().try_for_each(|table| {
             // The copy lies in memory, however large the table is.
-            within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| trouble(&error))
+            within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| tsql_error(&error))
         })
     });
     if is_alone && !source.connection.is_autocommit() {
@@ -143,7 +143,7 @@ pub fn drop_copies(home: &DatabaseConnection, tables: &[CrossDatabaseTable]) -> 
         let name = quoted(&table.local.sqlite.name);
         home.connection
             .execute_batch(&format!("DROP TABLE IF EXISTS temp.{name}"))
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
     }
     Ok(())
 }

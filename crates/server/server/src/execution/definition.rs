@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use selenite_compiler::{PlanError, same_name};
 use selenite_runtime::machine::Failure;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
@@ -138,7 +138,7 @@ impl DefinitionContext<'_> {
         self.database
             .connection
             .execute_batch(sql)
-            .map_err(|error| trouble(&error))
+            .map_err(|error| tsql_error(&error))
     }
 
     /// Whether a query has a row.
@@ -147,7 +147,7 @@ impl DefinitionContext<'_> {
             .database
             .connection
             .query_row(&format!("SELECT EXISTS ({sql})"), [], |row| row.get(0));
-        asked.map_err(|error| trouble(&error))
+        asked.map_err(|error| tsql_error(&error))
     }
 
     /// A number for a new object of `schema`.

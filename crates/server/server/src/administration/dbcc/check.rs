@@ -13,7 +13,7 @@ use selenite::verify::{self, ServedReport};
 use selenite::{Class, Observer, Progress, Watch};
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
 
 use super::argument::Argument;
@@ -81,11 +81,11 @@ impl Administration<'_, '_> {
                 return Ok(());
             };
             let checked = integrity::check(connection, (depth, None), &record.name, found);
-            checked.map_err(|error| trouble(&error))?;
+            checked.map_err(|error| tsql_error(&error))?;
             let schema = database.schema(database.version()?)?;
-            purity::check(connection, &schema, None, found).map_err(|error| trouble(&error))?;
+            purity::check(connection, &schema, None, found).map_err(|error| tsql_error(&error))?;
             if found.is_good() {
-                for table in integrity::extents(connection, None).map_err(|error| trouble(&error))? {
+                for table in integrity::extents(connection, None).map_err(|error| tsql_error(&error))? {
                     found.info(2536, format!("DBCC results for '{}'.", table.name));
                     found.info(2593, extent_text(&table));
                 }
@@ -140,7 +140,7 @@ impl Administration<'_, '_> {
                 }
                 Ok(())
             })
-            .map_err(|error| trouble(&error))
+            .map_err(|error| tsql_error(&error))
         });
         execution.reply.poll()?;
         done?;

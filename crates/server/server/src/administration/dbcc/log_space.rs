@@ -4,7 +4,7 @@ use std::path::Path;
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
 
 use super::{Request, send_rows};
@@ -69,7 +69,7 @@ impl Administration<'_, '_> {
                 continue;
             };
             database.keep_log_on_close()?;
-            let used = used_bytes(&database).map_err(|error| trouble(&error))?;
+            let used = used_bytes(&database).map_err(|error| tsql_error(&error))?;
             rows.push(row(&record.name, log_size(&path), Some(used)));
         }
         send_rows(COLUMNS, &rows, execution)

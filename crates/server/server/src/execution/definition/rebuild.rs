@@ -12,7 +12,7 @@ use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
     Copied, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
 };
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::DataType;
 
 use super::DefinitionContext;
@@ -72,7 +72,7 @@ impl DefinitionContext<'_> {
             let rows = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             rows.collect()
         };
-        let found = read().map_err(|error| trouble(&error))?;
+        let found = read().map_err(|error| tsql_error(&error))?;
         if found.iter().any(|(kind, _, _)| kind == "trigger") {
             return Err(PlanError::unsupported(
                 "ALTER TABLE of a table with triggers of SQLite's",
@@ -239,7 +239,7 @@ fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), PlanError>
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !is_on)?;
         Ok(())
     };
-    set().map_err(|error| trouble(&error))
+    set().map_err(|error| tsql_error(&error))
 }
 
 /// The table while it is made.
