@@ -6,7 +6,7 @@ use std::time::Instant;
 use selenite::backups::{self, Verify};
 use selenite::restore::{self, Restore, Which};
 use selenite::storage::Disk;
-use selenite::{EngineError, Present, Suite, inspect};
+use selenite::{EngineError, FileContent, Suite, inspect};
 use selenite_backup::{BackupError, Entry};
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_keyring::KeyError;
@@ -250,8 +250,8 @@ fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended
     // A file that this process has open is told as in use: no one of this server has it.
     let present = inspect(&Disk, path);
     let is_same = match present {
-        Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
-        Ok(Present::Empty | Present::Plain | Present::Foreign) => false,
+        Ok(FileContent::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
+        Ok(FileContent::Empty | FileContent::Plain | FileContent::Foreign) => false,
         Err(error) if error.class() == selenite::Class::Io && !path.exists() => true,
         Err(error) => return Err(Refused::because(backup_error::of_engine(name, &error)).into()),
     };
