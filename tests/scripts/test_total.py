@@ -85,7 +85,13 @@ def cargo(folder: Path, said: str, status: int, then: str = "") -> None:
 def start(folder: Path, *words: str) -> subprocess.Popen[str]:
     environment = {"PATH": f"{folder}/bin:{os.environ['PATH']}"}
     return subprocess.Popen(
-        [folder / "scripts/test.sh", *words], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+        [folder / "scripts/test.sh", *words],
+        env=environment,
+        text=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        # A shell without job control starts what it puts into the background with SIGINT ignored, and so would all below it be.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 

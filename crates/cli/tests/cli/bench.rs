@@ -56,6 +56,8 @@ impl Bench {
     /// The command, in this folder, with nothing of the caller's environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+        // As in `lab.rs`.
+        command.env_remove("LD_PRELOAD");
         command
             .args(arguments)
             .current_dir(self.folder.path())

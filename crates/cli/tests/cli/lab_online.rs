@@ -29,6 +29,8 @@ impl Lab {
 
     fn run(&self, arguments: &[&str]) -> Output {
         let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+        // As in `lab.rs`.
+        command.env_remove("LD_PRELOAD");
         command.arg("lab").args(arguments).current_dir(self.0.path());
         command
             .env("SELENITE_CONFIG", "/dev/null")

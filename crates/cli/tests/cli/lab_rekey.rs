@@ -7,6 +7,8 @@ use serde_json::Value;
 
 fn lab(folder: &Path, arguments: &[&str]) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+    // As in `lab.rs`.
+    command.env_remove("LD_PRELOAD");
     command.arg("lab").args(arguments).current_dir(folder);
     let output = command.env("SELENITE_CONFIG", "/dev/null").output().unwrap();
     match output.status.success() {

@@ -144,7 +144,7 @@ impl Machine {
         let mut result = Err(Halt::Batch);
         for error in errors {
             let raised = self.raised(error.clone());
-            if let Err(stop) = self.tell_raised(&raised, host) {
+            if let Err(stop) = self.report_raised(&raised, host) {
                 result = Err(Halt::Stop(stop));
                 break;
             }
@@ -212,7 +212,7 @@ impl Machine {
             Err(error) => {
                 let mut raised = self.raised(error);
                 raised.procedure = program.procedure_name().cloned();
-                self.tell_raised(&raised, host)?;
+                self.report_raised(&raised, host)?;
                 return Err(Halt::Batch);
             }
         };
@@ -275,12 +275,12 @@ impl Machine {
         self.row_count = row_count;
         self.error = 0;
         self.step_on();
-        Ok(self.tell(command, told, host)?)
+        Ok(self.send_done(command, told, host)?)
     }
 
-    fn tell<H: Host + ?Sized>(&mut self, command: u16, told: DoneReport, host: &mut H) -> Result<(), Stop> {
+    fn send_done<H: Host + ?Sized>(&mut self, command: u16, told: DoneReport, host: &mut H) -> Result<(), Stop> {
         let manner = self.manner();
-        self.answer.tell(manner, command, told, host)
+        self.answer.send_done(manner, command, told, host)
     }
 
     /// How statements of the running frame are told.

@@ -112,7 +112,7 @@ impl Administration<'_, '_> {
             }
             NotMade::Master(fault) => of_master(&fault),
             NotMade::FileIsThere(path) => {
-                tell_not_created(line, execution)?;
+                send_not_created(line, execution)?;
                 error(5170, file_is_there(&path))
             }
             NotMade::Failed(why) => error(1802, format!("CREATE DATABASE failed: {why}.")).with_state(4),
@@ -207,7 +207,7 @@ impl Administration<'_, '_> {
 }
 
 /// 1802, before the reason.
-fn tell_not_created(line: u32, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
+fn send_not_created(line: u32, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
     let text = "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
     Ok(execution.reply.message(&Message {
         severity: 16,

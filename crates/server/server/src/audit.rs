@@ -217,7 +217,7 @@ mod tests {
     }
 
     /// A member of a line.
-    fn told(line: &str, member: &str) -> Option<String> {
+    fn member_of(line: &str, member: &str) -> Option<String> {
         let sqlite = Connection::open_in_memory().unwrap();
         let sql = "SELECT CAST(json_extract(?1, '$.' || ?2) AS TEXT)";
         sqlite.query_row(sql, [line, member], |row| row.get(0)).unwrap()
@@ -254,17 +254,17 @@ mod tests {
         assert!(audit.write(&EVENT) && audit.write(&Event { error: None, ..EVENT }));
         let written = lines(&path);
         assert_eq!(written.len(), 2);
-        assert_eq!(told(&written[0], "login").as_deref(), EVENT.login);
-        assert_eq!(told(&written[0], "address").as_deref(), Some("127.0.0.1"));
-        assert_eq!(told(&written[0], "error").as_deref(), Some("18456"));
-        assert_eq!(told(&written[1], "error"), None);
-        assert_eq!(told(&written[0], "outcome").as_deref(), Some("failed"));
-        assert_eq!(told(&written[1], "outcome").as_deref(), Some("ok"));
+        assert_eq!(member_of(&written[0], "login").as_deref(), EVENT.login);
+        assert_eq!(member_of(&written[0], "address").as_deref(), Some("127.0.0.1"));
+        assert_eq!(member_of(&written[0], "error").as_deref(), Some("18456"));
+        assert_eq!(member_of(&written[1], "error"), None);
+        assert_eq!(member_of(&written[0], "outcome").as_deref(), Some("failed"));
+        assert_eq!(member_of(&written[1], "outcome").as_deref(), Some("ok"));
         assert!(
             !written[0].contains("database") && !written[0].contains("null"),
             "{written:?}"
         );
-        let time = told(&written[0], "time").unwrap();
+        let time = member_of(&written[0], "time").unwrap();
         assert!(
             time.len() == 24 && time.starts_with("20") && time.ends_with('Z'),
             "{time}"

@@ -10,6 +10,7 @@
 
 pub(crate) mod certificate_label;
 pub(crate) mod cleanups;
+pub(crate) mod database_connection;
 pub(crate) mod database_registry;
 pub(crate) mod dropped_database;
 pub(crate) mod durability;
@@ -18,7 +19,6 @@ pub(crate) mod file_state;
 pub(crate) mod frames;
 pub(crate) mod log_sync;
 pub(crate) mod new_database;
-pub(crate) mod open_database;
 pub(crate) mod scans;
 pub(crate) mod temporary_tables;
 pub(crate) mod transaction;

@@ -2,11 +2,11 @@
 
 mod audited;
 mod cross_database_call;
+mod cross_database_statement;
 mod cross_database_table;
 mod database_views;
 mod definition;
 mod identity_insert;
-mod mixed_statement;
 mod name_scope;
 mod plan_cache;
 mod procedures;

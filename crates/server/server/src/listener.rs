@@ -42,7 +42,7 @@ struct Served {
 }
 
 /// Says that its thread is done, in whatever way.
-struct SayAtDrop {
+struct NotifyOnDrop {
     is_done: Arc<AtomicBool>,
     event_fd: Arc<EventFd>,
 }
@@ -172,7 +172,7 @@ impl Listener {
             peer,
         };
         let (instance, front) = (instance.clone(), front.clone());
-        let say = SayAtDrop {
+        let notify = NotifyOnDrop {
             is_done: is_done.clone(),
             event_fd: self.event_fd.clone(),
         };
@@ -180,7 +180,7 @@ impl Listener {
             .name("session".to_owned())
             .stack_size(STACK_SIZE)
             .spawn(move || {
-                let _say = say;
+                let _notify = notify;
                 connection.serve(&instance, &*front, place);
             })?;
         Ok(Served {
@@ -199,7 +199,7 @@ impl Stopper {
     }
 }
 
-impl Drop for SayAtDrop {
+impl Drop for NotifyOnDrop {
     fn drop(&mut self) {
         self.is_done.store(true, Ordering::Release);
         self.event_fd.ring();

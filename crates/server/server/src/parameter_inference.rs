@@ -7,10 +7,10 @@
 
 mod candidate;
 mod fault;
-mod places;
+mod positions;
 mod search;
 
-use places::{InferredParameter, ParameterPosition, Scope};
+use positions::{InferredParameter, ParameterPosition, Scope};
 use selenite_compiler::catalog::Catalog;
 use selenite_compiler::program::{Parameter, Program};
 use selenite_compiler::statement::Binding;
@@ -131,8 +131,8 @@ impl Inference<'_> {
             } => {
                 let target = match target {
                     None => None,
-                    Some(places::Target::Type(data_type)) => Some(*data_type),
-                    Some(places::Target::Expr(expr)) => Some(self.type_of(expr, &found.scope, None)?),
+                    Some(positions::Target::Type(data_type)) => Some(*data_type),
+                    Some(positions::Target::Expr(expr)) => Some(self.type_of(expr, &found.scope, None)?),
                 };
                 match target {
                     Some(target) if !is_ordered && matches!(whole.kind, ExprKind::Variable(_)) => Ok(target),

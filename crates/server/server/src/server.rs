@@ -51,7 +51,7 @@ impl Server {
         let own_identity = identity::settle(&mut config.access, config.new_identity.as_deref(), data_folder.path())?;
         if let Some(own) = &own_identity {
             let (path, is_new) = (own.path.as_path(), own.is_new);
-            tell(announce, Announcement::Identity { path, is_new })?;
+            announce_to(announce, Announcement::Identity { path, is_new })?;
         }
         selenite::install()?;
         let master = open_master(&config, &data_folder, announce)?;
@@ -64,13 +64,13 @@ impl Server {
                     fingerprint: own.fingerprint,
                     is_new: own.is_new,
                 };
-                tell(announce, announcement)?;
+                announce_to(announce, announcement)?;
                 setup
             }
         };
         warn(&config, address, announce)?;
         if let Some(lowered) = lowered {
-            tell(announce, lowered)?;
+            announce_to(announce, lowered)?;
         }
         let audit = AuditLog::open(&config.audit, data_folder.path(), &config.log)?;
         audit.write(&Event {
@@ -152,14 +152,14 @@ fn warn(config: &Config, address: SocketAddr, announce: &mut Announce<'_>) -> Re
     if address.ip().is_loopback() {
         return Ok(());
     }
-    tell(announce, Announcement::NotLoopback(address))?;
+    announce_to(announce, Announcement::NotLoopback(address))?;
     match config.encryption {
-        EncryptionMode::Off | EncryptionMode::Optional => tell(announce, Announcement::InClear(address)),
+        EncryptionMode::Off | EncryptionMode::Optional => announce_to(announce, Announcement::InClear(address)),
         EncryptionMode::Required | EncryptionMode::Strict => Ok(()),
     }
 }
 
-fn tell(announce: &mut Announce<'_>, announcement: Announcement<'_>) -> Result<(), ServerError> {
+fn announce_to(announce: &mut Announce<'_>, announcement: Announcement<'_>) -> Result<(), ServerError> {
     announce(announcement).map_err(|source| ServerError::Io {
         verb: "write to",
         path: "standard output".into(),

@@ -71,7 +71,7 @@ pub static RELATIONS: LazyLock<SystemRelations> = LazyLock::new(|| SystemRelatio
 });
 
 /// What a view is made of.
-pub struct Sight<'a> {
+pub struct ViewContext<'a> {
     /// What the session sees.
     pub objects: &'a SessionObjects,
     /// The session.
@@ -92,7 +92,7 @@ pub struct ViewSpec {
     /// Its columns: those of the first list, and behind them those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
     /// What makes its rows.
-    pub rows: fn(&Sight<'_>) -> Result<Vec<Row>, PlanError>,
+    pub rows: fn(&ViewContext<'_>) -> Result<Vec<Row>, PlanError>,
 }
 
 /// A function of rows.
@@ -108,7 +108,7 @@ pub struct FunctionSpec {
     /// How many of them must be given; the rest are NULL, or left out at the end.
     pub required: usize,
     /// What makes its rows of its arguments.
-    pub rows: fn(&Sight<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
+    pub rows: fn(&ViewContext<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
 }
 
 /// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.
@@ -131,13 +131,13 @@ fn names(first: &'static [ColumnSpec], second: &'static [ColumnSpec]) -> Vec<&'s
 ///
 /// # Errors
 /// What keeps them from being made.
-pub fn json(name: &str, arguments: &[StoredRef<'_>], sight: &Sight<'_>) -> Result<String, PlanError> {
+pub fn json(name: &str, arguments: &[StoredRef<'_>], context: &ViewContext<'_>) -> Result<String, PlanError> {
     let (schema, own) = name.split_once('.').unwrap_or_default();
     let view = all().find(|view| (view.schema, view.name) == (schema, own));
     let function = functions().find(|function| (function.schema, function.name) == (schema, own));
     let (rows, width) = match (view, function) {
-        (Some(view), _) => ((view.rows)(sight)?, view.columns.0.len() + view.columns.1.len()),
-        (None, Some(function)) => ((function.rows)(sight, arguments)?, function.columns.len()),
+        (Some(view), _) => ((view.rows)(context)?, view.columns.0.len() + view.columns.1.len()),
+        (None, Some(function)) => ((function.rows)(context, arguments)?, function.columns.len()),
         (None, None) => return Err(PlanError::internal("an unknown system view")),
     };
     if rows.iter().any(|row| row.len() != width) {

@@ -153,9 +153,9 @@ mod tests {
     use super::*;
 
     /// A folder for its owner only, below /tmp, with a key file in it.
-    struct Place(tempfile::TempDir);
+    struct TestFolder(tempfile::TempDir);
 
-    impl Place {
+    impl TestFolder {
         fn new() -> Self {
             let place = Self(tempfile::tempdir().unwrap());
             fs::create_dir(place.path("in")).unwrap();
@@ -190,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_file_that_others_can_write_or_replace_is_refused() {
-        let place = Place::new();
+        let place = TestFolder::new();
         for (mode, is_refused) in [
             (0o600, false),
             (0o400, false),
@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_folders_behind_a_link_count_and_those_of_the_link() {
-        let place = Place::new();
+        let place = TestFolder::new();
         fs::create_dir(place.path("other")).unwrap();
         symlink("../in/./key", place.path("other/first")).unwrap();
         symlink(place.path("other/first"), place.path("second")).unwrap();
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn a_private_group_is_its_owner_and_another_is_not() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let facts = fs::metadata(place.path("in/key")).unwrap();
         let is_private = facts.uid() == facts.gid();
         for name in ["in/key", "in"] {
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_file_or_folder_of_another_user_is_refused() {
-        let place = Place::new();
+        let place = TestFolder::new();
         let path = place.path("in/key");
         let file = File::open(&path).unwrap();
         let owner = fs::metadata(&path).unwrap().uid();
@@ -266,7 +266,7 @@ mod tests {
     #[test]
     fn a_descriptor_of_a_process_is_looked_at_itself() {
         use std::os::fd::AsRawFd;
-        let place = Place::new();
+        let place = TestFolder::new();
         let held = File::open(place.path("in/key")).unwrap();
         let path = PathBuf::from(format!("/dev/fd/{}", held.as_raw_fd()));
         check(&path, &File::open(&path).unwrap()).unwrap();
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     fn who_may_read_is_told() {
-        let place = Place::new();
+        let place = TestFolder::new();
         for (mode, is_readable) in [(0o600, false), (0o604, true), (0o644, true)] {
             place.set("in/key", mode);
             assert_eq!(is_readable_by_others(&place.path("in/key")), is_readable, "{mode:o}");

@@ -14,7 +14,7 @@ use selenite_vfs::error::VfsError;
 
 use crate::sqlite_error::translate;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, inspect};
+use crate::superblock_file::{FileContent, inspect};
 use crate::{Access, EngineError, Layout, Watch, sqlite};
 
 /// An open database. It is closed when it is dropped.
@@ -297,8 +297,8 @@ impl Database {
 fn check_file(storage: &dyn Storage, path: &Path, access: &Access) -> Result<(), EngineError> {
     match inspect(storage, path) {
         Err(EngineError::Busy { .. }) => Ok(()),
-        Ok(Present::Plain) if access.allow_plain => Ok(()),
-        Ok(Present::Sealed { .. }) => access.require(),
+        Ok(FileContent::Plain) if access.allow_plain => Ok(()),
+        Ok(FileContent::Sealed { .. }) => access.require(),
         present => present?.sealed(path).map(drop),
     }
 }

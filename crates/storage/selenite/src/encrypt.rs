@@ -14,7 +14,7 @@ use crate::database::Next;
 use crate::draft::Draft;
 use crate::error::NO_DATABASE;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, inspect};
+use crate::superblock_file::{FileContent, inspect};
 use crate::transfer::{self, SourceLayout};
 use crate::tree_digest::Form;
 use crate::verify::{self, PhysicalReport};
@@ -65,10 +65,10 @@ pub fn encrypt(
     let recipients = access.recipients(&how.recipients, &config)?;
     let path = conversion::real_path(storage, path)?;
     match inspect(storage, &path)? {
-        Present::Plain => {}
-        Present::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
-        found @ (Present::Empty | Present::Foreign) => {
-            let what = if matches!(found, Present::Empty) {
+        FileContent::Plain => {}
+        FileContent::Sealed { .. } => return Err(EngineError::AlreadyEncrypted { path }),
+        found @ (FileContent::Empty | FileContent::Foreign) => {
+            let what = if matches!(found, FileContent::Empty) {
                 "it is empty"
             } else {
                 NO_DATABASE

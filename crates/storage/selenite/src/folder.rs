@@ -26,7 +26,7 @@ use crate::last_verify::VerifyNotes;
 use crate::raw_file::RawFile;
 use crate::status::Keys;
 use crate::storage::Disk;
-use crate::superblock_file::Present;
+use crate::superblock_file::FileContent;
 use crate::{Access, EngineError, Status, now};
 use nature::{HEAD_SIZE, Nature};
 use neighbours::Neighbours;
@@ -136,7 +136,7 @@ impl Look {
         let file = RawFile::open(&Disk, path)?;
         let nature = Nature::of(&file)?;
         if nature == Nature::Foreign {
-            Present::Foreign.sealed(path)?;
+            FileContent::Foreign.sealed(path)?;
         }
         let mut listing = self.nothing();
         let neighbours = Neighbours::of(path, &mut listing.unreadable);

@@ -15,7 +15,7 @@ use selenite_keyring::{AgeRecipient, Cache, ExportedKey, KeyError, Recipient, ch
 
 use crate::keys::{Changed, apply, now, slot_of};
 use crate::storage::Storage;
-use crate::superblock_file::{Present, inspect};
+use crate::superblock_file::{FileContent, inspect};
 use crate::{Access, EngineError};
 
 /// What was exported.
@@ -106,8 +106,8 @@ fn check_replaceable(storage: &dyn Storage, path: &Path, to: &Path) -> Result<()
         return refused("not a file");
     }
     match inspect(storage, to) {
-        Ok(Present::Empty | Present::Foreign) => Ok(()),
-        Ok(Present::Plain | Present::Sealed { .. }) => refused("it is a database"),
+        Ok(FileContent::Empty | FileContent::Foreign) => Ok(()),
+        Ok(FileContent::Plain | FileContent::Sealed { .. }) => refused("it is a database"),
         // Damaged, of a later version, or in use here.
         Err(EngineError::Key(_) | EngineError::Busy { .. }) => refused("it is a database"),
         Err(error) => Err(error),

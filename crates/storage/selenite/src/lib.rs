@@ -140,6 +140,6 @@ pub use {
     selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
     sqlite::count_memory,
     status::status,
-    superblock_file::{Present, inspect},
+    superblock_file::{FileContent, inspect},
     utc::{parse_utc, utc},
 };

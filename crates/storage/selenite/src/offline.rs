@@ -128,7 +128,7 @@ pub fn offline(
     let room = Geometry::new(unlocked.superblock.page_size).size_for(page_count);
     let tell_room = |error: EngineError| error.with_room(room, || conversion::SAME_AGAIN.to_owned());
     let new = NewFile::prepare(storage, &path, &unlocked, suite).map_err(tell_room)?;
-    let work = Work {
+    let work = OfflineCopy {
         storage,
         path: &path,
         pages: pages.as_ref(),
@@ -170,7 +170,7 @@ pub fn offline(
 }
 
 /// What a copy is made of.
-struct Work<'a> {
+struct OfflineCopy<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
     /// The database, beside SQLite (locked-and-log-empty).
@@ -184,7 +184,7 @@ struct Work<'a> {
     watch: &'a Watch,
 }
 
-impl Work<'_> {
+impl OfflineCopy<'_> {
     /// Copies, verifies and syncs; answers how many bytes an earlier run had done, and what could not be kept.
     fn copy(&self, new: &NewFile<'_>, attributes: &Attributes) -> Result<(u64, Vec<String>), EngineError> {
         let target = new.open_to_write(self.storage)?;

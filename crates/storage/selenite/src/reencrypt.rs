@@ -154,7 +154,7 @@ pub fn reencrypt(
     // Where it waits for others itself, it does so outside of SQLite: which, cutting a log, waits with the write lock.
     database.batch("PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192")?;
     database.wait_for_locks(how.lock_max / 2)?;
-    let work = Work {
+    let work = ReencryptionJob {
         storage,
         path: &path,
         database: &database,
@@ -192,7 +192,7 @@ pub fn reencrypt(
 }
 
 /// What an operation works with.
-struct Work<'a> {
+struct ReencryptionJob<'a> {
     storage: &'a dyn Storage,
     path: &'a Path,
     database: &'a Database,
@@ -304,7 +304,7 @@ fn begun_at(unlocked: &Unlocked) -> u64 {
 }
 
 /// Converts what is left, and ends it. Answers how long the last look kept writers waiting.
-fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, EngineError> {
+fn convert(work: &ReencryptionJob<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, EngineError> {
     let finish = Finish::new(work);
     let save = |page| finish.save_up_to(page);
     let mut pages = Pages::new(work);
@@ -327,7 +327,7 @@ fn convert(work: &Work<'_>, pace: &mut Pace, cursor: u32) -> Result<Duration, En
     }
 }
 
-fn unfinished(error: EngineError, work: &Work<'_>) -> EngineError {
+fn unfinished(error: EngineError, work: &ReencryptionJob<'_>) -> EngineError {
     if matches!(error, EngineError::Interrupted) {
         return EngineError::Unfinished {
             path: work.path.to_owned(),

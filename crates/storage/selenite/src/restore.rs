@@ -248,7 +248,7 @@ fn run(
     let present = place.present();
     let rights = (access.allow_deprecated, how.keep_clear);
     let new = NewKeys::draw(chain.tip(), &recipients, &own, present.as_ref(), rights)?;
-    let work = Work {
+    let work = RestoreJob {
         storage,
         destination,
         access,
@@ -311,7 +311,7 @@ fn check_complete(tip: &Backup, allow_missing: bool) -> Result<(), BackupError> 
 }
 
 /// What a restored file is made of.
-struct Work<'a> {
+struct RestoreJob<'a> {
     storage: &'a dyn Storage,
     destination: &'a dyn Destination,
     access: &'a Access,
@@ -324,7 +324,7 @@ struct Work<'a> {
     watch: &'a Watch,
 }
 
-impl Work<'_> {
+impl RestoreJob<'_> {
     /// Sees to it that no one else is at it, and removes what an earlier run left behind.
     fn begin(&self, path: &Path) -> Result<(Held, Vec<PathBuf>), EngineError> {
         let draft = Draft::path_of(path, RESTORE)?;

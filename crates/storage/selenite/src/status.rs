@@ -10,7 +10,7 @@ use crate::draft::{COMPANIONS, beside};
 use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
-use crate::superblock_file::{Present, Superblocks, inspect_file};
+use crate::superblock_file::{FileContent, Superblocks, inspect_file};
 use crate::{Access, EngineError};
 
 /// A database, seen from outside.
@@ -96,8 +96,8 @@ pub fn status(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Sta
     // Keys are asked for when the file is closed again: that may take its time.
     let (size, seen) = RawFile::look(storage, path, |file| {
         let seen = match inspect_file(file)? {
-            Present::Plain => None,
-            sealed @ (Present::Empty | Present::Sealed { .. } | Present::Foreign) => {
+            FileContent::Plain => None,
+            sealed @ (FileContent::Empty | FileContent::Sealed { .. } | FileContent::Foreign) => {
                 Some((sealed.sealed(path)?, Superblocks::load(file)?))
             }
         };

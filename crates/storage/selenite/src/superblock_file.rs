@@ -15,7 +15,7 @@ use crate::raw_file::RawFile;
 use crate::storage::Storage;
 
 /// What a file is.
-pub enum Present {
+pub enum FileContent {
     /// Nothing yet: no pages, no superblock.
     Empty,
     /// An unencrypted database.
@@ -77,11 +77,11 @@ impl Superblocks {
 /// # Errors
 /// [`EngineError::Key`] for a superblock that is damaged, malformed or of a later version; [`EngineError::Io`];
 /// [`EngineError::Busy`] if this process has the file open.
-pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<Present, EngineError> {
+pub fn inspect(storage: &dyn Storage, path: &Path) -> Result<FileContent, EngineError> {
     RawFile::look(storage, path, inspect_file)
 }
 
-pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
+pub(crate) fn inspect_file(file: &RawFile) -> Result<FileContent, EngineError> {
     let (mut a, mut b, mut size) = places(file)?;
     // As `selenite_vfs::superblock_pair::read_prefix`: two writes in a row may have been met.
     for _ in 1..LOOK_COUNT {
@@ -96,14 +96,14 @@ pub(crate) fn inspect_file(file: &RawFile) -> Result<Present, EngineError> {
     }
     let bytes = match choose(&a, &b, size) {
         Chosen::A(bytes) | Chosen::B(bytes) => bytes.to_vec(),
-        Chosen::Empty => return Ok(Present::Empty),
-        Chosen::Plain => return Ok(Present::Plain),
+        Chosen::Empty => return Ok(FileContent::Empty),
+        Chosen::Plain => return Ok(FileContent::Plain),
         Chosen::Foreign if has_sealed_pages(file)? => return Err(KeyError::Damaged.into()),
-        Chosen::Foreign => return Ok(Present::Foreign),
+        Chosen::Foreign => return Ok(FileContent::Foreign),
         Chosen::Torn => return Err(KeyError::Damaged.into()),
     };
     let superblock = Superblock::parse(&bytes).map_err(key_error)?;
-    Ok(Present::Sealed {
+    Ok(FileContent::Sealed {
         bytes,
         superblock: Box::new(superblock),
     })
@@ -131,8 +131,8 @@ pub(crate) fn twin(storage: &dyn Storage, path: &Path) -> Result<Option<Superblo
 
 fn twin_of(file: &RawFile) -> Result<Option<Superblock>, EngineError> {
     let counts = match inspect_file(file)? {
-        Present::Sealed { superblock, .. } => superblock.generation,
-        Present::Empty | Present::Plain | Present::Foreign => return Ok(None),
+        FileContent::Sealed { superblock, .. } => superblock.generation,
+        FileContent::Empty | FileContent::Plain | FileContent::Foreign => return Ok(None),
     };
     let mut place = vec![0; SUPERBLOCK_SIZE_MAX];
     for offset in [SUPERBLOCK_A, SUPERBLOCK_B] {
@@ -156,7 +156,7 @@ fn key_error(error: FormatError) -> KeyError {
     KeyError::Damaged
 }
 
-impl Present {
+impl FileContent {
     /// The superblock's bytes.
     ///
     /// # Errors

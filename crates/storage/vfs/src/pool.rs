@@ -2,12 +2,11 @@
 //!
 //! - pages-by-generation: a page is put in and taken out under a generation of its file. A
 //!   connection learns the generation once in a read transaction, from the file's label
-//!   ([`Label`]): where the label is another, so is the generation, unless the change was our own
+//!   ([`Label`]): where the label is another, so is the generation, also after a change of our own
 //!   (`pooled_file.rs`).
 //! - requested-pages-only: what a connection puts in is what SQLite asked the database file for
-//!   under the read lock of that label, opened and authentic; or what it wrote to the file in a
-//!   checkpoint of its own. Pages of the log are never here, nor page 1, nor what was read ahead
-//!   and not asked for.
+//!   under the read lock of that label, opened and authentic. Pages of the log are never here, nor
+//!   page 1, nor what was read ahead and not asked for.
 //! - bounded-and-wiped: the pool takes no more memory than the limit, with its tables, and none
 //!   before a page is read. Pages are wiped on the way out, unless another is written over them at
 //!   once; all of a file's when its last connection closes, and the memory is given back with the
@@ -16,7 +15,7 @@
 //!   child does not touch the pool, whose locks may be held for ever there, and whose pages are
 //!   zeros there: [`Pool::is_on`] is asked before, for every page.
 //! - admitted-on-second-read: a page is put in when it is read for the second time within a while
-//!   (`filter.rs`): memory that is used for the first time costs a third of what it costs to read a
+//!   (`Tables::offer` decides; `filter.rs` knows what was read): memory that is used for the first time costs a third of what it costs to read a
 //!   page, and what is read once is not worth it. A scan displaces no page that is of use.
 //! - new-limit-empties: a change of the limit empties the pool: it is said once in a process, as a
 //!   rule.

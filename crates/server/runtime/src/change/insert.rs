@@ -148,7 +148,7 @@ fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
 fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), PlanError> {
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     match row_writer::store(&insert.writer, run, &prepared) {
-        Ok(()) => tell(insert, run, &prepared),
+        Ok(()) => send_outputs(insert, run, &prepared),
         Err(error) if !insert.is_single() && row::may_wait(&insert.writer.rules, &error) => {
             waiting.push(prepared);
             Ok(())
@@ -177,7 +177,7 @@ fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<
     for prepared in waiting {
         let stored = row_writer::store(&insert.writer, run, prepared);
         stored.map_err(|error| refusal(insert, run, error, prepared))?;
-        tell(insert, run, prepared)?;
+        send_outputs(insert, run, prepared)?;
     }
     Ok(())
 }
@@ -193,7 +193,7 @@ fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepar
     )
 }
 
-fn tell(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
+fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
     for output in &insert.outputs {
         // Who takes no more rows ends none of the change.
         let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;

@@ -35,7 +35,7 @@ pub(super) enum DoneReport {
 impl Answer {
     /// A statement is done: MS-TDS 2.2.7.7 and SET NOCOUNT.
     #[inline]
-    pub(super) fn tell<H: Host + ?Sized>(
+    pub(super) fn send_done<H: Host + ?Sized>(
         &mut self,
         manner: Manner,
         command: u16,

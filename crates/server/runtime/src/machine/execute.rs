@@ -109,7 +109,7 @@ impl Machine {
         };
         if !self.is_caught(Reach::Statement) {
             for error in errors {
-                self.tell_raised(&as_raised(error), host)?;
+                self.report_raised(&as_raised(error), host)?;
             }
         }
         self.raise(as_raised(last), EXECUTE, host)
@@ -223,7 +223,7 @@ impl Machine {
             if self.is_caught(Reach::Statement) {
                 return self.raise(raised, EXECUTE, host);
             }
-            self.tell_raised(&raised, host)?;
+            self.report_raised(&raised, host)?;
         }
         self.called(status, host)
     }
@@ -300,7 +300,7 @@ impl Machine {
         }
         let manner = self.manner();
         if manner.kind != DoneKind::Statement {
-            return Ok(self.tell(Command::EXECUTE, DoneReport::Plain, host)?);
+            return Ok(self.send_done(Command::EXECUTE, DoneReport::Plain, host)?);
         }
         if let Some(status) = status {
             self.answer.flush(host)?;
@@ -359,7 +359,7 @@ impl Machine {
         };
         if self.transaction.count != frame.saved.transaction_count && !is_doomed {
             let raised = self.mismatch(frame);
-            self.tell_raised(&raised, host)?;
+            self.report_raised(&raised, host)?;
         }
         let returned = match status {
             Some(status) => self.client_outputs(frame, host).map(|outputs| Some((status, outputs))),
@@ -370,7 +370,7 @@ impl Machine {
             Ok(None) => (None, Vec::new()),
             Err(error) => {
                 let raised = self.raised(error);
-                self.tell_raised(&raised, host)?;
+                self.report_raised(&raised, host)?;
                 (None, Vec::new())
             }
         };

@@ -83,10 +83,10 @@ impl Machine {
             told.severity()
         );
         let mut raised = self.raised(PlanError::new(2745, Ends::Connection, text).with_state(2));
-        self.tell_raised(&raised, host)?;
+        self.report_raised(&raised, host)?;
         raised.error = told;
         raised.to_log = true;
-        self.tell_raised(&raised, host)?;
+        self.report_raised(&raised, host)?;
         let text = "Cannot continue the execution because the session is in the kill state.";
         let last = PlanError::new(596, Ends::Connection, text).with_severity(21);
         let last = Raised {
@@ -95,7 +95,7 @@ impl Machine {
             to_log: false,
             ..self.raised(last)
         };
-        self.tell_raised(&last, host)?;
+        self.report_raised(&last, host)?;
         Err(Halt::Connection)
     }
 

@@ -92,7 +92,7 @@ impl Machine {
         // What was interrupted is no error of its own.
         host.poll()?;
         if raised.error.severity() >= SEVERITY_FATAL_MIN || raised.reach == Reach::Connection {
-            self.tell_raised(&raised, host)?;
+            self.report_raised(&raised, host)?;
             return Err(Halt::Connection);
         }
         let aborts = self.options.xact_abort && raised.honours_abort && raised.reach != Reach::Scope;
@@ -107,7 +107,7 @@ impl Machine {
         if aborts {
             raised.reach = raised.reach.max(Reach::Transaction);
         }
-        self.tell_raised(&raised, host)?;
+        self.report_raised(&raised, host)?;
         self.end_reach(&raised, failed, host)
     }
 
@@ -116,16 +116,16 @@ impl Machine {
         match raised.reach {
             Reach::Statement => {
                 if failed.changes {
-                    self.tell_terminated(raised, host)?;
+                    self.report_terminated(raised, host)?;
                 }
                 if let Some(frame) = self.frames.last_mut() {
                     frame.at = frame.program.behind(frame.at);
                 }
-                self.tell(failed.command, DoneReport::Error, host)?;
+                self.send_done(failed.command, DoneReport::Error, host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
             }
             Reach::Scope if self.frames.len() > 1 => {
-                self.tell(failed.command, DoneReport::Error, host)?;
+                self.send_done(failed.command, DoneReport::Error, host)?;
                 self.end_frame(None, host)
             }
             Reach::Scope | Reach::Batch => Err(Halt::Batch),
@@ -165,7 +165,7 @@ impl Machine {
         } else {
             DoneReport::Plain
         };
-        self.tell(failed.command, told, host)?;
+        self.send_done(failed.command, told, host)?;
         while self.frames.len() > number + 1 {
             self.drop_frame(host);
         }
@@ -182,7 +182,7 @@ impl Machine {
     }
 
     /// Tells an error.
-    pub(super) fn tell_raised<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
+    pub(super) fn report_raised<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let error = &raised.error;
         self.error = error.number();
         if let Some(frame) = self.frames.last_mut() {
@@ -203,7 +203,7 @@ impl Machine {
     }
 
     /// 3621, behind the error of a statement that changes rows.
-    fn tell_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
+    fn report_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let message = Message {
             number: 3621,
             severity: 0,

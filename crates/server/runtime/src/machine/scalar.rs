@@ -82,7 +82,7 @@ impl Machine {
             self.row_count = rows;
             self.error = 0;
             let report = [DoneReport::Plain, DoneReport::Count(1)][usize::from(rows > 0)];
-            self.answer.tell(manner, command, report, host)?;
+            self.answer.send_done(manner, command, report, host)?;
             at = next;
         };
         *step_at = at;

@@ -208,7 +208,7 @@ impl Machine {
         }
         let mut raised = self.raised(PlanError::uncommittable_at_end().with_ends(Ends::Statement));
         raised.line = raised.line.max(1);
-        self.tell_raised(&raised, host)?;
+        self.report_raised(&raised, host)?;
         self.end_transaction(TransactionStep::Rollback, host)?;
         Ok(true)
     }

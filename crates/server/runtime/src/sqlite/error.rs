@@ -46,11 +46,11 @@ pub fn change_error(error: &rusqlite::Error) -> ChangeError {
     {
         return ChangeError::Constraint(message.clone().unwrap_or_default());
     }
-    ChangeError::Failed(trouble(error))
+    ChangeError::Failed(tsql_error(error))
 }
 
 /// The same where no constraint can be broken.
-pub fn trouble(error: &rusqlite::Error) -> PlanError {
+pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
     if let Some(damaged) = damaged_page(error) {
         return damaged;
     }
@@ -126,7 +126,7 @@ mod tests {
         let uri = format!("file:{}?mode=ro", path.display());
         let error = rusqlite::Connection::open_with_flags(uri, flags).unwrap_err();
         assert!(error.to_string().contains("secret-name"), "{error}");
-        let told = trouble(&error);
+        let told = tsql_error(&error);
         assert_eq!(told.number(), 50823);
         assert!(
             !told.text().contains("secret-name") && told.text().contains("open"),

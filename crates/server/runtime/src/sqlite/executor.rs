@@ -13,7 +13,7 @@ use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
 use super::cancellation::Cancellation;
-use super::error::{ChangeError, change_error, is_busy, trouble};
+use super::error::{ChangeError, change_error, is_busy, tsql_error};
 use super::function_context::{CurrentCall, FunctionContext, SharedSnapshot};
 use super::functions::stored_ref;
 use super::identities::{Identities, IdentityJournal};
@@ -165,7 +165,7 @@ impl Executor<'_> {
     /// Lets foreign keys be broken from now on, until [`Executor::settle_references`].
     pub(crate) fn defer_references(&self) -> Result<(), PlanError> {
         let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
-        put_off.map_err(|error| trouble(&error))
+        put_off.map_err(|error| tsql_error(&error))
     }
 
     /// Has foreign keys checked at once again, and tells whether one is broken: then the caller must undo the statement.
@@ -177,7 +177,7 @@ impl Executor<'_> {
             self.connection.execute_batch("PRAGMA defer_foreign_keys = OFF")?;
             Ok(is_open)
         };
-        settle().map_err(|error| trouble(&error))
+        settle().map_err(|error| tsql_error(&error))
     }
 
     /// Whether SET IDENTITY_INSERT is on for the table.

@@ -23,10 +23,10 @@ pub type SharedSnapshot = Arc<Mutex<dyn SessionSnapshot>>;
 
 /// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's thread.
 #[derive(Clone, Default)]
-pub struct FunctionContext(Arc<Mutex<Present>>);
+pub struct FunctionContext(Arc<Mutex<CallState>>);
 
 #[derive(Default)]
-struct Present {
+struct CallState {
     call: Option<CurrentCall>,
     /// The first error of a function in this statement.
     error: Option<PlanError>,
@@ -99,7 +99,7 @@ impl FunctionContext {
         rusqlite::Error::UserFunctionError(text.into())
     }
 
-    fn present(&self) -> std::sync::MutexGuard<'_, Present> {
+    fn present(&self) -> std::sync::MutexGuard<'_, CallState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

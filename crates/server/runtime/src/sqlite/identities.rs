@@ -16,7 +16,7 @@ use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{IdentityRule, Table};
 use selenite_compiler::definition::quoted;
 
-use super::error::trouble;
+use super::error::tsql_error;
 
 /// The numbers of one database's tables, shared by all sessions.
 #[derive(Default)]
@@ -219,7 +219,7 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
             |row| row.get::<_, Option<String>>(0),
         )
         .optional()
-        .map_err(|error| trouble(&error))?
+        .map_err(|error| tsql_error(&error))?
         .flatten()
         .and_then(|text| text.parse::<i128>().ok());
     let extreme = if rule.increment > 0 { "max" } else { "min" };
@@ -231,7 +231,7 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
     );
     let used: Option<i128> = connection
         .query_row(&sql, [], |row| row.get::<_, Option<i64>>(0))
-        .map_err(|error| trouble(&error))?
+        .map_err(|error| tsql_error(&error))?
         .map(i128::from);
     let beyond = used.map(|used| used + rule.increment);
     let further = |a: i128, b: i128| if rule.increment > 0 { a.max(b) } else { a.min(b) };
@@ -247,7 +247,7 @@ fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), Pla
     let done = connection.prepare_cached("UPDATE selenite_catalog SET next = ?2 WHERE object_id = ?1");
     done.and_then(|mut statement| statement.execute((table.object_id, next.to_string())))
         .map(drop)
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }
 
 /// As SQL Server's cache of numbers for int and smaller.

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::error::{is_busy, lock_timeout, trouble};
+use super::error::{is_busy, lock_timeout, tsql_error};
 use crate::machine::{Failure, Stop};
 
 /// The time that one statement has.
@@ -49,7 +49,7 @@ impl LockTimeout {
                         return Err(lock_timeout().into());
                     }
                 }
-                Err(error) => return Err(trouble(&error).into()),
+                Err(error) => return Err(tsql_error(&error).into()),
             }
             // SQLite has waited a little itself.
             poll()?;

@@ -7,12 +7,12 @@
 //! R4. What failed is told as SQL Server tells it: the reason, and behind it 3013, which is the statement's own error.
 
 mod attended;
+mod backup_error;
 mod device;
 mod header;
 mod making;
 mod option;
 mod restoring;
-mod trouble;
 
 use selenite_compiler::{Ends, PlanError, Variables};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
@@ -64,7 +64,10 @@ impl Administration<'_, '_> {
                 "BACKUP DATABASE",
                 self.back_up_database(backup, words, (line, execution)),
             ),
-            BackupKind::Log => ("BACKUP LOG", Err(Refused::because(trouble::simple_recovery()).into())),
+            BackupKind::Log => (
+                "BACKUP LOG",
+                Err(Refused::because(backup_error::simple_recovery()).into()),
+            ),
         };
         conclude(what, done, (line, execution))
     }
@@ -234,8 +237,8 @@ fn conclude(
     }
 }
 
-/// Tells an information.
-fn tell(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
+/// Sends a message of severity 10.
+fn send_information(number: i32, text: &str, (line, execution): (u32, &mut ExecutionContext<'_>)) -> Result<(), Ended> {
     let told = execution.reply.message(&Message {
         number,
         severity: 10,

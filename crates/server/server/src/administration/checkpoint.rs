@@ -3,10 +3,10 @@
 use rusqlite::Connection;
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::Failure;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 use crate::administration::Administration;
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
@@ -22,7 +22,7 @@ impl Administration<'_, '_> {
             copy_log(&used.database.connection)
         } else {
             // A connection in a transaction can't (sqlite.org/c3ref/wal_checkpoint_v2.html).
-            let other = OpenDatabase::connect(used.database.shared.clone(), instance, interrupts)?;
+            let other = DatabaseConnection::connect(used.database.shared.clone(), instance, interrupts)?;
             copy_log(&other.connection)
         };
         // An interrupted statement of SQLite's is no error of its own.
@@ -34,5 +34,5 @@ impl Administration<'_, '_> {
 fn copy_log(connection: &Connection) -> Result<(), PlanError> {
     connection
         .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }

@@ -70,7 +70,7 @@ impl Administration<'_, '_> {
             "FREEPROCCACHE" | "FREESYSTEMCACHE" => self.free_plans(request),
             "SQLPERF" => self.performance(request, execution),
             "OPENTRAN" => self.open_transactions(request, execution),
-            "USEROPTIONS" => user_options::tell(request, execution),
+            "USEROPTIONS" => user_options::send(request, execution),
             "INPUTBUFFER" => self.input_buffer(request, execution),
             // There are no trace flags: none is on, and turning one off changes nothing.
             "TRACEOFF" | "TRACESTATUS" => Ok(Affected::Nothing),
@@ -93,11 +93,11 @@ impl Request {
 
     /// An information of the command's.
     fn info(&self, number: i32, text: &str, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
-        self.tell((number, 10, 1), text, execution)
+        self.send((number, 10, 1), text, execution)
     }
 
     /// A message of this number, severity and state.
-    fn tell(
+    fn send(
         &self,
         (number, severity, state): (i32, u8, u8),
         text: &str,
@@ -139,7 +139,7 @@ pub fn frees_programs(dbcc: &ast::Dbcc) -> bool {
 }
 
 /// A result set: its columns, all of which may be NULL, and its rows.
-fn tell_rows(
+fn send_rows(
     columns: &[(&str, DataType)],
     rows: &[Vec<Value>],
     execution: &mut ExecutionContext<'_>,

@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row};
 use selenite_compiler::PlanError;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 /// A row.
 #[derive(Clone, Debug)]
@@ -67,7 +67,7 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
             object_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE SQL_Latin1_General_CP1_CI_AS,
             parent INTEGER, definition TEXT NOT NULL, next TEXT, created INTEGER NOT NULL, modified INTEGER NOT NULL)"
     );
-    connection.execute_batch(&sql).map_err(|error| trouble(&error))
+    connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
 }
 
 /// All rows of `schema`; none if there is no such table.
@@ -95,7 +95,7 @@ pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, Pl
         let rows = statement.query_map([], read)?;
         Ok(rows.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
     };
-    run().map_err(|error| trouble(&error))
+    run().map_err(|error| tsql_error(&error))
 }
 
 /// A row of a kind that a later version made is none.
@@ -137,7 +137,7 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
     connection
         .execute(&sql, values)
         .map(drop)
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }
 
 /// Removes an object and all that is its own.
@@ -149,7 +149,7 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
     connection
         .execute(&sql, [object_id])
         .map(drop)
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }
 
 /// A number for a new object.
@@ -160,7 +160,7 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> 
     let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
     connection
         .query_row(&sql, [], |row| row.get(0))
-        .map_err(|error| trouble(&error))
+        .map_err(|error| tsql_error(&error))
 }
 
 /// Refuses names that are the server's or SQLite's own, and what SQLite can't hold.

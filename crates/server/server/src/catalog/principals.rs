@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::{Ends, PlanError, same_name};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::fixed_role::FixedRole;
 
@@ -62,7 +62,7 @@ impl Principals {
                 members: members.collect(),
             })
         };
-        read().map_err(|error| trouble(&error))
+        read().map_err(|error| tsql_error(&error))
     }
 
     /// All users, by rising id.
@@ -93,7 +93,7 @@ impl Principals {
 
 /// Makes the tables, if they are not there.
 pub(crate) fn ensure(connection: &Connection) -> Result<(), PlanError> {
-    connection.execute_batch(TABLES).map_err(|error| trouble(&error))
+    connection.execute_batch(TABLES).map_err(|error| tsql_error(&error))
 }
 
 const TABLES: &str = "

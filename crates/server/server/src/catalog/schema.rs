@@ -12,7 +12,7 @@ use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, Syste
 use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TableLocation};
 use selenite_compiler::statement::Binding;
 use selenite_compiler::{NameKey, PlanError, Variables, same_name};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::DataType;
@@ -62,7 +62,7 @@ impl Schema {
         if schema == "main" {
             read.principals = Principals::load(connection)?;
         }
-        for name in table_names(connection, schema).map_err(|error| trouble(&error))? {
+        for name in table_names(connection, schema).map_err(|error| tsql_error(&error))? {
             let row = rows
                 .iter()
                 .find(|row| row.kind == ObjectKind::Table && same_name(&row.name, &name));
@@ -74,7 +74,7 @@ impl Schema {
                 },
                 object_id: row.map_or_else(|| stray_id(&name), |row| row.object_id),
             };
-            let in_sqlite = sqlite_columns(connection, schema, &name).map_err(|error| trouble(&error))?;
+            let in_sqlite = sqlite_columns(connection, schema, &name).map_err(|error| tsql_error(&error))?;
             let table = SchemaTable::read(&name, row, &rows, (in_sqlite, place))?;
             read.tables.insert(NameKey::new(&name), Arc::new(table));
         }

@@ -13,7 +13,7 @@ use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{TableDefinition, TableLocation, quoted};
 use selenite_compiler::{NameKey, PlanError};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::TableElement;
 
 use crate::catalog::catalog_rows::{check_name, new_temporary_id, salt};
@@ -79,7 +79,7 @@ impl TableVariable {
     fn create(&self, connection: &Connection) -> Result<(), PlanError> {
         self.drop_in(connection)?;
         for sql in &self.statements {
-            connection.execute_batch(sql).map_err(|error| trouble(&error))?;
+            connection.execute_batch(sql).map_err(|error| tsql_error(&error))?;
         }
         Ok(())
     }
@@ -90,7 +90,7 @@ impl TableVariable {
     /// What SQLite says.
     pub fn drop_in(&self, connection: &Connection) -> Result<(), PlanError> {
         let sql = format!("DROP TABLE IF EXISTS {}", self.in_sqlite());
-        connection.execute_batch(&sql).map_err(|error| trouble(&error))
+        connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
     }
 
     /// V2. Takes its rows out.
@@ -106,7 +106,7 @@ impl TableVariable {
         };
         Ok(KeptRows {
             variable: self.clone(),
-            rows: read().map_err(|error| trouble(&error))?,
+            rows: read().map_err(|error| tsql_error(&error))?,
         })
     }
 
@@ -134,7 +134,7 @@ impl KeptRows {
             }
             Ok(())
         };
-        write().map_err(|error| trouble(&error))
+        write().map_err(|error| tsql_error(&error))
     }
 }
 

@@ -12,8 +12,8 @@ use crate::catalog::directory::Directory;
 use crate::catalog::permission::has_guests;
 use crate::catalog::principals::Principals;
 use crate::database::cleanups::Cleanups;
+use crate::database::database_connection::SharedDatabase;
 use crate::database::log_sync::{LogSync, SyncFigures};
-use crate::database::open_database::SharedDatabase;
 use crate::database::scans::Scans;
 use crate::database::unfinished::Settlement;
 use crate::database::write_queue::Waits;
@@ -91,7 +91,7 @@ impl DatabaseRegistry {
         }
         let shared = self.database(instance, record)?;
         let Some(path) = &shared.path else { return Ok(false) };
-        let connection = crate::database::open_database::look_at(instance, record, path)?;
+        let connection = crate::database::database_connection::look_at(instance, record, path)?;
         Ok(Principals::load(&connection)?.of_login(sid).is_some())
     }
 

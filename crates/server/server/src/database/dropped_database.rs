@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use selenite::storage::{Disk, Storage};
-use selenite::{EngineError, Present, inspect};
+use selenite::{EngineError, FileContent, inspect};
 
 use crate::database::new_database::{COMPANIONS, beside, in_the_way, remove_if_there};
 use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};
@@ -78,10 +78,10 @@ pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
         return Ok(false);
     }
     match inspect(&Disk, path) {
-        Ok(Present::Sealed { superblock, .. }) => Ok(file.file_id.is_none_or(|id| id == superblock.database_id)),
-        Ok(Present::Plain) => Ok(!file.must_be_encrypted),
-        Ok(Present::Empty) => Ok(true),
-        Ok(Present::Foreign) => Ok(false),
+        Ok(FileContent::Sealed { superblock, .. }) => Ok(file.file_id.is_none_or(|id| id == superblock.database_id)),
+        Ok(FileContent::Plain) => Ok(!file.must_be_encrypted),
+        Ok(FileContent::Empty) => Ok(true),
+        Ok(FileContent::Foreign) => Ok(false),
         Err(busy @ EngineError::Busy { .. }) => Err(busy),
         Err(_) => Ok(path.symlink_metadata().is_err()),
     }

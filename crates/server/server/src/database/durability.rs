@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::PlanError;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 /// The setting of a database, which lies in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -64,7 +64,7 @@ impl DelayedDurability {
                 (OBJECT_ID, KIND, self.word(), now),
             )
             .map(drop)
-            .map_err(|error| trouble(&error))
+            .map_err(|error| tsql_error(&error))
     }
 
     fn word(self) -> &'static str {

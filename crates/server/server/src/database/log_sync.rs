@@ -182,22 +182,22 @@ mod tests {
     use super::*;
 
     /// A log whose syncs begin and end as the test says.
-    struct Told {
+    struct ControlledLog {
         began: SyncSender<()>,
         end: Mutex<Receiver<io::Result<()>>>,
     }
 
-    impl SyncedLog for Told {
+    impl SyncedLog for ControlledLog {
         fn sync(&self) -> io::Result<()> {
             self.began.send(()).unwrap();
             self.end.lock().unwrap().recv().unwrap()
         }
     }
 
-    fn told() -> (Arc<LogSync>, Receiver<()>, SyncSender<io::Result<()>>) {
+    fn controlled() -> (Arc<LogSync>, Receiver<()>, SyncSender<io::Result<()>>) {
         let (began, has_begun) = sync_channel(0);
         let (end, ended) = sync_channel(0);
-        let log = Told {
+        let log = ControlledLog {
             began,
             end: Mutex::new(ended),
         };
@@ -206,7 +206,7 @@ mod tests {
 
     #[test]
     fn commits_that_were_noted_during_a_sync_share_the_next() {
-        let (log, began, end) = told();
+        let (log, began, end) = controlled();
         let first = log.note();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| log.wait(first));
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_sync_that_failed_is_not_made_good_by_another() {
-        let (log, began, end) = told();
+        let (log, began, end) = controlled();
         let first = log.note();
         std::thread::scope(|scope| {
             let waiting = scope.spawn(|| log.wait(first));

@@ -13,8 +13,8 @@ use selenite_keyring::OriginPolicy;
 
 use crate::NewDatabases;
 use crate::catalog::catalog_rows;
+use crate::database::database_connection::look_by;
 use crate::database::expectation::plain_access;
-use crate::database::open_database::look_by;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError, load_commitment};
 
 /// A database that is being made.

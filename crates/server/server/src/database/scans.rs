@@ -185,7 +185,7 @@ impl Scans {
 
     fn start(&self, instance: &Arc<Instance>, record: &DatabaseRecord, path: &Path, goal: Goal) -> Option<Arc<Course>> {
         let course = Arc::new(Course::default());
-        let work = Work {
+        let work = EncryptionScan {
             instance: instance.clone(),
             record: record.clone(),
             path: path.to_owned(),
@@ -259,7 +259,7 @@ impl Observer for Course {
 }
 
 /// What a scan's thread works with.
-struct Work {
+struct EncryptionScan {
     instance: Arc<Instance>,
     record: DatabaseRecord,
     path: PathBuf,
@@ -267,10 +267,10 @@ struct Work {
     course: Arc<Course>,
 }
 
-impl Work {
+impl EncryptionScan {
     fn run(&self, goal: Goal) {
         let name = &self.record.name;
-        self.say(&format!("Beginning database encryption scan for database '{name}'."));
+        self.log(&format!("Beginning database encryption scan for database '{name}'."));
         let ended = self.scan(goal).and_then(|is_over| {
             if is_over {
                 self.note_encrypted()?;
@@ -278,9 +278,9 @@ impl Work {
             Ok(is_over)
         });
         match &ended {
-            Ok(true) => self.say(&format!("Database encryption scan for database '{name}' is complete.")),
+            Ok(true) => self.log(&format!("Database encryption scan for database '{name}' is complete.")),
             Ok(false) => {}
-            Err(why) => self.say(&format!(
+            Err(why) => self.log(&format!(
                 "Database encryption scan for database '{name}' was aborted. Reissue ALTER DB to resume the scan. ({why})"
             )),
         }
@@ -290,7 +290,7 @@ impl Work {
                 .master()
                 .change_encryption_key(self.record.id, |key, now| key.scanned = now);
             if let Err(fault) = noted {
-                self.say(&format!("master.db: {fault}"));
+                self.log(&format!("master.db: {fault}"));
             }
         }
         self.course.set(Stage::Ended(ended.map(drop)));
@@ -340,7 +340,7 @@ impl Work {
         Ok(())
     }
 
-    fn say(&self, text: &str) {
+    fn log(&self, text: &str) {
         self.instance.log().line(text);
     }
 }

@@ -4,16 +4,16 @@ use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::PlanError;
 use selenite_compiler::definition::quoted;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
 /// 40510 within a transaction that has written; what SQLite says: then they stay where they are.
-pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<(), PlanError> {
-    let made = definitions(&from.connection).map_err(|error| trouble(&error))?;
+pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: bool) -> Result<(), PlanError> {
+    let made = definitions(&from.connection).map_err(|error| tsql_error(&error))?;
     if made.is_empty() {
         return Ok(());
     }
@@ -23,7 +23,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
              variables",
         ));
     }
-    let copied = copy(&from.connection, &to.connection, &made).map_err(|error| trouble(&error));
+    let copied = copy(&from.connection, &to.connection, &made).map_err(|error| tsql_error(&error));
     if copied.is_err() {
         let _ = drop_all(&to.connection, &made);
         return copied;
@@ -31,7 +31,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
     let temporary = from.temporary();
     let table_ids = temporary.tables().map(|table| table.table.object_id);
     from.shared.identities.carry(&to.shared.identities, table_ids);
-    drop_all(&from.connection, &made).map_err(|error| trouble(&error))?;
+    drop_all(&from.connection, &made).map_err(|error| tsql_error(&error))?;
     from.reload_temporary()?;
     to.reload_temporary()
 }
@@ -40,7 +40,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
 ///
 /// # Errors
 /// What SQLite says.
-pub fn drop_table(database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
+pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), PlanError> {
     let Some(table) = database.temporary().table(name).cloned() else {
         return Ok(());
     };
@@ -48,7 +48,7 @@ pub fn drop_table(database: &OpenDatabase, name: &str) -> Result<(), PlanError> 
     database
         .connection
         .execute_batch(&sql)
-        .map_err(|error| trouble(&error))?;
+        .map_err(|error| tsql_error(&error))?;
     crate::catalog::catalog_rows::remove(&database.connection, "temp", table.table.object_id)?;
     let id = table.table.object_id;
     database.shared.identities.forget(id, &database.identity_journal);

@@ -14,10 +14,10 @@ use std::time::Duration;
 
 use selenite_compiler::PlanError;
 use selenite_runtime::machine::{Failure, Stop};
-use selenite_runtime::sqlite::{LockTimeout, lock_timeout, trouble};
+use selenite_runtime::sqlite::{LockTimeout, lock_timeout, tsql_error};
 
+use crate::database::database_connection::DatabaseConnection;
 use crate::database::log_sync::CommitNo;
-use crate::database::open_database::OpenDatabase;
 use crate::database::write_queue::{NoPermit, WritePermit, WriteQueue};
 use crate::database_error::{deadlock, transaction_lost};
 use crate::master::{MASTER, TEMPDB};
@@ -25,7 +25,7 @@ use crate::master::{MASTER, TEMPDB};
 /// A database that a session has open, and the session's transaction in it.
 pub struct Transaction {
     /// The session's connection.
-    pub database: OpenDatabase,
+    pub database: DatabaseConnection,
     state: State,
 }
 
@@ -56,7 +56,7 @@ struct Savepoint {
 
 impl Transaction {
     /// A database in which no transaction is open.
-    pub fn new(database: OpenDatabase) -> Self {
+    pub fn new(database: DatabaseConnection) -> Self {
         Self {
             database,
             state: State::default(),
@@ -250,10 +250,10 @@ impl Transaction {
 ///
 /// # Errors
 /// What SQLite says.
-pub fn execute(database: &OpenDatabase, sql: &str) -> Result<(), PlanError> {
+pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), PlanError> {
     let done = database
         .connection
         .prepare_cached(sql)
         .and_then(|mut statement| statement.raw_execute());
-    done.map(drop).map_err(|error| trouble(&error))
+    done.map(drop).map_err(|error| tsql_error(&error))
 }

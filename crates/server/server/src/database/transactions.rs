@@ -12,9 +12,9 @@ use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Failure, Message, TransactionStep};
 use selenite_tsql::ast::IsolationLevel;
 
+use crate::database::database_connection::DatabaseConnection;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
-use crate::database::open_database::OpenDatabase;
 use crate::database::temporary_tables::move_all;
 use crate::database::transaction::{Transaction, execute};
 use crate::database_error::{of_master, too_many_files};
@@ -110,7 +110,7 @@ impl<'a> Transactions<'a> {
         if !self.session.login_info.is_administrator && !instance.descriptors().has_room() {
             return Err(too_many_files(&record.name));
         }
-        let database = OpenDatabase::connect(shared, instance, self.session.interrupts.clone())?;
+        let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
         let mut transaction = Transaction::new(database);
         if self.in_transaction {
             transaction.begin();
@@ -343,7 +343,7 @@ impl Transactions<'_> {
     pub fn change_database(
         &mut self,
         execution: &mut ExecutionContext<'_>,
-        change: impl FnOnce(&OpenDatabase) -> Result<(), PlanError>,
+        change: impl FnOnce(&DatabaseConnection) -> Result<(), PlanError>,
     ) -> Result<(), Failure> {
         self.connect()?;
         let scope = self.begin_statement(true, false, execution)?;

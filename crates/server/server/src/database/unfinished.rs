@@ -54,7 +54,7 @@ impl Settlement<'_> {
                 self.log.line(&format!("master.db: {fault}"));
             }
         }
-        self.tell_strangers();
+        self.log_unknown_files();
     }
 
     /// Puts right what was begun with one database. No one else has it open.
@@ -112,7 +112,7 @@ impl Settlement<'_> {
         }
         self.remove_drafts(file)?;
         self.master.remove_database(&file.name)?;
-        self.tell_kept(file);
+        self.log_kept(file);
         Ok(())
     }
 
@@ -131,7 +131,7 @@ impl Settlement<'_> {
             return Ok(());
         }
         self.master.remove_database(&file.name)?;
-        self.tell_kept(file);
+        self.log_kept(file);
         Ok(())
     }
 
@@ -215,7 +215,7 @@ impl Settlement<'_> {
         }
     }
 
-    fn tell_kept(&self, file: &DatabaseFile) {
+    fn log_kept(&self, file: &DatabaseFile) {
         if let Ok(path) = path_of(self.folder, file)
             && let Some(kept) = in_the_way(&path)
         {
@@ -226,7 +226,7 @@ impl Settlement<'_> {
     }
 
     /// Files that no database is called by.
-    fn tell_strangers(&self) {
+    fn log_unknown_files(&self) {
         let (Ok(entries), Ok(files)) = (std::fs::read_dir(self.folder), self.master.files()) else {
             return;
         };

@@ -1,9 +1,9 @@
-//! A procedure of another database: it runs there, and its caller goes on where it was.
+//! A procedure of another database: it runs there, and then its caller continues in the database where it was.
 //!
-//! E1. The procedure is looked for there, and the database in use changes only when its frame begins; it changes back when that ends,
-//!     whatever ended it.
-//! E2. Temporary tables lie where the database in use is. The server's own procedures name none; for one of a user's they would have
-//!     to be brought along and back, which a transaction that writes does not let: it is refused while there are any.
+//! - `database-of-the-frame`: the procedure is looked up in its database. The database in use changes when the procedure's frame begins, and
+//!   changes back when that frame ends, whatever ended it.
+//! - `temporary-tables-stay`: temporary tables lie where the database in use is. The server's own procedures name none. For a user's
+//!   procedure they would have to be moved there and back, which a transaction that writes does not allow: it is refused while there are any.
 
 use std::sync::Arc;
 
@@ -25,15 +25,19 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// 916, 229; what is wrong with it.
-    pub(crate) fn call_elsewhere(&mut self, id: i32, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+    pub(crate) fn find_cross_database_procedure(
+        &mut self,
+        id: i32,
+        call: &Call<'_>,
+    ) -> Result<Option<Callee>, Failure> {
         self.pending_call = None;
         self.admitted(id)?;
-        let before = self.move_to(id)?;
+        let before = self.switch_to(id)?;
         let found = match self.refresh_permissions() {
-            Ok(()) => self.called_here(call),
+            Ok(()) => self.find_procedure(call),
             Err(error) => Err(error.into()),
         };
-        self.move_to(before)?;
+        self.switch_to(before)?;
         self.refresh_permissions()?;
         if let Ok(Some(Callee::Program(program))) = &found {
             self.pending_call = Some(CrossDatabaseCall {
@@ -50,7 +54,11 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// 911, 916.
-    pub(crate) fn text_in(&mut self, database: Option<&Name>, program: &Arc<Program>) -> Result<(), Failure> {
+    pub(crate) fn note_text_database(
+        &mut self,
+        database: Option<&Name>,
+        program: &Arc<Program>,
+    ) -> Result<(), Failure> {
         self.pending_call = None;
         let Some(database) = database else {
             return Ok(());
@@ -69,11 +77,15 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// E1. A frame begins: that of a procedure of another database there. What is answered is the database to come back to.
+    /// `database-of-the-frame`: a frame begins. That of a procedure of another database begins there. Returns the database to return to.
     ///
     /// # Errors
-    /// 40510 for E2; what keeps the database from being opened.
-    pub(crate) fn go_elsewhere(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<Option<i32>, Failure> {
+    /// 40510 for `temporary-tables-stay`; what keeps the database from being opened.
+    pub(crate) fn enter_procedure_database(
+        &mut self,
+        program: &Arc<Program>,
+        kind: FrameKind,
+    ) -> Result<Option<i32>, Failure> {
         let found = self.pending_call.take();
         let is_it = |found: &CrossDatabaseCall| kind == FrameKind::Procedure && Arc::ptr_eq(&found.program, program);
         let Some(found) = found.filter(is_it) else {
@@ -89,22 +101,22 @@ impl SessionExecutor<'_> {
             let refused = "A procedure of another database while there are temporary tables or table variables";
             return Err(PlanError::unsupported(refused).into());
         }
-        let before = self.move_to(found.database_id)?;
+        let before = self.switch_to(found.database_id)?;
         self.refresh_permissions()?;
         Ok(Some(before))
     }
 
-    /// E1. The caller's database is in use again. No one hears of what keeps it from being looked at: the next statement does.
-    pub(crate) fn come_back(&mut self, before: Option<i32>) {
+    /// `database-of-the-frame`: the caller's database is in use again. An error that keeps it from being read is reported by the next statement.
+    pub(crate) fn leave_procedure_database(&mut self, before: Option<i32>) {
         let Some(before) = before else { return };
-        if let Ok(left) = self.move_to(before) {
+        if let Ok(left) = self.switch_to(before) {
             self.transactions.close_if_idle(left);
         }
         let _ = self.refresh_permissions();
     }
 
     /// The procedure of a name, as the database in use has it.
-    pub(crate) fn called_here(&mut self, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
+    pub(crate) fn find_procedure(&mut self, call: &Call<'_>) -> Result<Option<Callee>, Failure> {
         if let Some(program) = procedures::find(call, &self.scope.objects)? {
             return Ok(Some(Callee::Program(program)));
         }
@@ -125,7 +137,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Another database is in use, without a word to the client; answers which was.
-    fn move_to(&mut self, id: i32) -> Result<i32, PlanError> {
+    fn switch_to(&mut self, id: i32) -> Result<i32, PlanError> {
         let before = std::mem::replace(&mut self.transactions.current, id);
         self.scope.objects.database_id = id;
         self.scope.invalidate();

@@ -21,11 +21,11 @@ use rusqlite::types::ToSqlOutput;
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
-use selenite_runtime::sqlite::{trouble, within_memory};
+use selenite_runtime::sqlite::{tsql_error, within_memory};
 
 use crate::Instance;
+use crate::database::database_connection::DatabaseConnection;
 use crate::database::expectation::open_expected;
-use crate::database::open_database::OpenDatabase;
 use crate::database::transaction::execute;
 
 /// How the tables of one other database are reached.
@@ -61,7 +61,12 @@ impl AttachedDatabases {
     ///
     /// # Errors
     /// 945 and what else keeps it from being opened.
-    pub fn attach(&mut self, instance: &Instance, source: &OpenDatabase, home: &OpenDatabase) -> Result<(), PlanError> {
+    pub fn attach(
+        &mut self,
+        instance: &Instance,
+        source: &DatabaseConnection,
+        home: &DatabaseConnection,
+    ) -> Result<(), PlanError> {
         let record = &source.shared.record;
         let Some(path) = &source.shared.path else {
             return Err(PlanError::internal("a database without a file can't be attached"));
@@ -79,10 +84,10 @@ impl AttachedDatabases {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn detach(self, home: &OpenDatabase) -> Result<(), PlanError> {
+    pub fn detach(self, home: &DatabaseConnection) -> Result<(), PlanError> {
         self.ids.iter().try_for_each(|id| {
             let sql = format!("DETACH {}", attached_schema(*id));
-            home.connection.execute_batch(&sql).map_err(|error| trouble(&error))
+            home.connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
         })
     }
 }
@@ -91,9 +96,9 @@ impl AttachedDatabases {
 ///
 /// # Errors
 /// What SQLite says.
-pub fn attached_max(home: &OpenDatabase) -> Result<usize, PlanError> {
+pub fn attached_max(home: &DatabaseConnection) -> Result<usize, PlanError> {
     let limit = home.connection.limit(Limit::SQLITE_LIMIT_ATTACHED);
-    let limit = limit.map_err(|error| trouble(&error))?;
+    let limit = limit.map_err(|error| tsql_error(&error))?;
     Ok(usize::try_from(limit).unwrap_or(0))
 }
 
@@ -106,7 +111,11 @@ fn attached_schema(database_id: i32) -> String {
 ///
 /// # Errors
 /// What SQLite says.
-pub fn copy_all(source: &OpenDatabase, home: &OpenDatabase, tables: &[&CrossDatabaseTable]) -> Result<(), PlanError> {
+pub fn copy_all(
+    source: &DatabaseConnection,
+    home: &DatabaseConnection,
+    tables: &[&CrossDatabaseTable],
+) -> Result<(), PlanError> {
     let is_alone = source.connection.is_autocommit();
     if is_alone {
         execute(source, "BEGIN")?;
@@ -114,7 +123,7 @@ pub fn copy_all(source: &OpenDatabase, home: &OpenDatabase, tables: &[&CrossData
     let done = home.undisturbed(|| {
         tables.iter().try_for_each(|table| {
             // The copy lies in memory, however large the table is.
-            within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| trouble(&error))
+            within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| tsql_error(&error))
         })
     });
     if is_alone && !source.connection.is_autocommit() {
@@ -128,13 +137,13 @@ pub fn copy_all(source: &OpenDatabase, home: &OpenDatabase, tables: &[&CrossData
 ///
 /// # Errors
 /// What SQLite says.
-pub fn drop_copies(home: &OpenDatabase, tables: &[CrossDatabaseTable]) -> Result<(), PlanError> {
+pub fn drop_copies(home: &DatabaseConnection, tables: &[CrossDatabaseTable]) -> Result<(), PlanError> {
     let copied = tables.iter().filter(|table| table.reach == Reach::Copied);
     for table in copied {
         let name = quoted(&table.local.sqlite.name);
         home.connection
             .execute_batch(&format!("DROP TABLE IF EXISTS temp.{name}"))
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
     }
     Ok(())
 }

@@ -52,10 +52,10 @@ struct Noted {
 
 /// What a statement's names stand for.
 pub struct DatabaseViewsCatalog<'a> {
-    places: &'a DatabaseViews,
+    databases: &'a DatabaseViews,
     missing: Cell<Option<i32>>,
     seen: RefCell<Vec<Noted>>,
-    views: Cell<usize>,
+    view_depth: Cell<usize>,
     others: RefCell<Vec<CrossDatabaseTable>>,
 }
 
@@ -115,12 +115,12 @@ impl DatabaseViews {
 impl<'a> DatabaseViewsCatalog<'a> {
     /// Nothing was asked for yet.
     #[must_use]
-    pub fn of(places: &'a DatabaseViews) -> Self {
+    pub fn of(databases: &'a DatabaseViews) -> Self {
         Self {
-            places,
+            databases,
             missing: Cell::new(None),
             seen: RefCell::default(),
-            views: Cell::default(),
+            view_depth: Cell::default(),
             others: RefCell::default(),
         }
     }
@@ -141,15 +141,15 @@ impl<'a> DatabaseViewsCatalog<'a> {
     /// # Errors
     /// 40510 if it writes to several databases.
     pub fn home(&self, bound: &Statement) -> Result<i32, PlanError> {
-        let current = self.places.current()?.id;
+        let current = self.databases.current()?.id;
         let mut written = Vec::new();
         for table in bound.written() {
-            written.push(self.places.id_of_table(table)?);
+            written.push(self.databases.id_of_table(table)?);
         }
         if let Statement::Into(into) = bound {
             written.push(match is_sessions(&into.name.name.text) {
                 true => current,
-                false => self.places.id_of(&into.name)?,
+                false => self.databases.id_of(&into.name)?,
             });
         }
         written.sort_unstable();
@@ -179,15 +179,15 @@ impl<'a> DatabaseViewsCatalog<'a> {
     /// # Errors
     /// 229, 262, 300, 1088.
     pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), PlanError> {
-        for place in &self.places.known {
+        for database in &self.databases.known {
             let seen = self.seen.borrow();
             let seen: Vec<NamedRelation> = seen
                 .iter()
-                .filter(|noted| noted.id == place.id && !(noted.in_view && noted.seen.is_of_the_owner()))
+                .filter(|noted| noted.id == database.id && !(noted.in_view && noted.seen.is_of_the_owner()))
                 .map(|noted| noted.seen.clone())
                 .collect();
-            let who = (&place.permissions, place.objects.catalog.database.as_ref());
-            match place.id == self.places.home {
+            let who = (&database.permissions, database.objects.catalog.database.as_ref());
+            match database.id == self.databases.home {
                 true => check_rows(bound, kind, &seen, who)?,
                 false => check_reads(&seen, who)?,
             }
@@ -196,8 +196,8 @@ impl<'a> DatabaseViewsCatalog<'a> {
     }
 
     /// A database that the statement names.
-    fn place(&self, id: i32) -> Result<&'a DatabaseView, PlanError> {
-        let found = self.places.known.iter().find(|place| place.id == id);
+    fn database(&self, id: i32) -> Result<&'a DatabaseView, PlanError> {
+        let found = self.databases.known.iter().find(|database| database.id == id);
         found.ok_or_else(|| {
             self.missing.set(Some(id));
             PlanError::internal("a database that was not looked into")
@@ -205,40 +205,40 @@ impl<'a> DatabaseViewsCatalog<'a> {
     }
 
     /// A table where it is, or as home's connection reaches it.
-    fn table(&self, place: &DatabaseView, table: &Arc<Table>) -> Arc<Table> {
-        if place.id == self.places.home {
+    fn table(&self, database: &DatabaseView, table: &Arc<Table>) -> Arc<Table> {
+        if database.id == self.databases.home {
             return table.clone();
         }
         let mut others = self.others.borrow_mut();
         let known = others
             .iter()
-            .find(|one| one.database_id == place.id && one.original.sqlite == table.sqlite);
+            .find(|one| one.database_id == database.id && one.original.sqlite == table.sqlite);
         if let Some(known) = known {
             return known.local.clone();
         }
         let attached = others.iter().filter(|one| one.reach == Reach::Attached);
-        let attached: HashSet<i32> = attached.map(|one| one.database_id).chain([place.id]).collect();
+        let attached: HashSet<i32> = attached.map(|one| one.database_id).chain([database.id]).collect();
         // The VFS attaches no encrypted database to one in memory.
-        let is_in_memory = [place.id, self.places.home].contains(&TEMPDB) || table.is_temporary();
-        let reach = match attached.len() > self.places.attached_max || is_in_memory {
+        let is_in_memory = [database.id, self.databases.home].contains(&TEMPDB) || table.is_temporary();
+        let reach = match attached.len() > self.databases.attached_max || is_in_memory {
             true => Reach::Copied,
             false => Reach::Attached,
         };
-        let other = CrossDatabaseTable::new(place.id, reach, table.clone(), others.len());
+        let other = CrossDatabaseTable::new(database.id, reach, table.clone(), others.len());
         let local = other.local.clone();
         others.push(other);
         local
     }
 
     fn note(&self, id: i32, seen: NamedRelation) {
-        let in_view = self.views.get() > 0;
+        let in_view = self.view_depth.get() > 0;
         self.seen.borrow_mut().push(Noted { id, seen, in_view });
     }
 
     fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
         let Some(view) = self
-            .places
+            .databases
             .current()?
             .objects
             .catalog
@@ -247,18 +247,18 @@ impl<'a> DatabaseViewsCatalog<'a> {
         else {
             return Ok(None);
         };
-        let (id, current) = (self.places.id_of(name)?, self.places.current()?.id);
+        let (id, current) = (self.databases.id_of(name)?, self.databases.current()?.id);
         let of = (id != current && !view.is_of_server).then_some(id);
         let found = Relation::System(Arc::new(view.relation_of(of)));
-        let place = self.place(of.unwrap_or(current))?;
-        self.note(place.id, NamedRelation::of(&found));
+        let database = self.database(of.unwrap_or(current))?;
+        self.note(database.id, NamedRelation::of(&found));
         Ok(Some(found))
     }
 }
 
 impl Catalog for DatabaseViewsCatalog<'_> {
     fn poll(&self) -> Result<(), PlanError> {
-        self.places.current()?.objects.catalog.poll()
+        self.databases.current()?.objects.catalog.poll()
     }
 
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
@@ -266,45 +266,45 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         if !is_own && let Some(view) = self.system_view(name)? {
             return Ok(Some(view));
         }
-        let place = match is_own {
-            true => self.places.current()?,
-            false => self.place(self.places.id_of(name)?)?,
+        let database = match is_own {
+            true => self.databases.current()?,
+            false => self.database(self.databases.id_of(name)?)?,
         };
         let mut plain = name.clone();
         plain.database = None;
-        let found = place.objects.catalog.relation(&plain)?;
+        let found = database.objects.catalog.relation(&plain)?;
         if let Some(found) = &found {
-            self.note(place.id, NamedRelation::of(found));
+            self.note(database.id, NamedRelation::of(found));
         }
         Ok(match found {
-            Some(Relation::Table(table)) => Some(Relation::Table(self.table(place, &table))),
+            Some(Relation::Table(table)) => Some(Relation::Table(self.table(database, &table))),
             Some(Relation::View(_) | Relation::System(_)) | None => found,
         })
     }
 
     fn enter_view(&self) {
-        self.views.set(self.views.get() + 1);
+        self.view_depth.set(self.view_depth.get() + 1);
     }
 
     fn leave_view(&self) {
-        self.views.set(self.views.get().saturating_sub(1));
+        self.view_depth.set(self.view_depth.get().saturating_sub(1));
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
-        let place = self.places.current()?;
+        let database = self.databases.current()?;
         let mut plain = name.clone();
         plain.database = None;
-        let found = place.objects.catalog.function(&plain)?;
+        let found = database.objects.catalog.function(&plain)?;
         if let Some(found) = &found {
-            self.note(place.id, NamedRelation::System(found.name.clone()));
+            self.note(database.id, NamedRelation::System(found.name.clone()));
         }
         Ok(found)
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
-        let place = self.places.current()?;
-        let found = place.objects.catalog.table_variable(name)?;
-        Ok(found.map(|table| self.table(place, &table)))
+        let database = self.databases.current()?;
+        let found = database.objects.catalog.table_variable(name)?;
+        Ok(found.map(|table| self.table(database, &table)))
     }
 }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use selenite_compiler::{PlanError, same_name};
 use selenite_runtime::machine::Failure;
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
 
 use crate::catalog::catalog_rows::{self, CatalogRow, ObjectKind, check_name, new_temporary_id};
 use crate::catalog::schema::{Schema, SchemaTable};
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 use crate::names::session_catalog::SessionCatalog;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
@@ -27,9 +27,9 @@ mod refusal;
 mod table;
 
 /// What a definition is carried out with.
-pub struct Work<'a> {
+pub struct DefinitionContext<'a> {
     /// The connection, in a transaction that writes.
-    pub database: &'a OpenDatabase,
+    pub database: &'a DatabaseConnection,
     /// What is there now.
     pub catalog: &'a SessionCatalog,
     /// The text that positions of the statement are in.
@@ -40,7 +40,7 @@ pub struct Work<'a> {
     pub objects: &'a SessionObjects,
 }
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Carries a statement out; `None` if it is none of these.
     ///
     /// # Errors
@@ -138,7 +138,7 @@ impl Work<'_> {
         self.database
             .connection
             .execute_batch(sql)
-            .map_err(|error| trouble(&error))
+            .map_err(|error| tsql_error(&error))
     }
 
     /// Whether a query has a row.
@@ -147,7 +147,7 @@ impl Work<'_> {
             .database
             .connection
             .query_row(&format!("SELECT EXISTS ({sql})"), [], |row| row.get(0));
-        asked.map_err(|error| trouble(&error))
+        asked.map_err(|error| tsql_error(&error))
     }
 
     /// A number for a new object of `schema`.

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::ObjectName;
 
+use crate::database::database_connection::Version;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
-use crate::database::open_database::Version;
 use crate::database::transactions::Transactions;
 use crate::execution_context::SessionInfo;
 use crate::names::session_catalog::SessionCatalog;
@@ -26,7 +26,7 @@ pub struct PlanVersion {
     /// Those of the frame's table variables.
     pub variables: usize,
     /// Whether names without a database mean none of it, since another one is in use.
-    pub is_away: bool,
+    pub is_other_database: bool,
 }
 
 /// The objects of the database in use, and what functions see of them.
@@ -36,7 +36,7 @@ pub(crate) struct NameScope {
     /// What functions see instead while a statement runs in another database than the one in use.
     pub substitute: Option<SessionObjects>,
     /// Whether a statement runs in another database than the one in use.
-    pub is_away: bool,
+    pub is_other_database: bool,
     /// The state that `objects` shows: definitions, and how many connections had been closed.
     shown: Option<(PlanVersion, u64)>,
 }
@@ -55,8 +55,8 @@ impl NameScope {
             temporary: Arc::default(),
             directory: directory.clone(),
             variables: Arc::default(),
-            is_away: false,
-            elsewhere: Arc::default(),
+            is_other_database: false,
+            other_database: Arc::default(),
             interrupts: session.interrupts.clone(),
         };
         Ok(Self {
@@ -68,10 +68,10 @@ impl NameScope {
                 shared: None,
                 instance: session.instance.clone(),
                 interrupts: session.interrupts.clone(),
-                places: Arc::default(),
+                other_databases: Arc::default(),
             },
             substitute: None,
-            is_away: false,
+            is_other_database: false,
             shown: None,
         })
     }
@@ -95,7 +95,7 @@ impl NameScope {
             version: definitions,
             temporary,
             variables: frames.mark(),
-            is_away: self.is_away,
+            is_other_database: self.is_other_database,
         };
         let directory = registry.directory(session.instance)?;
         let database = &transactions.connected()?.database;
@@ -112,8 +112,8 @@ impl NameScope {
                 temporary: database.temporary(),
                 directory: self.objects.directory.clone(),
                 variables: Arc::default(),
-                is_away: self.is_away,
-                elsewhere: Arc::default(),
+                is_other_database: self.is_other_database,
+                other_database: Arc::default(),
                 interrupts: session.interrupts.clone(),
             };
             self.shown = shown;

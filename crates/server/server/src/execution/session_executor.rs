@@ -21,7 +21,7 @@ use crate::database::frames::{Frame, Frames, IdentityInsert};
 use crate::database::temporary_tables;
 use crate::database::transactions::Transactions;
 use crate::database_error::{unknown_database, unsupported_statement};
-use crate::execution::definition::{Work, is_of_temporary};
+use crate::execution::definition::{DefinitionContext, is_of_temporary};
 use crate::execution::name_scope::{NameScope, PlanVersion};
 use crate::execution::plan_cache::PlanCache;
 use crate::execution_context::{ExecutionContext, SessionInfo};
@@ -149,7 +149,7 @@ impl<'a> SessionExecutor<'a> {
         execution: &ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let used = self.transactions.connected()?;
-        let work = Work {
+        let work = DefinitionContext {
             database: &used.database,
             catalog: &self.scope.objects.catalog,
             source: statement.program.source(),
@@ -356,7 +356,7 @@ impl SessionExecutor<'_> {
     /// # Errors
     /// 911 if there is none, 916 if the login may not use it.
     pub fn run_in(&mut self, database: Option<&ast::Name>, program: &Arc<Program>) -> Result<(), Failure> {
-        self.text_in(database, program)
+        self.note_text_database(database, program)
     }
 
     /// Finds a procedure, or runs it if it is the server's own; `None` if there is none of that name. The session's own
@@ -382,8 +382,8 @@ impl SessionExecutor<'_> {
         }
         self.refresh()?;
         match self.scope.other_database(call.procedure, self.transactions.current) {
-            Some(id) => self.call_elsewhere(id, call),
-            None => self.called_here(call),
+            Some(id) => self.find_cross_database_procedure(id, call),
+            None => self.find_procedure(call),
         }
     }
 
@@ -394,10 +394,10 @@ impl SessionExecutor<'_> {
     pub fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         // What keeps it from being known is told by the first statement that needs it.
         let _ = self.refresh_permissions();
-        let before = self.go_elsewhere(program, kind)?;
+        let before = self.enter_procedure_database(program, kind)?;
         let started = self.begin_frame(program, kind, before);
         if started.is_err() {
-            self.come_back(before);
+            self.leave_procedure_database(before);
         }
         started
     }
@@ -405,7 +405,7 @@ impl SessionExecutor<'_> {
     /// The frame that began last ends.
     pub fn leave(&mut self) {
         let before = self.end_frame();
-        self.come_back(before);
+        self.leave_procedure_database(before);
     }
 
     /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may change between two

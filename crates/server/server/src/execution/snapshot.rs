@@ -9,7 +9,7 @@ use selenite_types::storage::StoredRef;
 use crate::names::session_environment::SessionEnvironment;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
-use crate::system_views::{self, Sight};
+use crate::system_views::{self, ViewContext};
 
 /// A session's state and what names mean to it, both when the statement began.
 struct Snapshot {
@@ -41,10 +41,10 @@ impl SessionSnapshot for Snapshot {
         let objects = objects
             .ok_or_else(|| PlanError::internal("a view of a database that was not asked for"))?
             .seen();
-        let sight = Sight {
+        let context = ViewContext {
             objects: &objects,
             state: &self.state,
         };
-        system_views::json(name, arguments, &sight)
+        system_views::json(name, arguments, &context)
     }
 }

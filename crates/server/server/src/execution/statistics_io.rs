@@ -14,7 +14,7 @@ use selenite_compiler::PlanError;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::Binding;
 use selenite_runtime::machine::{Failure, Message, TableStatement};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::ObjectName;
 
 use crate::execution::session_executor::SessionExecutor;
@@ -68,7 +68,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Message 3615, between the rows of a statement and its DONE.
-    pub(crate) fn tell_reads(
+    pub(crate) fn send_reads(
         &self,
         before: Option<PageReads>,
         statement: &TableStatement<'_>,
@@ -104,7 +104,7 @@ impl SessionExecutor<'_> {
         let text: Result<String, _> = connection
             .prepare_cached("SELECT selenite_page_reads()")
             .and_then(|mut statement| statement.query_row([], |row| row.get(0)));
-        let text = text.map_err(|error| trouble(&error))?;
+        let text = text.map_err(|error| tsql_error(&error))?;
         Ok(PageReads::parse(&text))
     }
 

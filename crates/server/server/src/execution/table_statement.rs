@@ -18,7 +18,7 @@ use selenite_types::{Decimal, Value};
 
 use crate::catalog::permission::check;
 use crate::database_error::damaged_page::log_damage;
-use crate::execution::definition::Work;
+use crate::execution::definition::DefinitionContext;
 use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
@@ -38,9 +38,11 @@ impl SessionExecutor<'_> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let of = self.refresh_within(timeout, execution)?;
         match self.bound(statement, of, execution.state.row_count_max) {
-            Ok(bound) if self.makes_elsewhere(&bound) => self.on_several(statement, slots, execution),
+            Ok(bound) if self.creates_in_other_database(&bound) => {
+                self.run_across_databases(statement, slots, execution)
+            }
             Ok(bound) => self.carry(&bound, statement, slots, execution),
-            Err(error) => match self.scope.objects.catalog.take_elsewhere() {
+            Err(error) => match self.scope.objects.catalog.take_other_database() {
                 Some(id) => self.on_tables_of(id, statement, slots, execution),
                 None => Err(error.into()),
             },
@@ -67,13 +69,13 @@ impl SessionExecutor<'_> {
         };
         let done = self.run(bound, slots, execution);
         let done = self.transactions.end_statement(scope, done);
-        self.tell_reads(reads, statement, execution)?;
+        self.send_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
         done
     }
 
     /// Whether it is a SELECT INTO that makes a table in another database.
-    fn makes_elsewhere(&self, bound: &Statement) -> bool {
+    fn creates_in_other_database(&self, bound: &Statement) -> bool {
         matches!(bound, Statement::Into(into) if self.scope.other_database(&into.name, self.transactions.current).is_some())
     }
 
@@ -106,7 +108,7 @@ impl SessionExecutor<'_> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let of = self.refresh_within(timeout, execution)?;
         let bound = self.bound(statement, of, execution.state.row_count_max);
-        if bound.is_err() && self.scope.objects.catalog.take_elsewhere().is_some() {
+        if bound.is_err() && self.scope.objects.catalog.take_other_database().is_some() {
             return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
         }
         Ok(bound?)
@@ -123,17 +125,17 @@ impl SessionExecutor<'_> {
         self.admitted(id)?;
         let (before, from) = (self.transactions.current, self.scope.objects.clone());
         self.transactions.current = id;
-        self.scope.is_away = true;
+        self.scope.is_other_database = true;
         let done = self.away(statement, slots, execution, &from);
-        self.scope.is_away = false;
+        self.scope.is_other_database = false;
         self.scope.substitute = None;
-        self.back_to(before)?;
+        self.return_to(before)?;
         self.transactions.close_if_idle(id);
         self.refresh_permissions()?;
         match done {
             Err(failure) => Err(failure),
             Ok(Some(affected)) => Ok(affected),
-            Ok(None) => self.on_several(statement, slots, execution),
+            Ok(None) => self.run_across_databases(statement, slots, execution),
         }
     }
 
@@ -151,18 +153,18 @@ impl SessionExecutor<'_> {
         let bound = match self.bound(statement, of, execution.state.row_count_max) {
             Ok(bound) => bound,
             Err(error) => {
-                return match self.scope.objects.catalog.take_elsewhere() {
+                return match self.scope.objects.catalog.take_other_database() {
                     Some(_) => Ok(None),
                     None => Err(error.into()),
                 };
             }
         };
         let is_unnamed = matches!(&*bound, Statement::Into(into) if into.name.database.is_none());
-        if is_unnamed || self.makes_elsewhere(&bound) {
+        if is_unnamed || self.creates_in_other_database(&bound) {
             return Ok(None);
         }
         let id = self.transactions.current;
-        let there = self.seen_from(id, from);
+        let there = self.objects_from(id, from);
         self.see(from.clone(), HashMap::from([(id, there)]));
         self.carry(&bound, statement, slots, execution).map(Some)
     }
@@ -182,7 +184,7 @@ impl SessionExecutor<'_> {
             false => None,
         };
         // What another statement was refused for is no matter of this one.
-        self.scope.objects.catalog.take_elsewhere();
+        self.scope.objects.catalog.take_other_database();
         let asked = Asked::of(&self.scope.objects.catalog);
         let binding = Binding {
             catalog: &asked,
@@ -220,7 +222,9 @@ impl SessionExecutor<'_> {
         };
         let columns = bound.columns();
         if !columns.is_empty() {
-            execution.reply.columns(&columns.iter().map(told).collect::<Vec<_>>())?;
+            execution
+                .reply
+                .columns(&columns.iter().map(reply_column).collect::<Vec<_>>())?;
         }
         let last_identity = Cell::new(None);
         let objects = self.scope.seen_by_functions();
@@ -268,7 +272,7 @@ impl SessionExecutor<'_> {
             environment: &environment,
             rows: &mut sink,
         };
-        let work = Work {
+        let work = DefinitionContext {
             database: &used.database,
             catalog: &self.scope.objects.catalog,
             source: "",
@@ -326,7 +330,12 @@ fn is_numberless(bound: &Statement) -> bool {
 }
 
 /// Runs a statement that needs nothing but rows, and tells how many it read or changed.
-fn on_rows(bound: &Statement, work: &Work<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
+fn on_rows(
+    bound: &Statement,
+    work: &DefinitionContext<'_>,
+    given: Vec<GivenRow>,
+    run: &mut Run<'_>,
+) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),
@@ -339,7 +348,7 @@ fn on_rows(bound: &Statement, work: &Work<'_>, given: Vec<GivenRow>, run: &mut R
     }
 }
 
-pub(crate) fn told(column: &ResultColumn) -> Column {
+pub(crate) fn reply_column(column: &ResultColumn) -> Column {
     Column {
         name: column.name.clone(),
         data_type: column.data_type,

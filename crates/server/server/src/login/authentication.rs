@@ -90,7 +90,7 @@ pub fn authenticate(instance: &Instance, applicant: &Applicant<'_>) -> (Result<L
 fn decide(instance: &Instance, applicant: &Applicant<'_>, afterwards: &mut Afterwards) -> Result<LoginRecord, Refusal> {
     let lockout = instance.lockout();
     let found = instance.master().login_and_hash(applicant.name);
-    let found = found.map_err(|error| trouble(&error))?;
+    let found = found.map_err(|error| tsql_error(&error))?;
     let (account, hash) = match &found {
         Some((login, hash)) => {
             lockout.recall(login.id, login.attempts);
@@ -159,10 +159,10 @@ fn change_password(
     let hash = place.and_then(|_place| PasswordHash::new(new_password, instance.password_cost()));
     let hash = hash.map_err(|fault| Refusal::Trouble(fault.to_string()))?;
     let stored = instance.master().set_password(&login.name, &hash, false);
-    stored.map_err(|error| trouble(&error))
+    stored.map_err(|error| tsql_error(&error))
 }
 
-fn trouble(error: &MasterError) -> Refusal {
+fn tsql_error(error: &MasterError) -> Refusal {
     Refusal::Trouble(error.to_string())
 }
 

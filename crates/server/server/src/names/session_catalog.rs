@@ -30,9 +30,9 @@ pub struct SessionCatalog {
     /// The table variables of the frame that runs.
     pub variables: Arc<Variables>,
     /// Whether the database is another than the one in use, for one statement: then each name has to say that it means it.
-    pub is_away: bool,
+    pub is_other_database: bool,
     /// The database that a name was of, if it was another one.
-    pub elsewhere: Arc<Mutex<Option<i32>>>,
+    pub other_database: Arc<Mutex<Option<i32>>>,
     /// To be asked while a statement is bound.
     pub interrupts: Interrupts,
 }
@@ -59,13 +59,13 @@ impl SessionCatalog {
                     database.text
                 )))
             }
-            None if self.is_away => Err(self.of_another()),
+            None if self.is_other_database => Err(self.refuse_unqualified()),
             Some(_) | None => Ok(()),
         }
     }
 
     /// Notes that a name is of another database than the one that all names were thought to be of.
-    fn of_another(&self) -> PlanError {
+    fn refuse_unqualified(&self) -> PlanError {
         *self.noted() = Some(0);
         PlanError::unsupported("A statement on tables of several databases")
     }
@@ -117,12 +117,12 @@ impl SessionCatalog {
     }
 
     /// The database that a name was of that could not be found here.
-    pub fn take_elsewhere(&self) -> Option<i32> {
+    pub fn take_other_database(&self) -> Option<i32> {
         self.noted().take()
     }
 
     fn noted(&self) -> MutexGuard<'_, Option<i32>> {
-        self.elsewhere.lock().unwrap_or_else(PoisonError::into_inner)
+        self.other_database.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Whether a name's schema is the one that has users' objects.
@@ -145,14 +145,14 @@ impl Catalog for SessionCatalog {
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
         let own = name.name.text.as_str();
         if own.starts_with('#') {
-            if self.is_away {
-                return Err(self.of_another());
+            if self.is_other_database {
+                return Err(self.refuse_unqualified());
             }
             let table = self.temporary.table(own);
             return Ok(table.map(|table| Relation::Table(table.table.clone())));
         }
         if let Some(view) = self.system_view(name)? {
-            let of = self.id().filter(|_| self.is_away && !view.is_of_server);
+            let of = self.id().filter(|_| self.is_other_database && !view.is_of_server);
             return Ok(Some(Relation::System(Arc::new(view.relation_of(of)))));
         }
         self.check_place(name)?;
@@ -174,8 +174,8 @@ impl Catalog for SessionCatalog {
     }
 
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
-        if self.is_away {
-            return Err(self.of_another());
+        if self.is_other_database {
+            return Err(self.refuse_unqualified());
         }
         let found = self.variables.get(&NameKey::new(name));
         Ok(found.map(|variable| variable.table.clone()))

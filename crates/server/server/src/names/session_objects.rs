@@ -19,7 +19,7 @@ use crate::catalog::permission::{Permissions, has_guests};
 use crate::catalog::principals::Principals;
 use crate::catalog::schema::{Schema, SchemaTable};
 use crate::catalog::system_relations::{SCHEMAS, ViewDefinition};
-use crate::database::open_database::{SharedDatabase, look_at};
+use crate::database::database_connection::{SharedDatabase, look_at};
 use crate::master::{DatabaseName, DatabaseRecord, LoginRecord, TEMPDB};
 use crate::names::principal_facts::{login_facts, user_facts};
 use crate::names::session_catalog::SessionCatalog;
@@ -43,7 +43,7 @@ pub struct SessionObjects {
     /// What stops a statement.
     pub interrupts: Interrupts,
     /// Other databases whose views a statement names, by their ids.
-    pub places: Arc<HashMap<i32, Self>>,
+    pub other_databases: Arc<HashMap<i32, Self>>,
 }
 
 impl SessionObjects {
@@ -211,7 +211,7 @@ impl SessionObjects {
 
     /// A database that is not the one in use, by its id in digits.
     pub fn of_place(&self, id: &str) -> Option<&Self> {
-        self.places.get(&id.parse::<i32>().ok()?)
+        self.other_databases.get(&id.parse::<i32>().ok()?)
     }
 
     /// Whether the session's login may use a database: HAS_DBACCESS. One that can't be looked into can't be used.
@@ -248,7 +248,7 @@ impl SessionObjects {
             return Ok(Some(system_object(view)));
         }
         if database.is_some_and(|database| !same_name(database, &self.catalog.database)) {
-            return self.elsewhere(Key::Name(database.unwrap_or_default()));
+            return self.object_in(Key::Name(database.unwrap_or_default()));
         }
         if schema.is_some_and(|schema| !same_name(schema, SCHEMA)) {
             return Ok(None);
@@ -264,7 +264,7 @@ impl SessionObjects {
         if let Some(database) = database.filter(|database| *database != self.database_id) {
             return match database {
                 TEMPDB => Ok(self.listed(&self.catalog.temporary, |object| object.id == id)),
-                other => self.elsewhere(Key::Id(other)),
+                other => self.object_in(Key::Id(other)),
             };
         }
         let found = self.listed(&self.catalog.schema, |object| object.id == id);
@@ -272,7 +272,7 @@ impl SessionObjects {
     }
 
     /// An object of another database that there is can't be looked up.
-    fn elsewhere(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object_in(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
         match self.database(key)? {
             Some(database) => Err(PlanError::unsupported(&format!(
                 "An object in another database ({})",

@@ -8,7 +8,7 @@ use selenite_tsql::ast::{
 };
 use selenite_types::{Comparison, Conversion, DataType, Family, Width};
 
-use super::places::Scope;
+use super::positions::Scope;
 use super::search::untyped;
 use super::{Inference, fault};
 

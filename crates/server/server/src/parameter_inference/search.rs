@@ -18,7 +18,7 @@ use selenite_tsql::ast::{
 };
 use selenite_types::DataType;
 
-use super::places::{InferredParameter, ParameterPosition, Scope};
+use super::positions::{InferredParameter, ParameterPosition, Scope};
 use super::{InferenceContext, fault};
 use crate::catalog::schema::parsed;
 

@@ -28,11 +28,11 @@ pub struct Activity {
     blocked_by: AtomicU16,
     reads: AtomicU64,
     writes: AtomicU64,
-    present: Mutex<Present>,
+    present: Mutex<CurrentActivity>,
 }
 
 #[derive(Default)]
-struct Present {
+struct CurrentActivity {
     request: Option<RequestText>,
     /// Whether `request` is that of the request that runs.
     is_told: bool,
@@ -248,7 +248,7 @@ impl Activity {
         self.present().locks.retain(|lock| lock.database_id != database_id);
     }
 
-    fn present(&self) -> MutexGuard<'_, Present> {
+    fn present(&self) -> MutexGuard<'_, CurrentActivity> {
         self.present.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -81,7 +81,7 @@ impl<'a> SessionHost<'a> {
     }
 
     /// The session as others see it.
-    pub fn sight(&self) -> SessionSight {
+    pub fn context(&self) -> SessionSight {
         SessionSight {
             session: self.state.session.clone(),
             database_id: self.state.database.id,
@@ -107,7 +107,7 @@ impl<'a> SessionHost<'a> {
     }
 
     /// The handle that is still to be told.
-    pub fn tell_handle(&mut self) -> Result<(), Stop> {
+    pub fn send_handle(&mut self) -> Result<(), Stop> {
         let Some(handle) = self.handle.take() else {
             return Ok(());
         };
@@ -119,7 +119,7 @@ impl<'a> SessionHost<'a> {
         })
     }
 
-    fn tell_transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Stop> {
+    fn send_transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Stop> {
         let change = match step {
             TransactionStep::Begin { .. } => {
                 self.transaction = self.stock.next_transaction();
@@ -179,13 +179,13 @@ impl Host for SessionHost<'_> {
     #[inline]
     fn done(&mut self, done: Done) -> Result<(), Stop> {
         if let Some(stopwatch) = &mut self.stopwatch {
-            stopwatch.tell(&done, &mut self.reply)?;
+            stopwatch.send(&done, &mut self.reply)?;
         }
         if self.swallows_done && done.status & Done::ERROR == 0 {
             return Ok(());
         }
         if self.handle.is_some() && done.kind == DoneKind::Procedure {
-            self.tell_handle()?;
+            self.send_handle()?;
         }
         self.reply.done(done)
     }
@@ -221,7 +221,7 @@ impl Host for SessionHost<'_> {
 
     fn return_status(&mut self, status: i32) -> Result<(), Stop> {
         self.reply.return_status(status)?;
-        self.tell_handle()
+        self.send_handle()
     }
 
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
@@ -270,7 +270,7 @@ impl Host for SessionHost<'_> {
 
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
         let is_call = kind == FrameKind::Procedure;
-        own::note_program(program, is_call, || self.sight());
+        own::note_program(program, is_call, || self.context());
         self.executor.enter(program, kind)
     }
 
@@ -280,10 +280,10 @@ impl Host for SessionHost<'_> {
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
         match self.executor.transaction(step) {
-            Ok(()) => Ok(self.tell_transaction(step)?),
+            Ok(()) => Ok(self.send_transaction(step)?),
             Err(failure) => {
                 if matches!(step, TransactionStep::Commit { .. }) {
-                    self.tell_transaction(TransactionStep::Rollback)?;
+                    self.send_transaction(TransactionStep::Rollback)?;
                 }
                 Err(failure)
             }

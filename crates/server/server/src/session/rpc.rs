@@ -101,7 +101,7 @@ impl Answering<'_, '_> {
     fn prepare(&mut self) -> Result<Ended, Vec<PlanError>> {
         let handle = self.prepare_text()?;
         self.host.handle = Some(handle);
-        let told = self.tell_status(0);
+        let told = self.send_status(0);
         Ok(self.end(told))
     }
 
@@ -166,7 +166,7 @@ impl Answering<'_, '_> {
         let number = self.handle()?;
         match self.prepared.remove(number) {
             true => {
-                let told = self.tell_status(0);
+                let told = self.send_status(0);
                 Ok(self.end(told))
             }
             false => Err(vec![prepared::unknown_handle(number)]),
@@ -222,7 +222,7 @@ impl Answering<'_, '_> {
             Ok(Callee::Program(program)) => self.run(program, first),
             Ok(Callee::ProgramWith { program, first: taken }) => self.run(program, first + taken),
             Ok(Callee::Done { status, outputs }) => {
-                let told = self.tell_outputs(status, &outputs, first);
+                let told = self.send_outputs(status, &outputs, first);
                 self.end(told)
             }
             Err(Failure::Error(error)) => self.refuse_here(vec![error], first),
@@ -231,13 +231,13 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn tell_status(&mut self, status: i32) -> Result<(), Stop> {
+    fn send_status(&mut self, status: i32) -> Result<(), Stop> {
         self.host.reply.return_status(status)?;
-        self.host.tell_handle()
+        self.host.send_handle()
     }
 
-    fn tell_outputs(&mut self, status: i32, outputs: &[Value], first: usize) -> Result<(), Stop> {
-        self.tell_status(status)?;
+    fn send_outputs(&mut self, status: i32, outputs: &[Value], first: usize) -> Result<(), Stop> {
+        self.send_status(status)?;
         let parameters = self.call.parameters.iter().enumerate().skip(first);
         let wanted = parameters.filter(|(_, parameter)| parameter.is_output);
         for ((ordinal, parameter), value) in wanted.zip(outputs) {

@@ -59,7 +59,7 @@ impl<'a> SessionLoop<'a> {
         let executor = match opened {
             Ok(executor) => executor,
             Err(error) => {
-                tell(&mut reply, &error);
+                send_error(&mut reply, &error);
                 return reply.ended().unwrap_or(Ended::Refused);
             }
         };
@@ -89,7 +89,7 @@ impl<'a> SessionLoop<'a> {
     }
 
     fn serve_one(&mut self) -> Served {
-        own::note_state(|| self.host.sight());
+        own::note_state(|| self.host.context());
         let kept = self.prepared.size().saturating_add(self.host.executor.kept_memory());
         memory::begin_request(&self.host.limits, kept);
         let message = match self.wire.receive() {
@@ -133,7 +133,7 @@ impl<'a> SessionLoop<'a> {
         }
         let compiled = self.host.program(text, "");
         if let Some(mut stopwatch) = self.host.stopwatch.take() {
-            let told = stopwatch.tell_compiled(&mut self.host.reply);
+            let told = stopwatch.send_compiled(&mut self.host.reply);
             self.host.stopwatch = Some(stopwatch);
             if told.is_err() {
                 return self.ended(machine::Ended::Gone);
@@ -212,7 +212,7 @@ impl<'a> SessionLoop<'a> {
             Reset::None => return Ok(()),
             Reset::SessionKeepingTransaction if self.host.state.session.transaction_count > 0 => {
                 let error = PlanError::unsupported("RESETCONNECTIONSKIPTRAN within a transaction");
-                tell(&mut self.host.reply, &error);
+                send_error(&mut self.host.reply, &error);
                 return Err(self.host.reply.ended().unwrap_or(Ended::Refused));
             }
             Reset::Session | Reset::SessionKeepingTransaction => {}
@@ -247,7 +247,7 @@ impl<'a> SessionLoop<'a> {
         let done = match ended {
             machine::Ended::Finished => Ok(()),
             machine::Ended::Attention if is_timeout => {
-                tell(&mut self.host.reply, &statement_timeout());
+                send_error(&mut self.host.reply, &statement_timeout());
                 return match self.host.reply.ended() {
                     None => Ok(()),
                     Some(ended) => Err(ended),
@@ -289,12 +289,12 @@ impl<'a> SessionLoop<'a> {
             WireError::Peer(error) => {
                 if let Some(complaint) = error.complaint() {
                     let error = PlanError::new(complaint.number, Ends::Connection, complaint.text);
-                    tell(&mut self.host.reply, &error.with_severity(complaint.severity));
+                    send_error(&mut self.host.reply, &error.with_severity(complaint.severity));
                 }
                 Ended::Refused
             }
             WireError::NoMemory => {
-                tell(&mut self.host.reply, &PlanError::out_of_memory());
+                send_error(&mut self.host.reply, &PlanError::out_of_memory());
                 Ended::Refused
             }
             WireError::Cut | WireError::Tls(_) | WireError::Io(_) => Ended::Broken,
@@ -329,14 +329,14 @@ pub(crate) fn reset_session(
         }
         Err(machine::Failure::Stop(stop)) => Err(stop),
         Err(machine::Failure::Error(error)) => {
-            tell(&mut host.reply, &error);
+            send_error(&mut host.reply, &error);
             Err(machine::Stop::Gone)
         }
     }
 }
 
 /// Tells the error that ends the session. Who does not hear it is told nothing more.
-fn tell(reply: &mut Reply, error: &PlanError) {
+fn send_error(reply: &mut Reply, error: &PlanError) {
     let told = reply.message(&machine::Message {
         number: error.number(),
         severity: error.severity(),

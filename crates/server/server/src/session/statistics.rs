@@ -24,7 +24,7 @@ impl Stopwatch {
     }
 
     /// Message 3612, before the DONE of a statement; the next one begins.
-    pub fn tell(&mut self, done: &Done, reply: &mut Reply) -> Result<(), Stop> {
+    pub fn send(&mut self, done: &Done, reply: &mut Reply) -> Result<(), Stop> {
         if done.kind == DoneKind::Procedure {
             return Ok(());
         }
@@ -35,7 +35,7 @@ impl Stopwatch {
     }
 
     /// Message 3613: what it took until the first statement could begin.
-    pub fn tell_compiled(&mut self, reply: &mut Reply) -> Result<(), Stop> {
+    pub fn send_compiled(&mut self, reply: &mut Reply) -> Result<(), Stop> {
         let (cpu_ms, elapsed_ms) = self.lap();
         let text =
             format!("SQL Server parse and compile time: \n   CPU time = {cpu_ms} ms, elapsed time = {elapsed_ms} ms.");

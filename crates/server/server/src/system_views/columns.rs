@@ -7,7 +7,9 @@ use selenite_compiler::catalog::Column;
 use selenite_types::DataType;
 
 use super::view_column::{self, ViewColumn};
-use super::{BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row, text};
+use super::{
+    BIG, BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row, text,
+};
 use crate::catalog::schema::SchemaTable;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -117,27 +119,27 @@ fn behind() -> Row {
     ]
 }
 
-fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(all(view_column::users(sight)))
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(all(view_column::users(context)))
 }
 
-fn system_columns(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn system_columns(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(all(view_column::systems()))
 }
 
-fn all_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut rows = all(view_column::users(sight));
+fn all_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = all(view_column::users(context));
     rows.extend(all(view_column::systems()));
     Ok(rows)
 }
 
 /// The rows of the columns of tables that `rest` adds something to.
 fn of_tables(
-    sight: &Sight<'_>,
+    context: &ViewContext<'_>,
     rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
 ) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for (number, column) in (1..).zip(&table.table.columns) {
             if let Some(rest) = rest(table, column)? {
                 let mut row = ViewColumn::of_table(table, number, column).row();
@@ -156,13 +158,13 @@ const IDENTITY: &[ColumnSpec] = &[
     ("is_not_for_replication", BIT, true),
 ];
 
-fn identity_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    of_tables(sight, |table, column| {
+fn identity_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    of_tables(context, |table, column| {
         let Some(rule) = column.identity else {
             return Ok(None);
         };
-        let last = match &sight.objects.shared {
-            Some(shared) => shared.last_identity(&sight.objects.instance, &table.table)?,
+        let last = match &context.objects.shared {
+            Some(shared) => shared.last_identity(&context.objects.instance, &table.table)?,
             None => None,
         };
         let whole = |number: i128| i64::try_from(number).ok();
@@ -177,9 +179,9 @@ const COMPUTED: &[ColumnSpec] = &[
     ("is_persisted", BIT, false),
 ];
 
-fn computed_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let shows = sight.objects.sees_texts();
-    of_tables(sight, |_, column| {
+fn computed_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = context.objects.sees_texts();
+    of_tables(context, |_, column| {
         let computed = column.computed.as_ref();
         let text = computed
             .filter(|_| shows)
@@ -238,7 +240,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("sysname", 256, 256, 0, 0),
 ];
 
-fn types(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
         let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
         let collation = is_text.then_some(selenite_compiler::DEFAULT_COLLATION);

@@ -7,8 +7,8 @@ use super::columns::{SYSNAME, TYPES};
 use super::files::path;
 use super::objects::moments;
 use super::{
-    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, TINY, ViewSpec, bytes, listed, narrow, row, text,
-    view_column,
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, listed, narrow, row,
+    text, view_column,
 };
 use crate::catalog::object_list::ListedObject;
 use crate::names::session_objects::letters;
@@ -72,14 +72,17 @@ const OBJECT: &[ColumnSpec] = &[
     ("cache", SMALL, true),
 ];
 
-fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let own = sight.objects.catalog.schema.objects();
+fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let own = context.objects.catalog.schema.objects();
     let of_own = |object: &ListedObject| {
-        let (made, _) = moments(object, sight);
+        let (made, _) = moments(object, context);
         object_row((&object.name, object.id), (object.kind, 1, object.parent), made, 0)
     };
     let mut rows: Vec<Row> = own.iter().map(of_own).collect();
-    let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
+    let started = Cell::of_time(
+        Some(context.objects.instance.started()),
+        context.state.now.offset_minutes,
+    );
     rows.extend(listed().map(|view| {
         let kind = (ObjectKind::View, view.schema_id(), 0);
         object_row((view.name, view.id), kind, started.clone(), SHIPPED)
@@ -171,7 +174,7 @@ const COLUMN: &[ColumnSpec] = &[
     ("collation", NAME, true),
 ];
 
-fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let row = |column: view_column::ViewColumn| {
         let described = column.data_type.describe();
         let precision = match column.data_type.describe().precision {
@@ -212,7 +215,7 @@ fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             column.collation_name(),
         ]
     };
-    Ok(view_column::users(sight).into_iter().map(row).collect())
+    Ok(view_column::users(context).into_iter().map(row).collect())
 }
 
 const DATABASE: &[ColumnSpec] = &[
@@ -230,9 +233,9 @@ const DATABASE: &[ColumnSpec] = &[
     ("version", SMALL, true),
 ];
 
-fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let row = |record: &crate::master::DatabaseRecord| {
-        let file = path(sight, record).map(|path| path.to_string_lossy().into_owned());
+        let file = path(context, record).map(|path| path.to_string_lossy().into_owned());
         row![
             &record.name,
             record.id,
@@ -240,7 +243,7 @@ fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             0,
             Cell::Null,
             Cell::Null,
-            Cell::of_seconds(record.created, sight.state.now.offset_minutes),
+            Cell::of_seconds(record.created, context.state.now.offset_minutes),
             Cell::Null,
             0,
             160,
@@ -248,7 +251,7 @@ fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             Cell::Null,
         ]
     };
-    Ok(sight.objects.directory.databases.iter().map(row).collect())
+    Ok(context.objects.directory.databases.iter().map(row).collect())
 }
 
 const TYPE: &[ColumnSpec] = &[
@@ -269,7 +272,7 @@ const TYPE: &[ColumnSpec] = &[
     ("allownulls", BIT, true),
 ];
 
-fn types(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let row = |(name, id, length, precision, scale): &(&str, i32, i32, i32, i32)| {
         let is_variable = matches!(*id, 165 | 167 | 231 | SYSNAME);
         row![

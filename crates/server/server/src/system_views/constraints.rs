@@ -6,7 +6,7 @@ use selenite_compiler::catalog::{ForeignKey, ReferencedAction};
 use selenite_compiler::{ObjectKind, PlanError, same_name};
 
 use super::objects::{OBJECT, object, of_kind};
-use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
 use crate::catalog::object_list::{ListedIndex, ListedObject, constraint_id};
 use crate::catalog::schema::SchemaTable;
 
@@ -54,17 +54,17 @@ const KEY: &[ColumnSpec] = &[
     ("is_enforced", BIT, true),
 ];
 
-fn keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let rest = |listed: &ListedObject| {
-        let table = parent(sight, listed);
+        let table = parent(context, listed);
         let indexes = table.map(|table| table.listed_indexes()).unwrap_or_default();
         let index = indexes
             .iter()
             .find(|index| index.name.as_deref().is_some_and(|name| same_name(name, &listed.name)));
         row![index.map(|index| index.number), is_given("PK__", "UQ__", listed), true]
     };
-    let mut rows = of_kind(sight, ObjectKind::PrimaryKey, rest);
-    rows.extend(of_kind(sight, ObjectKind::Unique, rest));
+    let mut rows = of_kind(context, ObjectKind::PrimaryKey, rest);
+    rows.extend(of_kind(context, ObjectKind::Unique, rest));
     Ok(rows)
 }
 
@@ -74,8 +74,8 @@ fn is_given(prefix: &str, other: &str, listed: &ListedObject) -> bool {
 }
 
 /// The table of a constraint.
-fn parent<'a>(sight: &'a Sight<'_>, listed: &ListedObject) -> Option<&'a Arc<SchemaTable>> {
-    sight
+fn parent<'a>(context: &'a ViewContext<'_>, listed: &ListedObject) -> Option<&'a Arc<SchemaTable>> {
+    context
         .objects
         .catalog
         .schema
@@ -93,10 +93,10 @@ const CHECK: &[ColumnSpec] = &[
     ("is_system_named", BIT, false),
 ];
 
-fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let shows = sight.objects.sees_texts();
-    Ok(of_kind(sight, ObjectKind::Check, |listed| {
-        let table = parent(sight, listed);
+fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = context.objects.sees_texts();
+    Ok(of_kind(context, ObjectKind::Check, |listed| {
+        let table = parent(context, listed);
         let checks = table
             .map(|table| table.definition.checks.as_slice())
             .unwrap_or_default();
@@ -127,10 +127,10 @@ const DEFAULT: &[ColumnSpec] = &[
     ("is_system_named", BIT, false),
 ];
 
-fn defaults(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let shows = sight.objects.sees_texts();
-    Ok(of_kind(sight, ObjectKind::Default, |listed| {
-        let table = parent(sight, listed);
+fn defaults(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = context.objects.sees_texts();
+    Ok(of_kind(context, ObjectKind::Default, |listed| {
+        let table = parent(context, listed);
         let columns = table.map(|table| table.table.columns.as_slice()).unwrap_or_default();
         let found = (1..).zip(columns).find_map(|(number, column)| {
             let default = column
@@ -158,24 +158,24 @@ const FOREIGN: &[ColumnSpec] = &[
 ];
 
 /// All foreign keys with their tables, by rising number of the table.
-pub(crate) fn all_foreign_keys<'a>(sight: &'a Sight<'_>) -> Vec<(&'a Arc<SchemaTable>, &'a ForeignKey)> {
-    let tables = sight.objects.catalog.schema.sorted_tables().into_iter();
+pub(crate) fn all_foreign_keys<'a>(context: &'a ViewContext<'_>) -> Vec<(&'a Arc<SchemaTable>, &'a ForeignKey)> {
+    let tables = context.objects.catalog.schema.sorted_tables().into_iter();
     tables
         .flat_map(|table| table.table.foreign_keys.iter().map(move |key| (table, key)))
         .collect()
 }
 
-fn foreign_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn foreign_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    let listed = sight.objects.catalog.schema.objects();
-    for (table, key) in all_foreign_keys(sight) {
+    let listed = context.objects.catalog.schema.objects();
+    for (table, key) in all_foreign_keys(context) {
         let id = constraint_id(table.table.object_id, &key.name);
         let Some(listed) = listed.iter().find(|listed| listed.id == id) else {
             continue;
         };
-        let referenced = sight.objects.catalog.schema.table(&key.referenced_table.1);
+        let referenced = context.objects.catalog.schema.table(&key.referenced_table.1);
         let ((on_delete, delete_word), (on_update, update_word)) = (action(key.on_delete), action(key.on_update));
-        let mut row = object(listed, sight);
+        let mut row = object(listed, context);
         row.extend(row![
             referenced.map(|referenced| referenced.table.object_id),
             referenced.map(|referenced| referenced_key(referenced, key).map_or(0, |index| index.number)),
@@ -223,10 +223,10 @@ const FOREIGN_COLUMN: &[ColumnSpec] = &[
     ("referenced_column_id", INT, false),
 ];
 
-fn foreign_key_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn foreign_key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for (table, key) in all_foreign_keys(sight) {
-        let Some(referenced) = sight.objects.catalog.schema.table(&key.referenced_table.1) else {
+    for (table, key) in all_foreign_keys(context) {
+        let Some(referenced) = context.objects.catalog.schema.table(&key.referenced_table.1) else {
             continue;
         };
         for (number, (own, other)) in (1..).zip(key.columns.iter().zip(&key.referenced_columns)) {

@@ -3,7 +3,9 @@
 use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, bytes, encryption, row, text};
+use super::{
+    BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, bytes, encryption, row, text,
+};
 use crate::master::MASTER;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -83,11 +85,11 @@ const DATABASES: &[ColumnSpec] = &[
     ("is_encrypted", BIT, true),
 ];
 
-fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let encrypted = encryption::encrypted_databases(sight);
+fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let encrypted = encryption::encrypted_databases(context);
     let mut rows = Vec::new();
-    for record in &sight.objects.directory.databases {
+    for record in &context.objects.directory.databases {
         let is_encrypted = encrypted.contains(&record.id);
         let (off, on) = (false, true);
         let mut row = row![
@@ -120,7 +122,7 @@ fn databases(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             off, off, off, off, off, on, on, on, on, on, off, on, off, off, off, off, off, off, off, off, off, off,
             off, off, off, off,
         ];
-        switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(sight);
+        switches[MASTER_KEY_SWITCH] = record.id == MASTER && encryption::has_master_key(context);
         row.extend(switches.map(Cell::from));
         row.extend(row![Cell::Null, off, 0, "NOTHING", off, off, is_encrypted,]);
         rows.push(row);
@@ -143,8 +145,8 @@ const CONFIGURATIONS: &[ColumnSpec] = &[
     ("is_advanced", BIT, false),
 ];
 
-fn configurations(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let sessions = i32::try_from(sight.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
+fn configurations(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let sessions = i32::try_from(context.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
     Ok(vec![row![
         103,
         "user connections",

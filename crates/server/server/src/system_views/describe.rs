@@ -10,7 +10,7 @@ use selenite_tsql::{Options, parse};
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family};
 
-use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
+use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, row, text};
 use crate::compile::{ProgramKey, compile};
 use crate::memory;
 
@@ -80,8 +80,8 @@ const DESCRIBED: &[ColumnSpec] = &[
     ("tds_collation_sort_id", TINY, true),
 ];
 
-fn first_result_set(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
-    let columns = columns_of(sight, text_at(arguments, 0), text_at(arguments, 1))?;
+fn first_result_set(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+    let columns = columns_of(context, text_at(arguments, 0), text_at(arguments, 1))?;
     Ok((1..)
         .zip(&columns)
         .map(|(number, column)| described_row(number, column))
@@ -96,7 +96,7 @@ pub(crate) fn text_at<'a>(arguments: &'a [StoredRef<'_>], at: usize) -> &'a str 
 }
 
 /// The columns of the first result of a text; none if it has no result.
-fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<ResultColumn>, PlanError> {
+fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result<Vec<ResultColumn>, PlanError> {
     let key = ProgramKey {
         text: text.into(),
         parameters: parameters.into(),
@@ -126,7 +126,7 @@ fn columns_of(sight: &Sight<'_>, text: &str, parameters: &str) -> Result<Vec<Res
             StatementKind::Select(_) | StatementKind::Insert(_) | StatementKind::Update(_) | StatementKind::Delete(_)
         ) {
             let binding = Binding {
-                catalog: &sight.objects.catalog,
+                catalog: &context.objects.catalog,
                 variables: program.variables(),
             };
             let columns = binding.statement(statement)?.columns().to_vec();
@@ -203,14 +203,14 @@ const SORT_ID: i32 = 52;
 const LINE: &[ColumnSpec] = &[("number", INT, false), ("text", text(255), true)];
 
 /// A line is cut every 255 characters, as sp_helptext has it; each but the last ends as it does in the text.
-fn lines(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let Some(StoredRef::Integer(id)) = arguments.first() else {
         return Ok(Vec::new());
     };
-    if !sight.objects.sees_texts() {
+    if !context.objects.sees_texts() {
         return Ok(Vec::new());
     }
-    let schema = &sight.objects.catalog.schema;
+    let schema = &context.objects.catalog.schema;
     let mut modules = schema
         .views()
         .map(|view| &view.row)

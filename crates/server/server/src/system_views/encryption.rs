@@ -7,7 +7,7 @@ use selenite::Suite;
 use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
 use crate::database::expectation::access_to;
 use crate::database::file_state::{FileState, Phase};
 use crate::database_error::of_master;
@@ -88,36 +88,41 @@ const SYMMETRIC_KEYS: &[ColumnSpec] = &[
     ("key_guid", DataType::UniqueIdentifier, true),
 ];
 
-fn encryption_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let master = sight.objects.instance.master();
+fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let master = context.objects.instance.master();
     let keys = master.encryption_keys().map_err(|fault| of_master(&fault))?;
     let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
-    for record in users_databases(sight) {
+    for record in users_databases(context) {
         // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows nothing of.
         let Some(key) = keys.iter().find(|key| key.database_id == record.id) else {
             continue;
         };
-        let state = look(sight, record, Some(key));
+        let state = look(context, record, Some(key));
         any_is_encrypted |= state.as_ref().is_some_and(|state| state.phase != Phase::Clear);
         let certificate = certificates.iter().find(|one| one.id == key.certificate_id);
-        rows.push(encryption_key(sight, record, (Some(key), certificate), state.as_ref()));
+        rows.push(encryption_key(
+            context,
+            record,
+            (Some(key), certificate),
+            state.as_ref(),
+        ));
     }
     if any_is_encrypted {
-        rows.insert(0, tempdb_key(sight));
+        rows.insert(0, tempdb_key(context));
     }
     Ok(rows)
 }
 
 /// Moments are in UTC, as SQL Server documents them.
 fn encryption_key(
-    sight: &Sight<'_>,
+    context: &ViewContext<'_>,
     record: &DatabaseRecord,
     (key, certificate): (Option<&EncryptionKeyRecord>, Option<&CertificateRecord>),
     state: Option<&FileState>,
 ) -> Row {
-    let started = sight.objects.instance.started();
+    let started = context.objects.instance.started();
     let started = started.duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let started = i64::try_from(started.as_secs()).unwrap_or(0);
     let moment = |of: fn(&EncryptionKeyRecord) -> i64| Cell::of_seconds(key.map_or(0, of), 0);
@@ -148,8 +153,8 @@ fn encryption_key(
     ]
 }
 
-fn tempdb_key(sight: &Sight<'_>) -> Row {
-    let started = Cell::of_time(Some(sight.objects.instance.started()), 0);
+fn tempdb_key(context: &ViewContext<'_>) -> Row {
+    let started = Cell::of_time(Some(context.objects.instance.started()), 0);
     let (number, word) = state_of(Phase::Encrypted);
     row![
         TEMPDB,
@@ -172,17 +177,17 @@ fn tempdb_key(sight: &Sight<'_>) -> Row {
 }
 
 /// The ids of the databases that are encrypted, or will be when their scan has ended.
-pub(crate) fn encrypted_databases(sight: &Sight<'_>) -> Vec<i32> {
-    let keys = sight.objects.instance.master().encryption_keys().unwrap_or_default();
+pub(crate) fn encrypted_databases(context: &ViewContext<'_>) -> Vec<i32> {
+    let keys = context.objects.instance.master().encryption_keys().unwrap_or_default();
     let is_encrypted = |record: &&DatabaseRecord| {
         let key = keys.iter().find(|key| key.database_id == record.id);
-        let state = key.and_then(|key| look(sight, record, Some(key)));
+        let state = key.and_then(|key| look(context, record, Some(key)));
         state.is_some_and(|state| match state.phase {
             Phase::Encrypted | Phase::Encrypting | Phase::ChangingKey => true,
             Phase::Clear | Phase::Decrypting => false,
         })
     };
-    let users = users_databases(sight).filter(is_encrypted).map(|record| record.id);
+    let users = users_databases(context).filter(is_encrypted).map(|record| record.id);
     let mut ids: Vec<i32> = users.collect();
     if !ids.is_empty() {
         ids.push(TEMPDB);
@@ -192,15 +197,15 @@ pub(crate) fn encrypted_databases(sight: &Sight<'_>) -> Vec<i32> {
 }
 
 /// Whether master has a master key, which the server can always open.
-pub(crate) fn has_master_key(sight: &Sight<'_>) -> bool {
-    matches!(sight.objects.instance.master().master_key(), Ok(Some(_)))
+pub(crate) fn has_master_key(context: &ViewContext<'_>) -> bool {
+    matches!(context.objects.instance.master().master_key(), Ok(Some(_)))
 }
 
-fn certificates(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    if sight.objects.database_id != MASTER {
+fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    if context.objects.database_id != MASTER {
         return Ok(Vec::new());
     }
-    let kept = sight.objects.instance.master().certificates();
+    let kept = context.objects.instance.master().certificates();
     let rows = kept.map_err(|fault| of_master(&fault))?.into_iter().map(|one| {
         let serial: Vec<String> = one.serial.iter().map(|byte| format!("{byte:02x}")).collect();
         row![
@@ -219,7 +224,7 @@ fn certificates(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             Cell::of_seconds(one.not_before, 0),
             one.thumbprint,
             Cell::Null,
-            Cell::of_seconds(one.backed_up, sight.state.now.offset_minutes),
+            Cell::of_seconds(one.backed_up, context.state.now.offset_minutes),
             // X25519's, and those of the curve that it is signed on.
             256,
         ]
@@ -227,12 +232,12 @@ fn certificates(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows.collect())
 }
 
-fn symmetric_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    if sight.objects.database_id != MASTER {
+fn symmetric_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    if context.objects.database_id != MASTER {
         return Ok(Vec::new());
     }
-    let kept = sight.objects.instance.master().master_key();
-    let offset = sight.state.now.offset_minutes;
+    let kept = context.objects.instance.master().master_key();
+    let offset = context.state.now.offset_minutes;
     let rows = kept.map_err(|fault| of_master(&fault))?.into_iter().map(|key| {
         row![
             "##MS_DatabaseMasterKey##",
@@ -249,14 +254,14 @@ fn symmetric_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows.collect())
 }
 
-fn users_databases<'a>(sight: &Sight<'a>) -> impl Iterator<Item = &'a DatabaseRecord> {
-    let all = sight.objects.directory.databases.iter();
+fn users_databases<'a>(context: &ViewContext<'a>) -> impl Iterator<Item = &'a DatabaseRecord> {
+    let all = context.objects.directory.databases.iter();
     all.filter(|record| !record.is_reserved())
 }
 
 /// What a database's file says; nothing if it can't be asked.
-fn look(sight: &Sight<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
-    let instance = &sight.objects.instance;
+fn look(context: &ViewContext<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
+    let instance = &context.objects.instance;
     let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
     let access = access_to(instance, record.id).ok()?;
     Some(FileState::load(&path, &access).ok()?.shown(key))

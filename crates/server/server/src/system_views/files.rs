@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
 use crate::master::{DatabaseName, DatabaseRecord, MASTER};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -75,13 +75,13 @@ const GROUP: &[ColumnSpec] = &[
 ];
 
 /// Where databases lie is for who may make and alter them.
-fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn master_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    if !sight.objects.permissions().is_administrator {
+    if !context.objects.permissions().is_administrator {
         return Ok(rows);
     }
-    for record in &sight.objects.directory.databases {
-        for file in files(sight, record) {
+    for record in &context.objects.directory.databases {
+        for file in files(context, record) {
             let mut row = row![record.id];
             row.extend(file);
             rows.push(row);
@@ -90,15 +90,15 @@ fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-fn database_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut databases = sight.objects.directory.databases.iter();
-    let record = databases.find(|record| record.id == sight.objects.database_id);
-    Ok(record.map(|record| files(sight, record)).unwrap_or_default())
+fn database_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut databases = context.objects.directory.databases.iter();
+    let record = databases.find(|record| record.id == context.objects.database_id);
+    Ok(record.map(|record| files(context, record)).unwrap_or_default())
 }
 
 /// A database's file: master's and those of users.
-pub(crate) fn path(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<PathBuf> {
-    let instance = &sight.objects.instance;
+pub(crate) fn path(context: &ViewContext<'_>, record: &DatabaseRecord) -> Option<PathBuf> {
+    let instance = &context.objects.instance;
     match record.id {
         MASTER => Some(instance.master().path().to_owned()),
         _ if record.is_reserved() => None,
@@ -110,8 +110,8 @@ pub(crate) fn path(sight: &Sight<'_>, record: &DatabaseRecord) -> Option<PathBuf
 }
 
 /// The database's file and its log. One that is in memory alone has none.
-fn files(sight: &Sight<'_>, record: &DatabaseRecord) -> Vec<Row> {
-    let Some(data) = path(sight, record) else {
+fn files(context: &ViewContext<'_>, record: &DatabaseRecord) -> Vec<Row> {
+    let Some(data) = path(context, record) else {
         return Vec::new();
     };
     let mut log = data.clone().into_os_string();
@@ -151,7 +151,7 @@ fn space() -> Row {
     row!["PRIMARY", 1, "FG", "ROWS_FILEGROUP", true, false]
 }
 
-fn filegroups(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn filegroups(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut row = space();
     row.extend(row![Cell::Null, Cell::Null, false, false]);
     Ok(vec![row])

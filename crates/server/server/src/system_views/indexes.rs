@@ -3,7 +3,7 @@
 use selenite_compiler::PlanError;
 use selenite_compiler::catalog::KeyKind;
 
-use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -62,9 +62,9 @@ const INDEX: &[ColumnSpec] = &[
     ("optimize_for_sequential_key", BIT, true),
 ];
 
-fn indexes(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn indexes(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes() {
             let (kind, word) = match index.number {
                 0 => (0, "HEAP"),
@@ -115,9 +115,9 @@ const STATISTICS: &[ColumnSpec] = &[
 ];
 
 /// Those of indexes: none are made by themselves, and CREATE STATISTICS is refused.
-fn statistics(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes().into_iter().filter(|index| index.number > 0) {
             rows.push(row![
                 table.table.object_id,
@@ -143,9 +143,9 @@ const STATISTICS_COLUMN: &[ColumnSpec] = &[
     ("column_id", INT, true),
 ];
 
-fn statistics_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn statistics_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes() {
             for (number, (name, _)) in (1..).zip(&index.columns) {
                 let at = table.table.column(name).map_or(0, |at| at + 1);
@@ -169,9 +169,9 @@ const COLUMN: &[ColumnSpec] = &[
     ("column_store_order_ordinal", TINY, false),
 ];
 
-fn index_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn index_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         let column_id = |name: &str| {
             let at = table.table.column(name).map_or(0, |at| at + 1);
             i32::try_from(at).unwrap_or(0)

@@ -9,7 +9,8 @@ use super::columns::type_name;
 use super::modules::procedure_of;
 use super::view_column::{self, ViewColumn};
 use super::{
-    Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, Sight, TIME, TINY, ViewSpec, narrow, row, text,
+    Cell, ColumnSpec, INFORMATION, INT, LONG_TEXT, NAME, Row, SMALL, TIME, TINY, ViewContext, ViewSpec, narrow, row,
+    text,
 };
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -66,10 +67,10 @@ const SCHEMATA: &[ColumnSpec] = &[
     ("DEFAULT_CHARACTER_SET_NAME", NAME, true),
 ];
 
-fn schemata(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn schemata(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let row = |name: &str| {
         row![
-            &*sight.objects.catalog.database,
+            &*context.objects.catalog.database,
             name,
             name,
             Cell::Null,
@@ -86,20 +87,20 @@ const TABLE: &[ColumnSpec] = &[
     ("TABLE_NAME", NAME, false),
 ];
 
-fn tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let catalog = &sight.objects.catalog;
+fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let catalog = &context.objects.catalog;
     let mut rows: Vec<Row> = Vec::new();
     for table in catalog.schema.sorted_tables() {
         rows.push(row![&*catalog.database, SCHEMA, &table.definition.name, "BASE TABLE"]);
     }
-    for view in sorted_views(sight) {
+    for view in sorted_views(context) {
         rows.push(row![&*catalog.database, SCHEMA, view, "VIEW"]);
     }
     Ok(rows)
 }
 
-fn sorted_views<'a>(sight: &'a Sight<'_>) -> Vec<&'a String> {
-    let mut views: Vec<_> = sight.objects.catalog.schema.views().collect();
+fn sorted_views<'a>(context: &'a ViewContext<'_>) -> Vec<&'a String> {
+    let mut views: Vec<_> = context.objects.catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
     views.into_iter().map(|view| &view.row.name).collect()
 }
@@ -110,11 +111,11 @@ const VIEW: &[ColumnSpec] = &[
     ("IS_UPDATABLE", narrow(2), false),
 ];
 
-fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let catalog = &sight.objects.catalog;
+fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let catalog = &context.objects.catalog;
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
-    let shows = sight.objects.sees_texts();
+    let shows = context.objects.sees_texts();
     let row = |view: &std::sync::Arc<crate::catalog::schema::SchemaView>| {
         row![
             &*catalog.database,
@@ -168,11 +169,11 @@ const TYPE: &[ColumnSpec] = &[
     ("DOMAIN_NAME", NAME, true),
 ];
 
-fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let shows = sight.objects.sees_texts();
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let shows = context.objects.sees_texts();
     let row = |column: ViewColumn| {
         let mut row = row![
-            &*sight.objects.catalog.database,
+            &*context.objects.catalog.database,
             column.schema,
             &column.object,
             &column.name,
@@ -205,7 +206,7 @@ fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         ]);
         row
     };
-    Ok(view_column::users(sight).into_iter().map(row).collect())
+    Ok(view_column::users(context).into_iter().map(row).collect())
 }
 
 /// What the standard asks of a type.
@@ -312,10 +313,10 @@ const ROUTINE: &[ColumnSpec] = &[
     ("LAST_ALTERED", TIME, false),
 ];
 
-fn routines(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let database = &*sight.objects.catalog.database;
-    let offset = sight.state.now.offset_minutes;
-    let mut procedures: Vec<_> = sight.objects.catalog.schema.procedures().collect();
+fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let database = &*context.objects.catalog.database;
+    let offset = context.state.now.offset_minutes;
+    let mut procedures: Vec<_> = context.objects.catalog.schema.procedures().collect();
     procedures.sort_by_key(|procedure| procedure.object_id);
     let mut rows = Vec::new();
     for procedure in procedures {
@@ -365,9 +366,9 @@ const PARAMETER: &[ColumnSpec] = &[
     ("SCOPE_NAME", NAME, true),
 ];
 
-fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for procedure in sight.objects.catalog.schema.procedures() {
+    for procedure in context.objects.catalog.schema.procedures() {
         let Some(tree) = procedure_of(procedure)? else {
             continue;
         };
@@ -379,7 +380,7 @@ fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             let facts = Facts::of(&parameter.data_type);
             let collation = facts.characters.map(|_| selenite_compiler::DEFAULT_COLLATION);
             let mut row = row![
-                &*sight.objects.catalog.database,
+                &*context.objects.catalog.database,
                 SCHEMA,
                 &procedure.name,
                 number,

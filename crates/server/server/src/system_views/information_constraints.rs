@@ -8,7 +8,7 @@ use selenite_compiler::definition::SCHEMA;
 
 use super::constraints::{all_foreign_keys, column_id, referenced_key};
 use super::information::limited;
-use super::{ColumnSpec, INFORMATION, INT, NAME, Row, Sight, ViewSpec, narrow, row, text};
+use super::{ColumnSpec, INFORMATION, INT, NAME, Row, ViewContext, ViewSpec, narrow, row, text};
 use crate::catalog::schema::SchemaTable;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -71,17 +71,17 @@ const KIND: &[ColumnSpec] = &[
 ];
 
 /// The values of [`CONSTRAINT`], or of a table.
-fn place(sight: &Sight<'_>, name: &str) -> Row {
-    row![&*sight.objects.catalog.database, SCHEMA, name]
+fn place(context: &ViewContext<'_>, name: &str) -> Row {
+    row![&*context.objects.catalog.database, SCHEMA, name]
 }
 
-fn table_constraints(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn table_constraints(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
         let mut add = |name: &str, kind: &str| {
-            let mut row = place(sight, name);
-            row.extend(place(sight, &definition.name));
+            let mut row = place(context, name);
+            row.extend(place(context, &definition.name));
             row.extend(row![kind, "NO", "NO"]);
             rows.push(row);
         };
@@ -106,22 +106,22 @@ const KEY_COLUMN: &[ColumnSpec] = &[
     ("ORDINAL_POSITION", INT, false),
 ];
 
-fn key_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     let mut add = |table: &Arc<SchemaTable>, name: &str, columns: &mut dyn Iterator<Item = &String>| {
         for (number, column) in (1..).zip(columns) {
-            let mut row = place(sight, name);
-            row.extend(place(sight, &table.definition.name));
+            let mut row = place(context, name);
+            row.extend(place(context, &table.definition.name));
             row.extend(row![column, number]);
             rows.push(row);
         }
     };
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for key in &table.definition.keys {
             add(table, &key.name, &mut key.columns.iter().map(|(name, _)| name));
         }
     }
-    for (table, key) in all_foreign_keys(sight) {
+    for (table, key) in all_foreign_keys(context) {
         add(table, &key.name, &mut key.columns.iter());
     }
     Ok(rows)
@@ -136,13 +136,13 @@ const REFERENCE: &[ColumnSpec] = &[
     ("DELETE_RULE", narrow(11), true),
 ];
 
-fn references(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn references(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let row = |(_, key): (&Arc<SchemaTable>, &ForeignKey)| {
-        let referenced = sight.objects.catalog.schema.table(&key.referenced_table.1);
+        let referenced = context.objects.catalog.schema.table(&key.referenced_table.1);
         let unique = referenced.and_then(|table| referenced_key(table, key));
-        let mut row = place(sight, &key.name);
+        let mut row = place(context, &key.name);
         row.extend(row![
-            &*sight.objects.catalog.database,
+            &*context.objects.catalog.database,
             SCHEMA,
             unique.and_then(|index| index.name),
             "SIMPLE",
@@ -151,7 +151,7 @@ fn references(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         ]);
         row
     };
-    Ok(all_foreign_keys(sight).into_iter().map(row).collect())
+    Ok(all_foreign_keys(context).into_iter().map(row).collect())
 }
 
 fn rule(action: ReferencedAction) -> &'static str {
@@ -165,12 +165,12 @@ fn rule(action: ReferencedAction) -> &'static str {
 
 const CHECK: &[ColumnSpec] = &[("CHECK_CLAUSE", text(4000), true)];
 
-fn checks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         for check in &table.definition.checks {
-            let mut row = place(sight, &check.name);
-            row.push(match sight.objects.sees_texts() {
+            let mut row = place(context, &check.name);
+            row.push(match context.objects.sees_texts() {
                 true => limited(&format!("({})", check.condition)),
                 false => super::Cell::Null,
             });
@@ -189,14 +189,14 @@ const USED_COLUMN: &[ColumnSpec] = &[
 
 /// Keys use their columns, foreign keys their own. Which columns a check uses no one has written down, but for one that was written at
 /// a column.
-fn used_columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
         let mut add = |column: &str, name: &str| {
-            let mut row = place(sight, &definition.name);
+            let mut row = place(context, &definition.name);
             row.extend(row![column]);
-            row.extend(place(sight, name));
+            row.extend(place(context, name));
             rows.push(row);
         };
         for key in &definition.keys {
@@ -220,16 +220,16 @@ const USED_TABLE: &[ColumnSpec] = &[
     ("TABLE_NAME", NAME, true),
 ];
 
-fn used_tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn used_tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for table in sight.objects.catalog.schema.sorted_tables() {
+    for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
         let keys = definition.keys.iter().map(|key| &key.name);
         let foreign_keys = definition.foreign_keys.iter().map(|key| &key.name);
         let checks = definition.checks.iter().map(|check| &check.name);
         for name in keys.chain(foreign_keys).chain(checks) {
-            let mut row = place(sight, &definition.name);
-            row.extend(place(sight, name));
+            let mut row = place(context, &definition.name);
+            row.extend(place(context, name));
             rows.push(row);
         }
     }

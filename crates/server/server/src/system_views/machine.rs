@@ -7,7 +7,7 @@ use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
 use super::requests::elapsed;
-use super::{BIG, Cell, ColumnSpec, INT, Row, SYS, Sight, TIME, ViewSpec, row};
+use super::{BIG, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -44,8 +44,8 @@ const MACHINE: &[ColumnSpec] = &[
     ("sqlserver_start_time", TIME, false),
 ];
 
-fn machine(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let instance = &sight.objects.instance;
+fn machine(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let instance = &context.objects.instance;
     let uptime = uptime_ms();
     let running = u64::try_from(elapsed(Some(instance.started())).as_millis()).unwrap_or(u64::MAX);
     let processors = std::thread::available_parallelism().ok();
@@ -59,7 +59,7 @@ fn machine(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         small(instance.registry().limits().max),
         1,
         uptime.map(|uptime| big(uptime.saturating_sub(running))),
-        Cell::of_time(Some(instance.started()), sight.state.now.offset_minutes),
+        Cell::of_time(Some(instance.started()), context.state.now.offset_minutes),
     ]])
 }
 
@@ -69,7 +69,7 @@ const MEMORY: &[ColumnSpec] = &[
     ("virtual_address_space_committed_kb", BIG, true),
 ];
 
-fn memory(_sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn memory(_sight: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let field = |name: &str| field_kb("/proc/self/status", name).map(|size| Cell::count(size, i64::MAX));
     Ok(vec![row![field("VmRSS"), field("VmLck"), field("VmSize")]])
 }
@@ -83,9 +83,9 @@ const COUNTER: &[ColumnSpec] = &[
 ];
 
 /// Those that are known; each is a number as it is now (PERF_COUNTER_LARGE_RAWCOUNT).
-fn counters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn counters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     const RAW_COUNT: i32 = 65792;
-    let sessions = sight.objects.instance.registry().sessions();
+    let sessions = context.objects.instance.registry().sessions();
     let blocked = sessions.iter().filter(|session| {
         let wait = session.activity().wait();
         wait.is_some_and(|wait| wait.blocked_by.is_some())

@@ -5,7 +5,7 @@ use selenite_compiler::program::Program;
 use selenite_tsql::ast::{Procedure, StatementKind};
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, ViewSpec, row};
+use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, ViewSpec, row};
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::catalog::schema::parsed;
 
@@ -40,12 +40,12 @@ const MODULE: &[ColumnSpec] = &[
     ("is_inlineable", BIT, true),
 ];
 
-fn modules(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let schema = &sight.objects.catalog.schema;
+fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let schema = &context.objects.catalog.schema;
     let mut modules: Vec<&CatalogRow> = schema.views().map(|view| &view.row).collect();
     modules.extend(schema.procedures().map(|row| &**row));
     modules.sort_by_key(|row| row.object_id);
-    let shows = sight.objects.sees_texts();
+    let shows = context.objects.sees_texts();
     let row = |module: &CatalogRow| {
         row![
             module.object_id,
@@ -79,9 +79,9 @@ const PARAMETER: &[ColumnSpec] = &[
     ("is_xml_document", BIT, false),
 ];
 
-fn parameters(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for row in sight.objects.catalog.schema.procedures() {
+    for row in context.objects.catalog.schema.procedures() {
         let Some(procedure) = procedure_of(row)? else {
             continue;
         };

@@ -3,7 +3,7 @@
 use selenite_compiler::{ObjectKind, PlanError};
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, TINY, ViewSpec, listed, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, listed, row, text};
 use crate::catalog::object_list::ListedObject;
 use crate::catalog::system_relations::ViewDefinition;
 use crate::names::session_objects::letters;
@@ -28,7 +28,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         name: "system_objects",
         is_of_server: true,
         columns: (OBJECT, &[]),
-        rows: |sight| Ok(system_objects(sight, &[])),
+        rows: |context| Ok(system_objects(context, &[])),
     },
     ViewSpec {
         schema: SYS,
@@ -49,7 +49,7 @@ pub(crate) const VIEWS: &[ViewSpec] = &[
         name: "system_views",
         is_of_server: true,
         columns: (OBJECT, VIEW),
-        rows: |sight| Ok(system_objects(sight, &[false; VIEW.len()])),
+        rows: |context| Ok(system_objects(context, &[false; VIEW.len()])),
     },
     ViewSpec {
         schema: SYS,
@@ -96,8 +96,8 @@ pub(crate) const OBJECT: &[ColumnSpec] = &[
 ];
 
 /// When an object was made, and changed last; NULL for what SQLite alone has made.
-pub(crate) fn moments(object: &ListedObject, sight: &Sight<'_>) -> (Cell, Cell) {
-    let offset = sight.state.now.offset_minutes;
+pub(crate) fn moments(object: &ListedObject, context: &ViewContext<'_>) -> (Cell, Cell) {
+    let offset = context.state.now.offset_minutes;
     (
         Cell::of_seconds(object.times.0, offset),
         Cell::of_seconds(object.times.1, offset),
@@ -105,8 +105,8 @@ pub(crate) fn moments(object: &ListedObject, sight: &Sight<'_>) -> (Cell, Cell) 
 }
 
 /// The values of [`OBJECT`].
-pub(crate) fn object(object: &ListedObject, sight: &Sight<'_>) -> Row {
-    let (made, changed) = moments(object, sight);
+pub(crate) fn object(object: &ListedObject, context: &ViewContext<'_>) -> Row {
+    let (made, changed) = moments(object, context);
     row![
         &object.name,
         object.id,
@@ -142,26 +142,29 @@ fn description(kind: ObjectKind) -> &'static str {
     }
 }
 
-fn objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let own = sight.objects.catalog.schema.objects();
-    Ok(own.iter().map(|listed| object(listed, sight)).collect())
+fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let own = context.objects.catalog.schema.objects();
+    Ok(own.iter().map(|listed| object(listed, context)).collect())
 }
 
-fn all_objects(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut rows = objects(sight)?;
-    rows.extend(system_objects(sight, &[]));
+fn all_objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = objects(context)?;
+    rows.extend(system_objects(context, &[]));
     Ok(rows)
 }
 
-fn all_views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let mut rows = views(sight)?;
-    rows.extend(system_objects(sight, &[false; VIEW.len()]));
+fn all_views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let mut rows = views(context)?;
+    rows.extend(system_objects(context, &[false; VIEW.len()]));
     Ok(rows)
 }
 
 /// The server's own views, which are as old as the server's run, each with `rest` behind it.
-fn system_objects(sight: &Sight<'_>, rest: &[bool]) -> Vec<Row> {
-    let started = Cell::of_time(Some(sight.objects.instance.started()), sight.state.now.offset_minutes);
+fn system_objects(context: &ViewContext<'_>, rest: &[bool]) -> Vec<Row> {
+    let started = Cell::of_time(
+        Some(context.objects.instance.started()),
+        context.state.now.offset_minutes,
+    );
     let row = |view: &'static ViewDefinition| {
         let mut row = row![
             view.name,
@@ -184,12 +187,12 @@ fn system_objects(sight: &Sight<'_>, rest: &[bool]) -> Vec<Row> {
 }
 
 /// The objects of one kind, each with what `rest` adds.
-pub(crate) fn of_kind(sight: &Sight<'_>, kind: ObjectKind, rest: impl Fn(&ListedObject) -> Row) -> Vec<Row> {
-    let own = sight.objects.catalog.schema.objects();
+pub(crate) fn of_kind(context: &ViewContext<'_>, kind: ObjectKind, rest: impl Fn(&ListedObject) -> Row) -> Vec<Row> {
+    let own = context.objects.catalog.schema.objects();
     let found = own.iter().filter(|listed| listed.kind == kind);
     found
         .map(|listed| {
-            let mut row = object(listed, sight);
+            let mut row = object(listed, context);
             row.extend(rest(listed));
             row
         })
@@ -223,9 +226,9 @@ const TABLE: &[ColumnSpec] = &[
     ("is_external", BIT, false),
 ];
 
-fn tables(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(of_kind(sight, ObjectKind::UserTable, |listed| {
-        let table = sight.objects.catalog.schema.table(&listed.name);
+fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(context, ObjectKind::UserTable, |listed| {
+        let table = context.objects.catalog.schema.table(&listed.name);
         let columns = table.map_or(0, |table| table.table.columns.len());
         row![
             0,
@@ -266,9 +269,9 @@ const VIEW: &[ColumnSpec] = &[
     ("is_tracked_by_cdc", BIT, true),
 ];
 
-fn views(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let schema = &sight.objects.catalog.schema;
-    Ok(of_kind(sight, ObjectKind::View, |listed| {
+fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let schema = &context.objects.catalog.schema;
+    Ok(of_kind(context, ObjectKind::View, |listed| {
         let is_checked = schema.view(&listed.name).is_some_and(|view| view.view.check_option);
         let cell = |(name, ..): &ColumnSpec| Cell::from(is_checked && *name == "with_check_option");
         VIEW.iter().map(cell).collect()
@@ -282,8 +285,8 @@ const PROCEDURE: &[ColumnSpec] = &[
     ("skips_repl_constraints", BIT, true),
 ];
 
-fn procedures(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    Ok(of_kind(sight, ObjectKind::Procedure, |_| {
+fn procedures(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    Ok(of_kind(context, ObjectKind::Procedure, |_| {
         vec![Cell::from(false); PROCEDURE.len()]
     }))
 }

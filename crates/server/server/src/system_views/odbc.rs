@@ -10,7 +10,9 @@ use selenite_types::{DataType, Family, Width};
 
 use super::columns::type_name;
 use super::modules::procedure_of;
-use super::{BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, Sight, TINY, narrow, row, text, view_column};
+use super::{
+    BIT, ColumnSpec, FunctionSpec, INT, NAME, Row, SMALL, SYS, TINY, ViewContext, narrow, row, text, view_column,
+};
 
 pub(crate) const FUNCTIONS: &[FunctionSpec] = &[
     FunctionSpec {
@@ -254,11 +256,11 @@ impl Client {
     }
 }
 
-fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let client = Client::of(arguments);
-    let mut tolds = view_column::users(sight);
+    let mut tolds = view_column::users(context);
     tolds.extend(view_column::systems());
-    let shows = sight.objects.sees_texts();
+    let shows = context.objects.sees_texts();
     let row = |column: view_column::ViewColumn| {
         let odbc = OdbcType::of(&column.data_type, client);
         let kind = type_name(&column.data_type);
@@ -293,10 +295,10 @@ fn columns(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, P
     Ok(tolds.into_iter().map(row).collect())
 }
 
-fn parameters(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let client = Client::of(arguments);
     let mut rows = Vec::new();
-    for procedure in sight.objects.catalog.schema.procedures() {
+    for procedure in context.objects.catalog.schema.procedures() {
         let Some(tree) = procedure_of(procedure)? else {
             continue;
         };
@@ -409,7 +411,7 @@ const WRITTEN: &[Written] = &[
     (DataType::SmallDateTime, ("'", "'"), "", 3, 22),
 ];
 
-fn types(_: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let client = Client::of(arguments);
     let mut rows = Vec::new();
     for written in WRITTEN {

@@ -4,7 +4,7 @@
 
 use selenite_compiler::PlanError;
 
-use super::{BIG, ColumnSpec, INT, Row, SYS, Sight, TINY, ViewSpec, row, text};
+use super::{BIG, ColumnSpec, INT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
 use crate::names::session_objects::SessionObjects;
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -43,26 +43,26 @@ const STATISTICS: &[ColumnSpec] = &[
     ("row_count", BIG, true),
 ];
 
-fn partitions(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    each(sight, |table, index, count| {
+fn partitions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    each(context, |table, index, count| {
         let id = partition_id(table, index);
         row![id, table, index, 1, id, count, 0, 0, "NONE"]
     })
 }
 
-fn statistics(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    each(sight, |table, index, count| {
+fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    each(context, |table, index, count| {
         row![partition_id(table, index), table, index, 1, count]
     })
 }
 
-fn each(sight: &Sight<'_>, row: impl Fn(i32, i32, Option<i64>) -> Row) -> Result<Vec<Row>, PlanError> {
-    let tables = sight.objects.catalog.schema.sorted_tables();
-    let counts = match &sight.objects.shared {
+fn each(context: &ViewContext<'_>, row: impl Fn(i32, i32, Option<i64>) -> Row) -> Result<Vec<Row>, PlanError> {
+    let tables = context.objects.catalog.schema.sorted_tables();
+    let counts = match &context.objects.shared {
         Some(shared) => {
             let SessionObjects {
                 instance, interrupts, ..
-            } = sight.objects;
+            } = context.objects;
             shared.row_counts(instance, interrupts.clone(), &tables)?
         }
         None => Vec::new(),

@@ -3,7 +3,7 @@
 use selenite_compiler::PlanError;
 use selenite_types::DataType;
 
-use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, Sight, TIME, ViewSpec, bytes, row, text};
+use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
 use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::permission::{DBO, GUEST};
 use crate::master::LoginRecord;
@@ -82,17 +82,17 @@ const LOGIN: &[ColumnSpec] = &[
 const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_principal_id", INT, false)];
 
 /// The logins that the session may know of: who is no administrator sees itself and sa.
-fn seen<'a>(sight: &'a Sight<'_>) -> impl Iterator<Item = &'a LoginRecord> {
-    let is_administrator = sight.objects.permissions().is_administrator;
-    let own = i64::from(sight.objects.login_id);
-    let logins = sight.objects.directory.records.iter();
+fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecord> {
+    let is_administrator = context.objects.permissions().is_administrator;
+    let own = i64::from(context.objects.login_id);
+    let logins = context.objects.directory.records.iter();
     logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
 }
 
-fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
+fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
     let mut rows = Vec::new();
-    for login in seen(sight) {
+    for login in seen(context) {
         rows.push(row![
             &login.name,
             login.id,
@@ -109,7 +109,7 @@ fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             false,
         ]);
     }
-    let started = Cell::of_time(Some(sight.objects.instance.started()), offset);
+    let started = Cell::of_time(Some(context.objects.instance.started()), offset);
     for (name, id, is_fixed) in [("public", 2_u8, false), ("sysadmin", SYSADMIN, true)] {
         rows.push(row![
             name,
@@ -130,8 +130,8 @@ fn server_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-fn sql_logins(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
+fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
     let row = |login: &LoginRecord| {
         row![
             &login.name,
@@ -151,11 +151,11 @@ fn sql_logins(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
             Cell::Null,
         ]
     };
-    Ok(seen(sight).map(row).collect())
+    Ok(seen(context).map(row).collect())
 }
 
-fn server_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let administrators = seen(sight).filter(|login| login.is_administrator);
+fn server_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let administrators = seen(context).filter(|login| login.is_administrator);
     Ok(administrators.map(|login| row![SYSADMIN, login.id]).collect())
 }
 
@@ -220,10 +220,10 @@ impl Principal<'_> {
     }
 }
 
-fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let mut databases = sight.objects.directory.databases.iter();
-    let record = databases.find(|record| record.id == sight.objects.database_id);
+fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let mut databases = context.objects.directory.databases.iter();
+    let record = databases.find(|record| record.id == context.objects.database_id);
     let made = record.map_or(0, |record| record.created);
     let own = |id: i32, name: &'static str, (is_role, is_fixed): (bool, bool)| Principal {
         id,
@@ -241,7 +241,7 @@ fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
         own(3, "INFORMATION_SCHEMA", somebody).row(offset),
         own(4, "sys", somebody).row(offset),
     ];
-    let users = sight.objects.catalog.schema.principals().users();
+    let users = context.objects.catalog.schema.principals().users();
     rows.extend(users.iter().map(|user| {
         let principal = Principal {
             id: user.id,
@@ -258,9 +258,9 @@ fn database_principals(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-fn database_role_members(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn database_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = vec![row![FixedRole::Owner.id(), DBO]];
-    let members = sight.objects.catalog.schema.principals().members();
+    let members = context.objects.catalog.schema.principals().members();
     rows.extend(members.iter().map(|(role, member)| row![role.id(), *member]));
     Ok(rows)
 }

@@ -11,8 +11,8 @@ use selenite_types::{DataType, Width};
 
 use super::sessions::{handle, handle_of, millis, options_of, shown, spid, state_of, with_options};
 use super::{
-    BIG, BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row,
-    text,
+    BIG, BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TIME, ViewContext, ViewSpec,
+    bytes, row, text,
 };
 use crate::{SessionEntry, Status, WaitType};
 
@@ -73,13 +73,13 @@ const REQUEST: &[ColumnSpec] = with_options!(
 );
 
 /// Counters of a request are those of its beginning, but for its time and its waits, which are those of now.
-fn requests(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let sessions = shown(sight);
+fn requests(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let sessions = shown(context);
     let running = sessions.iter().filter(|session| session.status() == Status::Running);
     let rows = running.map(|session| {
         let activity = session.activity();
-        let state = state_of(sight, session);
+        let state = state_of(context, session);
         let options = state.as_deref().map(|state| &state.session);
         let wait = activity.wait();
         let (reads, writes) = activity.file_accesses();
@@ -129,8 +129,8 @@ const WAITING: &[ColumnSpec] = &[
     ("resource_description", text(3072), true),
 ];
 
-fn waiting(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let sessions = sight.objects.instance.registry().sessions();
+fn waiting(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
         let wait = session.activity().wait()?;
         let length = u64::try_from(wait.length.as_millis()).unwrap_or(u64::MAX);
@@ -155,11 +155,11 @@ const TEXT: &[ColumnSpec] = &[
 ];
 
 /// The text of a handle, if a session has asked for it last.
-fn sql_text(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let Some(&StoredRef::Blob(wanted)) = arguments.first() else {
         return Ok(Vec::new());
     };
-    let sessions = sight.objects.instance.registry().sessions();
+    let sessions = context.objects.instance.registry().sessions();
     let found = sessions.iter().find_map(|session| {
         let request = session.activity().request()?;
         let source = request.program.source();

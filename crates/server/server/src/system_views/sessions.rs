@@ -10,7 +10,9 @@ use selenite_compiler::PlanError;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::DateFormat;
 
-use super::{BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, narrow, row, text};
+use super::{
+    BIG, BIT, Cell, ColumnSpec, INT, NAME, Row, SMALL, SYS, TIME, ViewContext, ViewSpec, bytes, narrow, row, text,
+};
 use crate::{SessionEntry, SessionSight, Status};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -86,12 +88,12 @@ const SESSION: &[ColumnSpec] = with_options!(
     ]
 );
 
-fn sessions(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let sessions = shown(sight);
+fn sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let sessions = shown(context);
     let rows = sessions.iter().map(|session| {
         let (facts, activity) = (session.facts(), session.activity());
-        let state = state_of(sight, session);
+        let state = state_of(context, session);
         let (reads, writes) = activity.file_accesses();
         let options = state.as_deref().map(|state| &state.session);
         let mut row = row![
@@ -154,9 +156,9 @@ const CONNECTION: &[ColumnSpec] = &[
 ];
 
 /// Reads are of the socket, each of whatever had come; writes are packets.
-fn connections(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let sessions = sight.objects.instance.registry().sessions();
+fn connections(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().map(|session| {
         let (facts, traffic) = (session.facts(), session.traffic());
         row![
@@ -186,17 +188,17 @@ fn connections(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
 }
 
 /// The sessions that a login sees: all, or its own.
-pub(crate) fn shown(sight: &Sight<'_>) -> Vec<Arc<SessionEntry>> {
-    let mut sessions = sight.objects.instance.registry().sessions();
-    if !sight.objects.permissions().is_administrator {
-        sessions.retain(|session| spid(session.spid()) == i32::from(sight.state.session.spid));
+pub(crate) fn shown(context: &ViewContext<'_>) -> Vec<Arc<SessionEntry>> {
+    let mut sessions = context.objects.instance.registry().sessions();
+    if !context.objects.permissions().is_administrator {
+        sessions.retain(|session| spid(session.spid()) == i32::from(context.state.session.spid));
     }
     sessions
 }
 
 /// A session's options (S1).
-pub(crate) fn state_of(sight: &Sight<'_>, session: &SessionEntry) -> Option<Arc<SessionSight>> {
-    let state = sight.state;
+pub(crate) fn state_of(context: &ViewContext<'_>, session: &SessionEntry) -> Option<Arc<SessionSight>> {
+    let state = context.state;
     if u16::try_from(state.session.spid).is_ok_and(|own| own == session.spid()) {
         return Some(Arc::new(SessionSight {
             session: state.session.clone(),

@@ -3,7 +3,7 @@
 use selenite_compiler::{Ends, PlanError};
 use selenite_types::storage::StoredRef;
 
-use super::{BIG, BIT, Cell, ColumnSpec, FunctionSpec, LONG_TEXT, Row, Sight};
+use super::{BIG, BIT, Cell, ColumnSpec, FunctionSpec, LONG_TEXT, Row, ViewContext};
 use crate::catalog::system_relations::SPLIT;
 use crate::memory;
 
@@ -21,7 +21,7 @@ const COLUMNS: &[ColumnSpec] = &[("value", LONG_TEXT, false), ("ordinal", BIG, f
 /// The pieces of a text; none of NULL.
 ///
 /// Errors: 214 for a separator that is not one character; 701.
-fn pieces(_: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn pieces(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let text = |at: usize| match arguments.get(at) {
         Some(StoredRef::Text(text)) => std::str::from_utf8(text).ok(),
         Some(StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) | StoredRef::Blob(_)) | None => None,

@@ -5,7 +5,7 @@ use selenite_types::DataType;
 
 use super::requests::wait_resource;
 use super::sessions::{handle_of, millis, shown, spid, state_of};
-use super::{BIG, Cell, ColumnSpec, INT, Row, SMALL, SYS, Sight, TIME, ViewSpec, bytes, row};
+use super::{BIG, Cell, ColumnSpec, INT, Row, SMALL, SYS, TIME, ViewContext, ViewSpec, bytes, row};
 use crate::{Status, WaitType};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[ViewSpec {
@@ -49,12 +49,12 @@ const PROCESS: &[ColumnSpec] = &[
 
 /// `physical_io` counts reads and writes of databases' files and logs by the session's thread. What a session's plans and caches
 /// take of memory is not known by session, so `memusage` is NULL; `kpid` is NULL where the system's number is no smallint.
-fn processes(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let sessions = shown(sight);
+fn processes(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let sessions = shown(context);
     let rows = sessions.iter().map(|session| {
         let (facts, activity) = (session.facts(), session.activity());
-        let state = state_of(sight, session);
+        let state = state_of(context, session);
         let options = state.as_deref().map(|state| &state.session);
         let wait = activity.wait();
         let (reads, writes) = activity.file_accesses();

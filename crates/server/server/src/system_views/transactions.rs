@@ -3,7 +3,7 @@
 use selenite_compiler::PlanError;
 
 use super::sessions::spid;
-use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, Sight, TIME, ViewSpec, row, text};
+use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row, text};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
     ViewSpec {
@@ -40,9 +40,9 @@ const LOCK: &[ColumnSpec] = &[
 ];
 
 /// There is one lock in each database: the right to write to it.
-fn locks(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
+fn locks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
-    for session in sight.objects.instance.registry().sessions() {
+    for session in context.objects.instance.registry().sessions() {
         for lock in session.activity().locks() {
             rows.push(row![
                 "DATABASE",
@@ -67,9 +67,9 @@ const TRANSACTION: &[ColumnSpec] = &[
 ];
 
 /// Those that clients began. 1 is one that reads and writes, 2 one that is active.
-fn active(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let offset = sight.state.now.offset_minutes;
-    let sessions = sight.objects.instance.registry().sessions();
+fn active(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let offset = context.state.now.offset_minutes;
+    let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
         let transaction = session.activity().transaction()?;
         Some(row![
@@ -95,11 +95,11 @@ const OF_SESSION: &[ColumnSpec] = &[
     ("open_transaction_count", INT, true),
 ];
 
-fn of_sessions(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let sessions = sight.objects.instance.registry().sessions();
+fn of_sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
         let transaction = session.activity().transaction()?;
-        let state = super::sessions::state_of(sight, session);
+        let state = super::sessions::state_of(context, session);
         Some(row![
             spid(session.spid()),
             Cell::count(transaction.id, i64::MAX),

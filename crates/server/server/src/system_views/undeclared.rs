@@ -6,7 +6,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::storage::StoredRef;
 
 use super::describe::{text_at, wire};
-use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, Sight, TINY, row, text};
+use super::{BIT, Cell, ColumnSpec, FunctionSpec, INT, LONG_TEXT, NAME, Row, SMALL, SYS, TINY, ViewContext, row, text};
 use crate::catalog::schema::parsed;
 use crate::parameter_inference::{InferenceContext, Inferred, undeclared};
 
@@ -46,10 +46,10 @@ const PARAMETER: &[ColumnSpec] = &[
     ("suggested_tds_length", INT, false),
 ];
 
-fn parameters(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
-    let procedures = |name: &ObjectName| formal_parameters(sight, name);
+fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+    let procedures = |name: &ObjectName| formal_parameters(context, name);
     let around = InferenceContext {
-        catalog: &sight.objects.catalog,
+        catalog: &context.objects.catalog,
         procedures: &procedures,
     };
     let deduced = undeclared(text_at(arguments, 0), text_at(arguments, 1), &around)?;
@@ -84,8 +84,8 @@ fn described(number: i32, parameter: &Inferred) -> Row {
 }
 
 /// The parameters of one of the database's own procedures.
-fn formal_parameters(sight: &Sight<'_>, name: &ObjectName) -> Option<Vec<Parameter>> {
-    let catalog = &sight.objects.catalog;
+fn formal_parameters(context: &ViewContext<'_>, name: &ObjectName) -> Option<Vec<Parameter>> {
+    let catalog = &context.objects.catalog;
     catalog.check_place(name).ok()?;
     let mut procedures = catalog.schema.procedures();
     let procedure = procedures.find(|row| selenite_compiler::same_name(&row.name, &name.name.text))?;

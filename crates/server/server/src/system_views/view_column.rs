@@ -7,7 +7,7 @@ use selenite_compiler::catalog::Column;
 use selenite_compiler::definition::SCHEMA;
 use selenite_types::{DataType, Family};
 
-use super::{Cell, Row, Sight, listed, row};
+use super::{Cell, Row, ViewContext, listed, row};
 use crate::catalog::object_list::constraint_id;
 use crate::catalog::schema::SchemaTable;
 
@@ -90,8 +90,8 @@ impl ViewColumn {
 }
 
 /// All columns of tables and views of the database in use.
-pub(crate) fn users(sight: &Sight<'_>) -> Vec<ViewColumn> {
-    let catalog = &sight.objects.catalog;
+pub(crate) fn users(context: &ViewContext<'_>) -> Vec<ViewColumn> {
+    let catalog = &context.objects.catalog;
     let mut tolds = Vec::new();
     for table in catalog.schema.sorted_tables() {
         let columns = (1..).zip(&table.table.columns);

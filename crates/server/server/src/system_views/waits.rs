@@ -3,7 +3,7 @@
 use selenite_compiler::PlanError;
 
 use super::sessions::millis;
-use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, Sight, ViewSpec, row, text};
+use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, ViewContext, ViewSpec, row, text};
 use crate::{Status, WaitType};
 
 pub(crate) const VIEWS: &[ViewSpec] = &[
@@ -32,8 +32,8 @@ const WAIT: &[ColumnSpec] = &[
 ];
 
 /// The waits that the server measures. How long who was woken waited for a processor the system does not say: NULL.
-fn waits(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let stats = sight.objects.instance.registry().waits();
+fn waits(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let stats = context.objects.instance.registry().waits();
     let millis = |time: std::time::Duration| Cell::count(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), i64::MAX);
     let rows = WaitType::ALL.into_iter().map(|kind| {
         let counts = stats.counts(kind);
@@ -64,8 +64,8 @@ const SCHEDULER: &[ColumnSpec] = &[
 
 /// One, which is the system's: it moves threads between processors as it likes, so nothing can be told by processor. Its switches and
 /// time are those of all sessions' threads, also of those that ended.
-fn schedulers(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
-    let registry = sight.objects.instance.registry();
+fn schedulers(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+    let registry = context.objects.instance.registry();
     let sessions = registry.sessions();
     let running = sessions.iter().filter(|session| session.status() == Status::Running);
     let (waiting, running): (Vec<_>, Vec<_>) = running.partition(|session| session.activity().wait().is_some());

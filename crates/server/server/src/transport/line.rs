@@ -155,7 +155,7 @@ impl Line {
                 return Err(LineError::End);
             }
             if let Err(error) = connection.process_new_packets() {
-                tell_why(connection, &self.socket);
+                send_alert(connection, &self.socket);
                 return Err(error.into());
             }
         }
@@ -309,7 +309,7 @@ fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
 }
 
 /// Sends the alert that says what was wrong, if the peer takes it at once.
-fn tell_why(connection: &mut ServerConnection, socket: &TcpStream) {
+fn send_alert(connection: &mut ServerConnection, socket: &TcpStream) {
     let mut alert = Vec::new();
     while connection.wants_write() && connection.write_tls(&mut alert).is_ok_and(|size| size > 0) {}
     let _ = rustix::net::send(socket, &alert, SendFlags::DONTWAIT | SendFlags::NOSIGNAL);

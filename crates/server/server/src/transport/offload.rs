@@ -28,12 +28,12 @@ struct Handover {
 
 enum Slot {
     Empty,
-    Work(Work),
-    Done(Work, io::Result<()>),
+    Waiting(PendingPacket),
+    Done(PendingPacket, io::Result<()>),
     End,
 }
 
-struct Work {
+struct PendingPacket {
     connection: Box<ServerConnection>,
     packet: Vec<u8>,
 }
@@ -77,7 +77,7 @@ impl Encryptor {
         copy.clear();
         copy.extend_from_slice(packet);
         let _wait = own::begin_wait(WaitType::EncryptMessage);
-        let work = Work {
+        let work = PendingPacket {
             connection,
             packet: copy,
         };
@@ -85,7 +85,7 @@ impl Encryptor {
         if matches!(*slot, Slot::End) {
             return Err(gone());
         }
-        *slot = Slot::Work(work);
+        *slot = Slot::Waiting(work);
         // O1: who is woken while the lock is held would go to sleep again.
         drop(slot);
         self.handover.work_came.notify_one();
@@ -100,7 +100,7 @@ impl Encryptor {
                     *slot = Slot::End;
                     return Err(gone());
                 }
-                waiting @ (Slot::Work(_) | Slot::Empty) => *slot = waiting,
+                waiting @ (Slot::Waiting(_) | Slot::Empty) => *slot = waiting,
             }
             slot = self
                 .handover
@@ -133,7 +133,7 @@ impl Handover {
         let mut slot = self.lock();
         loop {
             match std::mem::replace(&mut *slot, Slot::Empty) {
-                Slot::Work(mut work) => {
+                Slot::Waiting(mut work) => {
                     drop(slot);
                     let outcome = work.connection.writer().write_all(&work.packet);
                     slot = self.lock();

@@ -226,8 +226,17 @@ fn said(reader: &mut ByteReader<'_>) -> Result<Said, TdsError> {
 
 fn change(reader: &mut ByteReader<'_>) -> Result<Change, TdsError> {
     let kind = reader.u8()?;
-    // Of names the length counts units, of all others bytes.
-    let unit_size = if matches!(kind, 1..=6) { 2 } else { 1 };
+    // Of names the length counts units, of the others bytes. MS-TDS 2.2.7.9 has longer lengths for promotion to a distributed
+    // transaction and for routing.
+    let unit_size = match kind {
+        1..=6 => 2,
+        15 | 20 => {
+            return Err(TdsError::Unsupported {
+                what: "an ENVCHANGE with a longer length",
+            });
+        }
+        _ => 1,
+    };
     let mut value = || {
         let size = usize::from(reader.u8()?) * unit_size;
         reader.take(size).map(<[u8]>::to_vec)

@@ -18,7 +18,7 @@ use crate::last_verify::LastVerify;
 use crate::raw_file::RawFile;
 use crate::reencrypt;
 use crate::status::{look, summary};
-use crate::superblock_file::{Present, Superblocks, inspect_file};
+use crate::superblock_file::{FileContent, Superblocks, inspect_file};
 use crate::{EngineError, Sealed};
 
 /// What a listed file is.
@@ -226,10 +226,10 @@ impl Entry {
 /// What stands in a superblock, and what is wrong with it.
 fn open(file: &RawFile, with: &Look) -> Result<(Kind, Option<Sealed>, Option<String>), EngineError> {
     let (bytes, superblock) = match inspect_file(file) {
-        Ok(Present::Sealed { bytes, superblock }) => (bytes, superblock),
-        Ok(Present::Plain) => return Ok((Kind::Plain, None, None)),
-        Ok(Present::Empty) => return Ok((Kind::Empty, None, None)),
-        Ok(Present::Foreign) => return Ok((Kind::Foreign, None, None)),
+        Ok(FileContent::Sealed { bytes, superblock }) => (bytes, superblock),
+        Ok(FileContent::Plain) => return Ok((Kind::Plain, None, None)),
+        Ok(FileContent::Empty) => return Ok((Kind::Empty, None, None)),
+        Ok(FileContent::Foreign) => return Ok((Kind::Foreign, None, None)),
         Err(EngineError::Key(error)) => {
             let is_later = matches!(error, KeyError::UnsupportedVersion { .. });
             let kind = if is_later { Kind::Sealed } else { Kind::Damaged };

@@ -20,7 +20,7 @@ use selenite_vfs::session::Nonces;
 
 use super::done_runs::{DoneRun, RunDigest, Trailers};
 use super::syncer::Syncer;
-use super::{Work, bug};
+use super::{OfflineCopy, bug};
 use crate::{
     EngineError,
     error::io_error,
@@ -31,7 +31,7 @@ use crate::{
 
 /// A copy on its way.
 pub struct Copier<'a> {
-    work: &'a Work<'a>,
+    work: &'a OfflineCopy<'a>,
     target: (&'a dyn WriteAt, &'a Path),
     earlier: &'a HashMap<u64, RunDigest>,
     syncer: &'a Syncer<'a>,
@@ -65,7 +65,7 @@ struct Run {
 impl<'a> Copier<'a> {
     /// Copies to `target`, but for what `earlier` knows as done.
     pub fn new(
-        work: &'a Work<'a>,
+        work: &'a OfflineCopy<'a>,
         target: (&'a dyn WriteAt, &'a Path),
         earlier: &'a HashMap<u64, RunDigest>,
         syncer: &'a Syncer<'a>,

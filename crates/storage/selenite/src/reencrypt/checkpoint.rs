@@ -1,6 +1,6 @@
 //! SQLite's checkpoints, and what they say (sqlite.org/pragma.html#pragma_wal_checkpoint).
 
-use super::Work;
+use super::ReencryptionJob;
 use crate::EngineError;
 
 /// What a checkpoint came to.
@@ -19,7 +19,7 @@ impl Checkpoint {
     ///
     /// # Errors
     /// What SQLite and the VFS say.
-    pub fn passive(work: &Work<'_>) -> Result<Self, EngineError> {
+    pub fn passive(work: &ReencryptionJob<'_>) -> Result<Self, EngineError> {
         Self::run(work, "PRAGMA main.wal_checkpoint(PASSIVE)")
     }
 
@@ -27,11 +27,11 @@ impl Checkpoint {
     ///
     /// # Errors
     /// What SQLite and the VFS say.
-    pub fn truncate(work: &Work<'_>) -> Result<Self, EngineError> {
+    pub fn truncate(work: &ReencryptionJob<'_>) -> Result<Self, EngineError> {
         Self::run(work, "PRAGMA main.wal_checkpoint(TRUNCATE)")
     }
 
-    fn run(work: &Work<'_>, sql: &str) -> Result<Self, EngineError> {
+    fn run(work: &ReencryptionJob<'_>, sql: &str) -> Result<Self, EngineError> {
         let connection = work.database.connection();
         let answer = connection.query_row(sql, [], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, i64>(1)?, row.get::<_, i64>(2)?))

@@ -16,17 +16,17 @@ use selenite_vfs::error::VfsError;
 use selenite_vfs::planted::{Bug, is_planted};
 
 use super::checkpoint::Checkpoint;
-use super::{Work, pages};
+use super::{ReencryptionJob, pages};
 use crate::EngineError;
 use crate::database::Next;
 use crate::draft::beside;
 use crate::error::io_error;
 
 /// The end of an operation, and what is kept on its way.
-pub struct Finish<'a>(&'a Work<'a>);
+pub struct Finish<'a>(&'a ReencryptionJob<'a>);
 
 impl<'a> Finish<'a> {
-    pub fn new(work: &'a Work<'a>) -> Self {
+    pub fn new(work: &'a ReencryptionJob<'a>) -> Self {
         Self(work)
     }
 

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::pace::{Pace, Taken};
-use super::{Work, pause};
+use super::{ReencryptionJob, pause};
 use crate::lock_holders::holders;
 use crate::watch::Phase;
 use crate::{Database, EngineError};
@@ -50,19 +50,19 @@ impl Found {
 }
 
 /// Asks for the pages of another epoch, from `first` on.
-fn look(work: &Work<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
+fn look(work: &ReencryptionJob<'_>, first: u32, find_count: u32) -> Result<Found, EngineError> {
     let sql = format!("SELECT selenite_old_pages('main', {first}, {LOOK_COUNT}, {find_count})");
     let text = work.patiently(|| work.database.text(&sql))?;
     Found::parse(&text).ok_or_else(|| EngineError::usage(format!("selenite_old_pages answered {text}"), "report this"))
 }
 
 /// Whether any page of the file is of another epoch.
-pub fn any_is_old(work: &Work<'_>) -> Result<bool, EngineError> {
+pub fn any_is_old(work: &ReencryptionJob<'_>) -> Result<bool, EngineError> {
     Ok(first_old(work)?.is_some())
 }
 
 /// The first page of the file that is of another epoch.
-pub fn first_old(work: &Work<'_>) -> Result<Option<u32>, EngineError> {
+pub fn first_old(work: &ReencryptionJob<'_>) -> Result<Option<u32>, EngineError> {
     let mut next = 1;
     while next != 0 {
         let found = look(work, next, 1)?;
@@ -81,7 +81,7 @@ pub type SaveUpTo<'a> = &'a dyn Fn(u32) -> Result<(), EngineError>;
 pub struct Pages<'a> {
     /// As what it is reported.
     pub phase: Phase,
-    work: &'a Work<'a>,
+    work: &'a ReencryptionJob<'a>,
     /// Changes with every commit of someone else; nothing before it was read for the first time.
     version: Option<u64>,
     has_company_until: Option<Instant>,
@@ -90,7 +90,7 @@ pub struct Pages<'a> {
 }
 
 impl<'a> Pages<'a> {
-    pub fn new(work: &'a Work<'a>) -> Self {
+    pub fn new(work: &'a ReencryptionJob<'a>) -> Self {
         Self {
             phase: Phase::Sealing,
             work,
@@ -232,7 +232,7 @@ impl<'a> Pages<'a> {
     }
 }
 
-impl Work<'_> {
+impl ReencryptionJob<'_> {
     /// Reads, however long others are in the way: in rollback mode a committing writer is.
     pub fn patiently<T>(&self, mut read: impl FnMut() -> Result<T, EngineError>) -> Result<T, EngineError> {
         loop {

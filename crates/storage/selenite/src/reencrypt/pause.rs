@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::Work;
+use super::ReencryptionJob;
 use crate::draft::beside;
 use crate::error::io_error;
 use crate::storage::Storage;
@@ -52,7 +52,7 @@ pub fn is_paused(storage: &dyn Storage, path: &Path) -> bool {
 }
 
 /// Rests as long as that is asked for.
-pub fn wait(work: &Work<'_>) -> Result<(), EngineError> {
+pub fn wait(work: &ReencryptionJob<'_>) -> Result<(), EngineError> {
     while is_paused(work.storage, work.path) {
         work.wait("paused", PAUSE)?;
     }

@@ -20,7 +20,7 @@ use crate::draft::{COMPANIONS, Draft, beside, folder_of, sync_folder};
 use crate::error::io_error;
 use crate::exclusive_source::ExclusiveSource;
 use crate::storage::{Attributes, Storage};
-use crate::superblock_file::{Present, inspect};
+use crate::superblock_file::{FileContent, inspect};
 use crate::{Access, Class, EngineError, extended};
 
 /// The place of a restored database.
@@ -164,9 +164,9 @@ fn lock(storage: &dyn Storage, path: &Path, access: &Access) -> Result<Locked, E
         present => present?,
     };
     let superblock = match present {
-        Present::Plain => None,
-        Present::Sealed { bytes, .. } => Some(bytes),
-        Present::Empty | Present::Foreign => {
+        FileContent::Plain => None,
+        FileContent::Sealed { bytes, .. } => Some(bytes),
+        FileContent::Empty | FileContent::Foreign => {
             let error = EngineError::NotEncrypted {
                 path: path.to_owned(),
                 what: "not a database",

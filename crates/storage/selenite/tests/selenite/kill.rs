@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use selenite::storage::Disk;
-use selenite::{Cell, Encrypt, Present, Target, Watch, decrypt, encrypt, inspect, verify};
+use selenite::{Cell, Encrypt, FileContent, Target, Watch, decrypt, encrypt, inspect, verify};
 use selenite_testing::own_process::test_command;
 
 use crate::pausing::{Pausing, Steps, watch};
@@ -128,9 +128,9 @@ fn prepare(bench: &Bench, is_encryption: bool, mode: &str) -> (std::path::PathBu
 fn check(bench: &Bench, path: &Path, rows: &[Vec<Cell>], said: &str) {
     let access = bench.access();
     let is_sealed = match inspect(&Disk, path).unwrap() {
-        Present::Sealed { .. } => true,
-        Present::Plain => false,
-        Present::Empty | Present::Foreign => panic!("{said}: no database"),
+        FileContent::Sealed { .. } => true,
+        FileContent::Plain => false,
+        FileContent::Empty | FileContent::Foreign => panic!("{said}: no database"),
     };
     if is_sealed {
         assert_eq!(query(path, &access, DUMP).unwrap(), rows, "{said}");

@@ -27,13 +27,13 @@ pub struct PoolHandle {
     view_no: u64,
     /// The superblock's generation.
     keys: u64,
-    present: Present,
+    present: TransactionShare,
     /// Whether the file counts it among the users of the log.
     uses_log: bool,
 }
 
 #[derive(Default)]
-enum Present {
+enum TransactionShare {
     /// Not looked at yet.
     #[default]
     Unknown,
@@ -45,7 +45,7 @@ enum Present {
 impl PoolHandle {
     /// Enforces `generation-per-transaction`.
     pub fn forget(&mut self) {
-        self.present = Present::Unknown;
+        self.present = TransactionShare::Unknown;
     }
 
     /// The log is no longer used: its index was unmapped.
@@ -80,10 +80,10 @@ impl MainFile {
         if number == PageNo(1) {
             return false;
         }
-        if matches!(self.pool_handle.present, Present::Unknown) {
+        if matches!(self.pool_handle.present, TransactionShare::Unknown) {
             self.find_share(geometry);
         }
-        let Present::On(share) = &self.pool_handle.present else {
+        let TransactionShare::On(share) = &self.pool_handle.present else {
             return false;
         };
         let hit = share.read(number.0, out);
@@ -93,7 +93,7 @@ impl MainFile {
 
     /// Offers a page that was read for SQLite to the pool.
     pub(super) fn offer(&self, number: PageNo, bytes: &[u8], is_of_scan: bool) {
-        if let Present::On(share) = &self.pool_handle.present
+        if let TransactionShare::On(share) = &self.pool_handle.present
             && number != PageNo(1)
         {
             share.offer(number.0, bytes, is_of_scan);
@@ -105,8 +105,8 @@ impl MainFile {
         let is_reader = self.read_lock.is_held() && (self.read_lock.has_shm() || self.level() == LockLevel::SHARED);
         if is_reader {
             self.pool_handle.present = match self.share(geometry) {
-                Some(share) => Present::On(share),
-                None => Present::Off,
+                Some(share) => TransactionShare::On(share),
+                None => TransactionShare::Off,
             };
         }
     }

@@ -11,7 +11,7 @@ use crate::atomics::{AtomicU8, AtomicU64, AtomicUsize, Ordering};
 
 /// A page of one of the files.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct PageKey {
+pub struct PageAddress {
     /// The file's number in the pool.
     pub file: u32,
     /// The page's number in the file, never 0.
@@ -57,24 +57,24 @@ impl Filter {
     }
 
     /// Enforces `present-has-a-count`.
-    pub fn may_hold(&self, key: PageKey) -> bool {
+    pub fn may_hold(&self, key: PageAddress) -> bool {
         self.count(key).load(Ordering::Relaxed) != 0
     }
 
     /// A page was put in. The caller holds its shard's lock, here and below.
-    pub fn enter(&self, key: PageKey) {
+    pub fn enter(&self, key: PageAddress) {
         let up = |count: u8| (count != u8::MAX).then(|| count + 1);
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, up);
     }
 
     /// A page was taken out. A count that was too high once stays so.
-    pub fn leave(&self, key: PageKey) {
+    pub fn leave(&self, key: PageAddress) {
         let down = |count: u8| (count != u8::MAX).then(|| count.saturating_sub(1));
         let _ = self.count(key).fetch_update(Ordering::Relaxed, Ordering::Relaxed, down);
     }
 
     /// Marks a page as read, and says whether it was read before (recent-reads-known).
-    pub fn note(&self, key: PageKey) -> bool {
+    pub fn note(&self, key: PageAddress) -> bool {
         let turn = self.turn.load(Ordering::Relaxed);
         let (newer, older) = (&self.seen[turn % 2], &self.seen[(turn + 1) % 2]);
         let index = spread(key) % (newer.len() * 64);
@@ -95,13 +95,13 @@ impl Filter {
         known
     }
 
-    fn count(&self, key: PageKey) -> &AtomicU8 {
+    fn count(&self, key: PageAddress) -> &AtomicU8 {
         &self.held[spread(key) % self.held.len()]
     }
 }
 
 /// Neighbours stay neighbours: a scan goes through the counts as it goes through the file.
-fn spread(key: PageKey) -> usize {
+fn spread(key: PageAddress) -> usize {
     let place = key.page.wrapping_add(key.file.wrapping_mul(0x9e37_79b1));
     usize::try_from(place).unwrap_or(0)
 }
@@ -111,8 +111,8 @@ fn spread(key: PageKey) -> usize {
 mod tests {
     use super::*;
 
-    fn key(page: u32) -> PageKey {
-        PageKey { file: 3, page }
+    fn key(page: u32) -> PageAddress {
+        PageAddress { file: 3, page }
     }
 
     #[test]

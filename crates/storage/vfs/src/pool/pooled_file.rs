@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::filter::PageKey;
+use super::filter::PageAddress;
 use super::label::Label;
 use super::tables::Tables;
 use super::{Pool, lock};
@@ -16,7 +16,7 @@ use crate::atomics::{AtomicU64, AtomicUsize, Mutex, Ordering};
 pub struct PooledFile {
     pool: Arc<Pool>,
     number: u32,
-    present: Mutex<Present>,
+    present: Mutex<CurrentGeneration>,
     /// Connections that have the WAL index mapped: a log is another one once the last of them has gone.
     log_users: AtomicUsize,
     /// The present generation, to be looked at without the lock.
@@ -24,7 +24,7 @@ pub struct PooledFile {
 }
 
 #[derive(Default)]
-struct Present {
+struct CurrentGeneration {
     label: Option<Label>,
     /// 0 before the first.
     generation: u64,
@@ -115,8 +115,8 @@ impl Share {
         self.file.pool.is_own_process()
     }
 
-    fn key(&self, page: u32) -> PageKey {
-        PageKey {
+    fn key(&self, page: u32) -> PageAddress {
+        PageAddress {
             file: self.file.number,
             page,
         }

@@ -7,7 +7,7 @@
 
 use std::hint::black_box;
 
-use super::filter::{Filter, PageKey};
+use super::filter::{Filter, PageAddress};
 use crate::ffi::Part;
 
 /// Which slot a page may be put into.
@@ -37,7 +37,7 @@ pub struct Shard {
 
 #[derive(Clone, Copy)]
 struct Slot {
-    key: PageKey,
+    key: PageAddress,
     generation: u64,
     /// How many rounds of the hand it survives.
     lives: u8,
@@ -101,7 +101,7 @@ impl Shard {
     }
 
     /// Copies a page, if it is here in that generation, and says whether it is.
-    pub fn read(&mut self, key: PageKey, generation: u64, out: &mut [u8]) -> bool {
+    pub fn read(&mut self, key: PageAddress, generation: u64, out: &mut [u8]) -> bool {
         let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
         };
@@ -115,7 +115,7 @@ impl Shard {
     }
 
     /// Puts a page in the place of an older generation of it that is here, and says whether the page is here.
-    pub fn renew(&mut self, key: PageKey, generation: u64, bytes: &[u8]) -> bool {
+    pub fn renew(&mut self, key: PageAddress, generation: u64, bytes: &[u8]) -> bool {
         let Some(place) = self.find(key).map(|entry| self.slot_at(entry)) else {
             return false;
         };
@@ -127,7 +127,7 @@ impl Shard {
     }
 
     /// Puts a page in that is not here, if there is room of that kind, and says whether there was.
-    pub fn put(&mut self, key: PageKey, generation: u64, bytes: &[u8], room: Room, filter: &Filter) -> bool {
+    pub fn put(&mut self, key: PageAddress, generation: u64, bytes: &[u8], room: Room, filter: &Filter) -> bool {
         let vacant = self.vacant.pop().map(to_usize);
         let place = match (vacant, room) {
             (Some(place), _) => Some(place),
@@ -230,7 +230,7 @@ impl Shard {
         self.index[gap] = 0;
     }
 
-    fn find(&self, key: PageKey) -> Option<usize> {
+    fn find(&self, key: PageAddress) -> Option<usize> {
         let mut entry = self.home(key);
         loop {
             let listed = self.index[entry];
@@ -249,7 +249,7 @@ impl Shard {
     }
 
     /// Numbers of pages are no secret and no one chooses them to collide: one multiplication (Knuth, 6.4) does.
-    fn home(&self, key: PageKey) -> usize {
+    fn home(&self, key: PageAddress) -> usize {
         let mixed = (u64::from(key.file).rotate_left(40) ^ u64::from(key.page)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         usize::try_from(mixed >> 32).unwrap_or(0) & (self.index.len() - 1)
     }
@@ -276,7 +276,7 @@ impl Shard {
 
 impl Slot {
     const NONE: Self = Self {
-        key: PageKey { file: 0, page: 0 },
+        key: PageAddress { file: 0, page: 0 },
         generation: 0,
         lives: 0,
     };

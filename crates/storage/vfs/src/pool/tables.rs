@@ -14,7 +14,7 @@
 
 use std::sync::{Arc, OnceLock, TryLockError};
 
-use super::filter::{Filter, PageKey};
+use super::filter::{Filter, PageAddress};
 use super::lock;
 use super::shard::{Room, Shard};
 use crate::atomics::{AtomicBool, AtomicUsize, Mutex, MutexGuard, Ordering};
@@ -85,7 +85,7 @@ impl Tables {
     }
 
     /// Copies a page, if it is here in that generation, and says whether it is.
-    pub fn read(&self, key: PageKey, generation: u64, out: &mut [u8]) -> bool {
+    pub fn read(&self, key: PageAddress, generation: u64, out: &mut [u8]) -> bool {
         self.filter.may_hold(key)
             && self
                 .class(out.len())
@@ -93,7 +93,7 @@ impl Tables {
     }
 
     /// Takes in a page that is not here in that generation, if it is worth it and there is room.
-    pub fn offer(&self, key: PageKey, generation: u64, bytes: &[u8], is_of_scan: bool) {
+    pub fn offer(&self, key: PageAddress, generation: u64, bytes: &[u8], is_of_scan: bool) {
         let is_known = self.filter.note(key);
         if !is_known && !self.filter.may_hold(key) {
             return;
@@ -290,7 +290,7 @@ impl Class {
         (CHUNK_SIZE / SHARD_COUNT / page_bytes, most)
     }
 
-    fn shard(&self, key: PageKey) -> MutexGuard<'_, Shard> {
+    fn shard(&self, key: PageAddress) -> MutexGuard<'_, Shard> {
         // Neighbours lie in different shards: scans side by side do not meet.
         let index = key.page.wrapping_add(key.file) % SHARD_COUNT_U32;
         lock(&self.shards[usize::try_from(index).unwrap_or(0)])

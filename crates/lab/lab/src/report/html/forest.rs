@@ -1,4 +1,4 @@
-//! Estimates with their intervals, a row each, in one or two panels that share the rows.
+//! A forest plot: estimates with their intervals (whiskers), a row each, in one or two panels that share the rows.
 
 use std::fmt::Write;
 

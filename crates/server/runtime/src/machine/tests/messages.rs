@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn told(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
+fn messages_of(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
     let mut bench = Bench::new();
     bench.run(text);
     let messages = bench.host.told.into_iter().filter_map(|told| {
@@ -24,7 +24,7 @@ fn told(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
 
 #[test]
 fn print_tells_a_text_of_number_and_severity_0() {
-    assert_eq!(told("\nPRINT 'a' + N'b'"), [(0, 0, 1, 2, "ab".to_owned())]);
+    assert_eq!(messages_of("\nPRINT 'a' + N'b'"), [(0, 0, 1, 2, "ab".to_owned())]);
     assert_eq!(printed("PRINT 1 + 2"), ["print 3"]);
 }
 
@@ -37,7 +37,7 @@ fn print_of_null_or_nothing_is_a_blank() {
 /// PRINT: 8,000 characters, or 4,000 of Unicode.
 #[test]
 fn print_cuts_what_is_too_long() {
-    let length = |text: &str| told(text)[0].4.len();
+    let length = |text: &str| messages_of(text)[0].4.len();
     assert_eq!(length("PRINT REPLICATE(CAST('a' AS varchar(max)), 9000)"), 8000);
     assert_eq!(length("PRINT REPLICATE(CAST(N'a' AS nvarchar(max)), 9000)"), 4000);
 }
@@ -51,7 +51,7 @@ fn print_knows_no_columns() {
 #[test]
 fn raiserror_puts_its_arguments_into_the_text() {
     assert_eq!(
-        told("DECLARE @n int = 5 RAISERROR(N'This is message %s %d.', 10, 3, N'number', @n)"),
+        messages_of("DECLARE @n int = 5 RAISERROR(N'This is message %s %d.', 10, 3, N'number', @n)"),
         [(50000, 10, 3, 1, "This is message number 5.".to_owned())]
     );
 }
@@ -59,14 +59,17 @@ fn raiserror_puts_its_arguments_into_the_text() {
 /// RAISERROR: a severity below 0 is 0, above 25 is 25; a state below 0 is 1.
 #[test]
 fn raiserror_bounds_severity_and_state() {
-    assert_eq!(told("RAISERROR('x', -5, -7)")[0], (50000, 0, 1, 1, "x".to_owned()));
-    assert_eq!(told("RAISERROR('x', 16, 300)")[0].2, 255);
+    assert_eq!(
+        messages_of("RAISERROR('x', -5, -7)")[0],
+        (50000, 0, 1, 1, "x".to_owned())
+    );
+    assert_eq!(messages_of("RAISERROR('x', 16, 300)")[0].2, 255);
 }
 
 #[test]
 fn raiserror_above_18_needs_with_log() {
-    assert_eq!(told("RAISERROR('x', 19, 1)")[0].0, 2754);
-    assert_eq!(told("RAISERROR('x', 19, 1) WITH LOG")[0].1, 19);
+    assert_eq!(messages_of("RAISERROR('x', 19, 1)")[0].0, 2754);
+    assert_eq!(messages_of("RAISERROR('x', 19, 1) WITH LOG")[0].1, 19);
 }
 
 #[test]
@@ -87,11 +90,11 @@ fn raiserror_with_log_is_for_administrators() {
 #[test]
 fn raiserror_with_a_number_is_refused() {
     assert_eq!(
-        told("RAISERROR(12999, 16, 1)")[0].4,
+        messages_of("RAISERROR(12999, 16, 1)")[0].4,
         "Error number 12999 is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000."
     );
-    assert_eq!(told("RAISERROR(50000, 16, 1)")[0].0, 2732);
-    assert_eq!(told("RAISERROR(50005, 16, 1)")[0].0, 18054);
+    assert_eq!(messages_of("RAISERROR(50000, 16, 1)")[0].0, 2732);
+    assert_eq!(messages_of("RAISERROR(50005, 16, 1)")[0].0, 18054);
 }
 
 #[test]
@@ -111,7 +114,7 @@ fn raiserror_with_nowait_reaches_the_client_at_once() {
 
 #[test]
 fn raiserror_refuses_types_that_no_place_takes() {
-    let error = told("DECLARE @d datetime RAISERROR('%s', 16, 1, @d)").remove(0);
+    let error = messages_of("DECLARE @d datetime RAISERROR('%s', 16, 1, @d)").remove(0);
     assert_eq!(
         (error.0, error.4.as_str()),
         (
@@ -120,24 +123,24 @@ fn raiserror_refuses_types_that_no_place_takes() {
         )
     );
     let many = ", 1".repeat(21);
-    assert_eq!(told(&format!("RAISERROR('x', 16, 1{many})"))[0].0, 2747);
+    assert_eq!(messages_of(&format!("RAISERROR('x', 16, 1{many})"))[0].0, 2747);
 }
 
 #[test]
 fn raiserror_checks_places_when_it_runs() {
-    assert_eq!(told("RAISERROR('%d', 16, 1, 'a')")[0].0, 2786);
-    assert_eq!(told("RAISERROR('50% z', 16, 1)")[0].0, 2787);
+    assert_eq!(messages_of("RAISERROR('%d', 16, 1, 'a')")[0].0, 2786);
+    assert_eq!(messages_of("RAISERROR('50% z', 16, 1)")[0].0, 2787);
 }
 
 /// THROW: severity 16 always; the number is not below 50000.
 #[test]
 fn throw_tells_number_text_and_state() {
     assert_eq!(
-        told("\nTHROW 51000, 'The record does not exist.', 7"),
+        messages_of("\nTHROW 51000, 'The record does not exist.', 7"),
         [(51000, 16, 7, 2, "The record does not exist.".to_owned())]
     );
     assert_eq!(
-        told("THROW 49999, 'x', 1")[0].4,
+        messages_of("THROW 49999, 'x', 1")[0].4,
         "Error number 49999 in the THROW statement is outside the valid range. Specify an error number in the valid \
          range of 50000 to 2147483647."
     );
@@ -147,7 +150,7 @@ fn throw_tells_number_text_and_state() {
 #[test]
 fn throw_takes_variables() {
     assert_eq!(
-        told("DECLARE @n int = 50001, @m nvarchar(99) = '15%% of %d', @s int = 3; THROW @n, @m, @s"),
+        messages_of("DECLARE @n int = 50001, @m nvarchar(99) = '15%% of %d', @s int = 3; THROW @n, @m, @s"),
         [(50001, 16, 3, 1, "15% of %d".to_owned())]
     );
 }

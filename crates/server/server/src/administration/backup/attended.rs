@@ -8,7 +8,7 @@ use std::time::Duration;
 use selenite::{EngineError, Observer, Progress, Watch};
 use selenite_runtime::machine::Stop;
 
-use super::{Ended, tell};
+use super::{Ended, send_information};
 use crate::execution_context::ExecutionContext;
 
 /// What the engine answered, or that no one waits for it any more.
@@ -116,7 +116,7 @@ impl Steps {
             return Ok(());
         }
         self.told = reached;
-        tell(3211, &format!("{reached} percent processed."), told)
+        send_information(3211, &format!("{reached} percent processed."), told)
     }
 }
 

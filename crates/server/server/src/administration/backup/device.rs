@@ -14,7 +14,7 @@ use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, T
 use selenite_compiler::PlanError;
 use selenite_tsql::ast::{BackupDevice, DeviceKind};
 
-use super::{Refused, Words, trouble};
+use super::{Refused, Words, tsql_error};
 
 /// A device.
 pub(crate) struct Device {
@@ -41,12 +41,12 @@ impl Device {
             DeviceKind::Url => return Err(PlanError::unsupported("TO or FROM URL").into()),
             DeviceKind::Logical => {
                 let name = logical_name(&device.path, words)?;
-                return Err(Refused::because(trouble::no_logical_device(&name)).into());
+                return Err(Refused::because(backup_error::no_logical_device(&name)).into());
             }
         }
         let name = words.text(&device.path)?.unwrap_or_default();
         if name.is_empty() {
-            return Err(Refused::because(trouble::no_device_name()).into());
+            return Err(Refused::because(backup_error::no_device_name()).into());
         }
         if is_nowhere(&name) {
             return Ok(Self {
@@ -57,7 +57,7 @@ impl Device {
         }
         let Some(path) = place(&name, data_folder) else {
             let denied = io::Error::from_raw_os_error(rustix::io::Errno::ACCESS.raw_os_error());
-            return Err(Refused::because(trouble::device_not_opened(&name, &denied)).into());
+            return Err(Refused::because(backup_error::device_not_opened(&name, &denied)).into());
         };
         Ok(Self {
             name,
@@ -75,7 +75,7 @@ impl Device {
             // What went nowhere is not there.
             return Ok((Vec::new(), Vec::new()));
         };
-        let not_opened = |error: &io::Error| Refused::because(trouble::device_not_opened(&self.name, error));
+        let not_opened = |error: &io::Error| Refused::because(backup_error::device_not_opened(&self.name, error));
         let is_empty = match std::fs::read_dir(path) {
             Ok(mut entries) => entries.next().is_none(),
             Err(error) if error.kind() == io::ErrorKind::NotFound && may_be_none => {
@@ -84,9 +84,9 @@ impl Device {
             Err(error) => return Err(not_opened(&error)),
         };
         let catalog = Catalog::list(self.destination.as_ref(), None)
-            .map_err(|error| Refused::because(trouble::of_store(&self.name, &error)))?;
+            .map_err(|error| Refused::because(backup_error::of_store(&self.name, &error)))?;
         if catalog.entries.is_empty() && !is_empty {
-            return Err(Refused::because(trouble::no_medium(&self.name)));
+            return Err(Refused::because(backup_error::no_medium(&self.name)));
         }
         let (mut finished, others): (Vec<Entry>, Vec<Entry>) =
             catalog.entries.into_iter().partition(|entry| entry.is_finished);
@@ -101,10 +101,10 @@ impl Device {
     pub fn set(&self, number: usize) -> Result<Entry, Refused> {
         let (sets, _) = self.sets(false)?;
         if sets.is_empty() {
-            return Err(Refused::because(trouble::empty_medium(&self.name)));
+            return Err(Refused::because(backup_error::empty_medium(&self.name)));
         }
         let found = number.checked_sub(1).and_then(|index| sets.get(index).cloned());
-        found.ok_or_else(|| Refused::because(trouble::no_such_set(number, &self.name)))
+        found.ok_or_else(|| Refused::because(backup_error::no_such_set(number, &self.name)))
     }
 }
 

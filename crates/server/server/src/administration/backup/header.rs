@@ -15,7 +15,7 @@ use selenite_types::{DataType, Decimal, Guid, Moment, Value, Width};
 use super::device::Device;
 use super::making::reading_access;
 use super::option::RestoreOptions;
-use super::{Ended, Refused, Words, trouble};
+use super::{Ended, Refused, Words, backup_error};
 use crate::administration::Administration;
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
@@ -55,7 +55,7 @@ impl Administration<'_, '_> {
     ) -> Result<Affected, Ended> {
         let (options, device, sets) = self.sets(restore, words)?;
         let set = sets.into_iter().find(|set| set.position == options.file);
-        let set = set.ok_or_else(|| Refused::because(trouble::no_such_set(options.file, &device.name)))?;
+        let set = set.ok_or_else(|| Refused::because(backup_error::no_such_set(options.file, &device.name)))?;
         let folder = self.session.instance.data_folder().to_owned();
         let file = set
             .noted
@@ -106,11 +106,11 @@ impl Administration<'_, '_> {
         let device = Device::of(&restore.devices, words, instance.data_folder())?;
         let (entries, _) = device.sets(false)?;
         if entries.is_empty() {
-            return Err(Refused::because(trouble::empty_medium(&device.name)).into());
+            return Err(Refused::because(backup_error::empty_medium(&device.name)).into());
         }
         let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let listing = backups::list(device.destination.as_ref(), &access, None, &Watch::none());
-        let listing = listing.map_err(|error| Refused::because(trouble::of_engine(&device.name, &error)))?;
+        let listing = listing.map_err(|error| Refused::because(backup_error::of_engine(&device.name, &error)))?;
         let mut archives = listing.archives;
         let mut sets = Vec::with_capacity(entries.len());
         for (index, entry) in entries.into_iter().enumerate() {

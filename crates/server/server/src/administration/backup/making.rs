@@ -15,7 +15,7 @@ use selenite_tsql::ast;
 use super::attended::{Answer, Steps, attend};
 use super::device::Device;
 use super::option::BackupOptions;
-use super::{Ended, Refused, Words, tell, trouble};
+use super::{Ended, Refused, Words, backup_error, send_information};
 use crate::Instance;
 use crate::administration::Administration;
 use crate::administration::encryption::held_certificates;
@@ -34,7 +34,7 @@ impl Administration<'_, '_> {
         let options = BackupOptions::read(&backup.options, words)?;
         let name = words.name(&backup.database)?;
         if self.transactions.is_in_transaction() {
-            return Err(Refused::because(trouble::in_transaction()).into());
+            return Err(Refused::because(backup_error::in_transaction()).into());
         }
         let (record, path) = self.backed_up(&name)?;
         let instance = self.session.instance;
@@ -63,8 +63,8 @@ impl Administration<'_, '_> {
                 device.clean(&sets, &others);
                 let is_without_base = options.differential && matches!(error, EngineError::Usage { .. });
                 return Err(Refused::because(match is_without_base {
-                    true => trouble::no_base(&record.name),
-                    false => trouble::of_engine(&device.name, &error),
+                    true => backup_error::no_base(&record.name),
+                    false => backup_error::of_engine(&device.name, &error),
                 })
                 .into());
             }
@@ -81,7 +81,7 @@ impl Administration<'_, '_> {
             self.note_backup(&record, (&report, started.1), &options, path)
                 .map_err(Refused::because)?;
         }
-        tell_processed(
+        send_processed(
             &Processed {
                 what: "BACKUP DATABASE",
                 database: &record.name,
@@ -101,7 +101,7 @@ impl Administration<'_, '_> {
         let instance = self.session.instance;
         let directory = self.registry.directory(instance).map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
-        let record = found.ok_or_else(|| Refused::because(trouble::unknown_database(name)))?;
+        let record = found.ok_or_else(|| Refused::because(backup_error::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
             return Err(Refused::because(PlanError::new(3147, selenite_compiler::Ends::Statement, text)).into());
@@ -155,7 +155,7 @@ impl Device {
         // What rests on another goes before it.
         for entry in sets.iter().rev().chain(others) {
             let removed = remove_archive(self.destination.as_ref(), entry.database_id, &entry.name, &mut |_| ());
-            removed.map_err(|error| trouble::of_store(&self.name, &error))?;
+            removed.map_err(|error| backup_error::of_store(&self.name, &error))?;
         }
         Ok(())
     }
@@ -190,7 +190,7 @@ pub(crate) struct Processed<'a> {
 }
 
 /// 4035, the last 3211, 3014.
-pub(crate) fn tell_processed(
+pub(crate) fn send_processed(
     done: &Processed<'_>,
     (line, execution): (u32, &mut ExecutionContext<'_>),
 ) -> Result<(), Ended> {
@@ -202,7 +202,7 @@ pub(crate) fn tell_processed(
         ..
     } = done;
     let text = format!("Processed {page_count} pages for database '{database}', file '{database}' on file {position}.");
-    tell(4035, &text, (line, &mut *execution))?;
+    send_information(4035, &text, (line, &mut *execution))?;
     Steps::new(done.step.map(|_| 100)).reach(100, (line, &mut *execution))?;
     let millis = done.elapsed.as_millis().max(1);
     let bytes = u128::from(*page_count) * u128::from(done.page_size);
@@ -215,5 +215,5 @@ pub(crate) fn tell_processed(
         speed / 1000,
         speed % 1000,
     );
-    tell(3014, &text, (line, execution))
+    send_information(3014, &text, (line, execution))
 }

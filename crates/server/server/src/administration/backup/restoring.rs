@@ -6,7 +6,7 @@ use std::time::Instant;
 use selenite::backups::{self, Verify};
 use selenite::restore::{self, Restore, Which};
 use selenite::storage::Disk;
-use selenite::{EngineError, Present, Suite, inspect};
+use selenite::{EngineError, FileContent, Suite, inspect};
 use selenite_backup::{BackupError, Entry};
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_keyring::KeyError;
@@ -15,9 +15,9 @@ use selenite_tsql::ast;
 
 use super::attended::{Answer, attend};
 use super::device::Device;
-use super::making::{Processed, reading_access, tell_processed};
+use super::making::{Processed, reading_access, send_processed};
 use super::option::RestoreOptions;
-use super::{Ended, Refused, Words, tell, trouble};
+use super::{Ended, Refused, Words, backup_error, send_information};
 use crate::NewDatabases;
 use crate::administration::Administration;
 use crate::database::certificate_label::note_key;
@@ -38,7 +38,7 @@ impl Administration<'_, '_> {
         let name = restore.database.as_ref().map(|name| words.name(name)).transpose()?;
         let name = name.unwrap_or_default();
         if self.transactions.is_in_transaction() {
-            return Err(Refused::because(trouble::in_transaction()).into());
+            return Err(Refused::because(backup_error::in_transaction()).into());
         }
         let present = self.restored_over(&name, restore.devices.is_empty())?;
         let file_name = DatabaseName::new(&name).map_err(|error| Refused::because(of_master(&error)))?;
@@ -83,7 +83,7 @@ impl Administration<'_, '_> {
         let instance = self.session.instance;
         self.transactions.close(record.id);
         let closure = self.registry.close_for_restore(record.id);
-        let closure = closure.ok_or_else(|| Refused::because(trouble::in_use()))?;
+        let closure = closure.ok_or_else(|| Refused::because(backup_error::in_use()))?;
         let name = DatabaseName::new(&record.name).map_err(|error| Refused::because(of_master(&error)))?;
         let path = name.path(instance.data_folder());
         if !options.replaces && !is_new {
@@ -128,7 +128,7 @@ impl Administration<'_, '_> {
         let noted = noted.and_then(|()| master.settle_file(record.id, identity, is_encrypted));
         noted.map_err(|error| Refused::because(of_master(&error)))?;
         drop(closure);
-        tell_processed(
+        send_processed(
             &Processed {
                 what: "RESTORE DATABASE",
                 database: &record.name,
@@ -152,7 +152,7 @@ impl Administration<'_, '_> {
         let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
         let Some(record) = found else {
             return match is_without_device {
-                true => Err(Refused::because(trouble::unknown_database(name)).into()),
+                true => Err(Refused::because(backup_error::unknown_database(name)).into()),
                 false => Ok(None),
             };
         };
@@ -171,7 +171,7 @@ impl Administration<'_, '_> {
             return Err(error(3153, "The database is already fully recovered.").into());
         }
         if self.transactions.current == record.id {
-            return Err(Refused::because(trouble::in_use_by_this_session(&record.name)).into());
+            return Err(Refused::because(backup_error::in_use_by_this_session(&record.name)).into());
         }
         Ok(Some(record.clone()))
     }
@@ -219,7 +219,7 @@ impl Administration<'_, '_> {
         let verified = match answer {
             Answer::Done(Ok(verified)) => verified,
             Answer::Done(Err(error)) => {
-                return Err(Refused::because(trouble::of_engine(&device.name, &error)).into());
+                return Err(Refused::because(backup_error::of_engine(&device.name, &error)).into());
             }
             Answer::Stopped(stop) => return Err(stop.into()),
         };
@@ -240,7 +240,7 @@ impl Administration<'_, '_> {
             return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
         }
         let text = format!("The backup set on file {} is valid.", options.file);
-        tell(3262, &text, (line, execution))?;
+        send_information(3262, &text, (line, execution))?;
         Ok(Affected::Nothing)
     }
 }
@@ -250,14 +250,14 @@ fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended
     // A file that this process has open is told as in use: no one of this server has it.
     let present = inspect(&Disk, path);
     let is_same = match present {
-        Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
-        Ok(Present::Empty | Present::Plain | Present::Foreign) => false,
+        Ok(FileContent::Sealed { superblock, .. }) => superblock.database_id == set.database_id,
+        Ok(FileContent::Empty | FileContent::Plain | FileContent::Foreign) => false,
         Err(error) if error.class() == selenite::Class::Io && !path.exists() => true,
-        Err(error) => return Err(Refused::because(trouble::of_engine(name, &error)).into()),
+        Err(error) => return Err(Refused::because(backup_error::of_engine(name, &error)).into()),
     };
     match is_same {
         true => Ok(()),
-        false => Err(Refused::because(trouble::another_database(name)).into()),
+        false => Err(Refused::because(backup_error::another_database(name)).into()),
     }
 }
 
@@ -268,7 +268,7 @@ fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
         EngineError::Backup(BackupError::Key { .. }) | EngineError::Key(KeyError::WrongKey)
     );
     let missing = is_closed.then(|| missing_certificate(device, set)).flatten();
-    Refused::because(missing.unwrap_or_else(|| trouble::of_engine(&device.name, error)))
+    Refused::because(missing.unwrap_or_else(|| backup_error::of_engine(&device.name, error)))
 }
 
 /// 33111, of the first certificate that a backup names.

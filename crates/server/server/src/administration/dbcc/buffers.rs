@@ -5,7 +5,7 @@
 //! of the files, what is on disk already, as far as the system follows advice. Pages that a transaction has changed stay.
 
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 
 use super::Request;
 use super::argument::Argument;
@@ -24,7 +24,7 @@ impl Administration<'_, '_> {
         used.database
             .connection
             .query_row("SELECT selenite_drop_pages()", [], |_| Ok(()))
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
         Ok(Affected::Nothing)
     }
 

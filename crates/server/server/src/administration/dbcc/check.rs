@@ -13,17 +13,17 @@ use selenite::verify::{self, ServedReport};
 use selenite::{Class, Observer, Progress, Watch};
 use selenite_compiler::{Ends, PlanError, same_name};
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
 
 use super::argument::Argument;
 use super::finding::{Finding, Findings};
 use super::integrity::{self, Depth};
-use super::{Request, purity, tell_rows};
+use super::{Request, purity, send_rows};
 use crate::Interrupts;
 use crate::administration::Administration;
+use crate::database::database_connection::DatabaseConnection;
 use crate::database::expectation::access_to;
-use crate::database::open_database::OpenDatabase;
 use crate::database_error::of_master;
 use crate::execution_context::ExecutionContext;
 use crate::master::DatabaseRecord;
@@ -51,7 +51,7 @@ impl Administration<'_, '_> {
             "CHECKDB found {allocation} allocation errors and {consistency} consistency errors in database '{name}'."
         );
         findings.info(8989, summary);
-        request.tell_findings(&findings, record.id, execution)
+        request.send_findings(&findings, record.id, execution)
     }
 
     fn look_at(
@@ -69,7 +69,7 @@ impl Administration<'_, '_> {
             {
                 let looked = verify::served(&Disk, path, &access, &watch);
                 match looked {
-                    Ok(report) => tell_pages(&report, record, found),
+                    Ok(report) => note_bad_pages(&report, record, found),
                     Err(error) if error.class() == Class::Interrupted => return Ok(()),
                     Err(error) => {
                         let text = format!("The pages of database '{}' could not be checked: {error}.", record.name);
@@ -81,11 +81,11 @@ impl Administration<'_, '_> {
                 return Ok(());
             };
             let checked = integrity::check(connection, (depth, None), &record.name, found);
-            checked.map_err(|error| trouble(&error))?;
+            checked.map_err(|error| tsql_error(&error))?;
             let schema = database.schema(database.version()?)?;
-            purity::check(connection, &schema, None, found).map_err(|error| trouble(&error))?;
+            purity::check(connection, &schema, None, found).map_err(|error| tsql_error(&error))?;
             if found.is_good() {
-                for table in integrity::extents(connection, None).map_err(|error| trouble(&error))? {
+                for table in integrity::extents(connection, None).map_err(|error| tsql_error(&error))? {
                     found.info(2536, format!("DBCC results for '{}'.", table.name));
                     found.info(2593, extent_text(&table));
                 }
@@ -140,7 +140,7 @@ impl Administration<'_, '_> {
                 }
                 Ok(())
             })
-            .map_err(|error| trouble(&error))
+            .map_err(|error| tsql_error(&error))
         });
         execution.reply.poll()?;
         done?;
@@ -152,7 +152,7 @@ impl Administration<'_, '_> {
             );
             findings.info(8990, text);
         }
-        request.tell_findings(&findings, record.id, execution)
+        request.send_findings(&findings, record.id, execution)
     }
 
     /// The database that an argument names: the one in use where it is missing, NULL or 0.
@@ -185,7 +185,7 @@ impl Administration<'_, '_> {
     pub(super) fn with_connection<R>(
         &mut self,
         record: &DatabaseRecord,
-        body: impl FnOnce(&OpenDatabase) -> Result<R, PlanError>,
+        body: impl FnOnce(&DatabaseConnection) -> Result<R, PlanError>,
     ) -> Result<R, PlanError> {
         if let Some(used) = self.transactions.get(record.id) {
             return body(&used.database);
@@ -198,7 +198,7 @@ impl Administration<'_, '_> {
         let shared = self
             .registry
             .database(instance, &known.unwrap_or_else(|| record.clone()))?;
-        let database = OpenDatabase::connect(shared, instance, self.session.interrupts.clone())?;
+        let database = DatabaseConnection::connect(shared, instance, self.session.interrupts.clone())?;
         database.keep_log_on_close()?;
         body(&database)
     }
@@ -220,7 +220,7 @@ impl Request {
         }
     }
 
-    fn tell_findings(
+    fn send_findings(
         &self,
         findings: &Findings,
         database_id: i32,
@@ -234,10 +234,10 @@ impl Request {
         let told: Vec<&Finding> = told.filter(is_told).collect();
         if self.options.table_results {
             let rows: Vec<_> = told.iter().map(|finding| row(finding, database_id)).collect();
-            return tell_rows(COLUMNS, &rows, execution);
+            return send_rows(COLUMNS, &rows, execution);
         }
         for finding in told {
-            self.tell((finding.number, finding.severity, 1), &finding.text, execution)?;
+            self.send((finding.number, finding.severity, 1), &finding.text, execution)?;
         }
         Ok(Affected::Nothing)
     }
@@ -251,7 +251,7 @@ fn has_our_layout(connection: &rusqlite::Connection) -> bool {
 }
 
 /// 824, as reading the page would be, but for its severity: the session goes on.
-fn tell_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
+fn note_bad_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
     for bad in &report.bad {
         let place = match bad.page_no {
             0 => String::new(),

@@ -5,7 +5,7 @@ use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
 use super::argument::Argument;
-use super::{Request, tell_rows};
+use super::{Request, send_rows};
 use crate::administration::Administration;
 use crate::execution_context::ExecutionContext;
 
@@ -32,7 +32,7 @@ impl Administration<'_, '_> {
             }
             None => vec![Value::Text("No Event".into()), Value::Null, Value::Null],
         };
-        tell_rows(COLUMNS, &[row], execution)
+        send_rows(COLUMNS, &[row], execution)
     }
 }
 

@@ -4,12 +4,12 @@ use std::path::Path;
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
 
-use super::{Request, tell_rows};
+use super::{Request, send_rows};
 use crate::administration::Administration;
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 use crate::execution_context::ExecutionContext;
 use crate::system_views::real;
 
@@ -63,20 +63,20 @@ impl Administration<'_, '_> {
                 continue;
             }
             let interrupts = self.session.interrupts.clone();
-            let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
+            let Ok(database) = DatabaseConnection::connect(shared, instance, interrupts) else {
                 // One that can't be opened has a log that no one can look into.
                 rows.push(row(&record.name, log_size(&path), None));
                 continue;
             };
             database.keep_log_on_close()?;
-            let used = used_bytes(&database).map_err(|error| trouble(&error))?;
+            let used = used_bytes(&database).map_err(|error| tsql_error(&error))?;
             rows.push(row(&record.name, log_size(&path), Some(used)));
         }
-        tell_rows(COLUMNS, &rows, execution)
+        send_rows(COLUMNS, &rows, execution)
     }
 }
 
-impl OpenDatabase {
+impl DatabaseConnection {
     /// Leaves the log as it is if this is the last connection to be closed: it only came to look.
     ///
     /// # Errors
@@ -98,7 +98,7 @@ fn log_size(path: &Path) -> u64 {
 }
 
 /// Bytes of frames that no checkpoint has copied yet. It copies none itself (sqlite.org/pragma.html#pragma_wal_checkpoint).
-fn used_bytes(database: &OpenDatabase) -> rusqlite::Result<u64> {
+fn used_bytes(database: &DatabaseConnection) -> rusqlite::Result<u64> {
     let connection = &database.connection;
     let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
     let (all, copied) = connection.query_row("PRAGMA wal_checkpoint(NOOP)", [], |row| {

@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, DateFormat, Moment, Value, Width, convert};
 
-use super::{Request, tell_rows};
+use super::{Request, send_rows};
 use crate::SessionEntry;
 use crate::administration::Administration;
 use crate::execution_context::ExecutionContext;
@@ -44,7 +44,7 @@ impl Administration<'_, '_> {
                 .iter()
                 .map(|(name, value)| vec![Value::Text((*name).into()), Value::Text(value.as_str().into())])
                 .collect();
-            return tell_rows(COLUMNS, &rows, execution);
+            return send_rows(COLUMNS, &rows, execution);
         }
         let mut text = format!(
             "Transaction information for database '{}'.\n\nOldest active transaction:",

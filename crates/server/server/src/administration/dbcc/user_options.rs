@@ -4,10 +4,10 @@ use selenite_runtime::machine::{Affected, Failure};
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::{DataType, Value, Width};
 
-use super::{Request, tell_rows};
+use super::{Request, send_rows};
 use crate::execution_context::ExecutionContext;
 
-pub(crate) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
+pub(crate) fn send(request: &Request, execution: &mut ExecutionContext<'_>) -> Result<Affected, Failure> {
     if !request.arguments.is_empty() {
         return Err(request.incorrect());
     }
@@ -30,7 +30,7 @@ pub(crate) fn tell(request: &Request, execution: &mut ExecutionContext<'_>) -> R
     options.push(("isolation level", isolation(execution.state.isolation).to_owned()));
     let row = |(name, value): &(&str, String)| vec![Value::Text((*name).into()), Value::Text(value.as_str().into())];
     let rows: Vec<_> = options.iter().map(row).collect();
-    tell_rows(COLUMNS, &rows, execution)
+    send_rows(COLUMNS, &rows, execution)
 }
 
 fn isolation(level: IsolationLevel) -> &'static str {

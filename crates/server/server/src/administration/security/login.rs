@@ -46,9 +46,12 @@ impl Administration<'_, '_> {
             must_change: password.must_change,
             default_database: &database,
         };
-        instance.master().add_login(&new).map_err(|error| told(name, &error))?;
+        instance
+            .master()
+            .add_login(&new)
+            .map_err(|error| error_of(name, &error))?;
         let kept = instance.master().set_policy(name, policy, expiration);
-        kept.map_err(|error| told(name, &error))?;
+        kept.map_err(|error| error_of(name, &error))?;
         self.registry.reload();
         Ok(())
     }
@@ -58,8 +61,12 @@ impl Administration<'_, '_> {
         let master = self.session.instance.master();
         let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
         match &alter.action {
-            AlterLoginAction::Enable => master.set_disabled(name, false).map_err(|error| told(name, &error))?,
-            AlterLoginAction::Disable => master.set_disabled(name, true).map_err(|error| told(name, &error))?,
+            AlterLoginAction::Enable => master
+                .set_disabled(name, false)
+                .map_err(|error| error_of(name, &error))?,
+            AlterLoginAction::Disable => master
+                .set_disabled(name, true)
+                .map_err(|error| error_of(name, &error))?,
             AlterLoginAction::With {
                 password,
                 old_password,
@@ -110,7 +117,7 @@ impl Administration<'_, '_> {
             }
             None => None,
         };
-        let wrong = |error: MasterError| told(name, &error);
+        let wrong = |error: MasterError| error_of(name, &error);
         if let Some((hash, password)) = &hash {
             master.set_password(name, hash, password.must_change).map_err(wrong)?;
             if password.unlock {
@@ -124,7 +131,7 @@ impl Administration<'_, '_> {
             master.set_default_database(name, database).map_err(wrong)?;
         }
         match &options.name {
-            Some(new) => master.rename_login(name, new).map_err(|error| told(new, &error)),
+            Some(new) => master.rename_login(name, new).map_err(|error| error_of(new, &error)),
             None => Ok(()),
         }
     }
@@ -145,7 +152,7 @@ impl Administration<'_, '_> {
             return Err(error(15434, text));
         }
         let removed = self.session.instance.master().remove_login(name);
-        removed.map_err(|error| told(name, &error))?;
+        removed.map_err(|error| error_of(name, &error))?;
         self.session.instance.forget_login(present.id);
         self.registry.reload();
         Ok(())
@@ -172,7 +179,7 @@ impl Administration<'_, '_> {
         self.registry.reload();
         match changed {
             Err(MasterError::Unknown(_)) => Err(not_there(verb, "principal", login)),
-            changed => changed.map_err(|error| told(login, &error)),
+            changed => changed.map_err(|error| error_of(login, &error)),
         }
     }
 
@@ -202,7 +209,7 @@ fn taken(name: &str) -> PlanError {
 }
 
 /// What master.db says of a login.
-fn told(name: &str, why: &MasterError) -> PlanError {
+fn error_of(name: &str, why: &MasterError) -> PlanError {
     match why {
         MasterError::Taken(_) => taken(name),
         MasterError::Unknown(_) => not_there("alter", "login", name),

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::{PlanError, same_name};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
 
 use super::{error, refused, special};
@@ -184,7 +184,7 @@ impl UserWork<'_> {
 
     fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), PlanError> {
         let done = self.connection.execute(sql, values);
-        done.map(drop).map_err(|error| trouble(&error))
+        done.map(drop).map_err(|error| tsql_error(&error))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::master::DatabaseName;
 use crate::password::{PasswordCost, PasswordHash};
 
 /// A data folder with a master.db, without a server.
-struct Place {
+struct ServerFolder {
     folder: TempDir,
     access: Access,
     master: Master,
@@ -18,7 +18,7 @@ struct Place {
     new_databases: NewDatabases,
 }
 
-impl Place {
+impl ServerFolder {
     fn new() -> Self {
         selenite::install().unwrap();
         let (folder, key) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -86,9 +86,9 @@ impl Place {
 fn a_database_whose_making_was_cut_off_is_whole_or_its_name_is_free() {
     let modes = [NewDatabases::Clear, NewDatabases::Encrypted];
     for (step, new_databases) in (0..=4).flat_map(|step| modes.map(|mode| (step, mode))) {
-        let place = Place {
+        let place = ServerFolder {
             new_databases,
-            ..Place::new()
+            ..ServerFolder::new()
         };
         let new = place.begin("d").unwrap();
         assert_eq!(place.master.database("d").unwrap(), None);
@@ -130,7 +130,7 @@ fn beside_name(path: &Path, tail: &str) -> std::path::PathBuf {
 #[test]
 fn a_database_whose_removal_was_cut_off_is_gone() {
     for step in 0..=3 {
-        let place = Place::new();
+        let place = ServerFolder::new();
         let file = place.make("d");
         std::fs::write(place.path("d.db-wal"), "").unwrap();
         if step < 3 {
@@ -155,7 +155,7 @@ fn a_database_whose_removal_was_cut_off_is_gone() {
 
 #[test]
 fn a_file_that_nobody_named_is_kept_and_told_of() {
-    let place = Place::new();
+    let place = ServerFolder::new();
     for name in ["d.db", "d.db-wal"] {
         std::fs::write(place.path(name), "rows").unwrap();
         match place.begin("d").err() {
@@ -187,7 +187,7 @@ fn a_file_that_nobody_named_is_kept_and_told_of() {
 
 #[test]
 fn another_databases_file_that_is_open_or_linked_stays() {
-    let place = Place::new();
+    let place = ServerFolder::new();
     let (one, other) = (place.make("one"), place.make("other"));
     std::fs::rename(place.path("one.db"), place.path("other.db")).unwrap();
     let held = std::fs::File::open(place.path("other.db")).unwrap();
@@ -207,7 +207,7 @@ fn another_databases_file_that_is_open_or_linked_stays() {
 
 #[test]
 fn a_file_that_is_not_the_databases_own_stays_when_the_database_goes() {
-    let place = Place::new();
+    let place = ServerFolder::new();
     let (one, other) = (place.make("one"), place.make("other"));
     std::fs::copy(place.path("other.db"), place.path("one.db")).unwrap();
     let kept = drop_database(&place.master, place.folder.path(), &one).unwrap();
@@ -222,7 +222,7 @@ fn a_file_that_is_not_the_databases_own_stays_when_the_database_goes() {
 
 #[test]
 fn a_restore_that_was_cut_off_leaves_the_file_before_or_the_file_behind() {
-    let place = Place::new();
+    let place = ServerFolder::new();
     let (one, next, third) = (place.make("one"), place.make("next"), place.make("third"));
     let (one_id, next_id) = (one.file_id.unwrap(), next.file_id.unwrap());
     let known = || place.master.file(one.database_id).unwrap().unwrap();
@@ -259,7 +259,7 @@ fn a_restore_that_was_cut_off_leaves_the_file_before_or_the_file_behind() {
 
 #[test]
 fn a_server_of_before_has_its_files_known_from_the_first_start_on() {
-    let place = Place::new();
+    let place = ServerFolder::new();
     let file = place.make("d");
     let forget = "UPDATE selenite_database SET file_id = NULL";
     place

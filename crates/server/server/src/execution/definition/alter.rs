@@ -5,15 +5,15 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{KeyKind, Table};
 use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
 use selenite_compiler::{PlanError, same_name};
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
 use super::inner::Few;
-use super::{Work, Written, refusal};
+use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {
         let own = alter.name.name.text.as_str();
         let Some(table) = self.table(&alter.name)? else {
@@ -164,7 +164,7 @@ impl Work<'_> {
             let number: Option<i64> = rows.next()?.map(|row| row.get(3)).transpose()?;
             Ok(number.and_then(|number| usize::try_from(number).ok()))
         };
-        let Some(number) = broken().map_err(|error| trouble(&error))? else {
+        let Some(number) = broken().map_err(|error| tsql_error(&error))? else {
             return Ok(());
         };
         // SQLite counts them from the last one on.

@@ -3,13 +3,13 @@
 use rusqlite::ErrorCode;
 use selenite_compiler::PlanError;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
-use selenite_runtime::sqlite::{stored_ref, trouble};
+use selenite_runtime::sqlite::{stored_ref, tsql_error};
 use selenite_types::storage::from_stored;
 use selenite_types::text_of;
 
-use super::{Work, refusal};
+use super::{DefinitionContext, refusal};
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Makes an index by SQLite's statements; rows that are one too many make error 1505.
     pub(crate) fn make_unique(
         &self,
@@ -22,7 +22,7 @@ impl Work<'_> {
                 continue;
             };
             if error.sqlite_error_code() != Some(ErrorCode::ConstraintViolation) {
-                return Err(trouble(&error));
+                return Err(tsql_error(&error));
             }
             let value = self.duplicate(table, columns)?;
             let name = format!("{}.{}", selenite_compiler::definition::SCHEMA, table.name);
@@ -62,7 +62,7 @@ impl Work<'_> {
             .database
             .connection
             .query_row(&sql, [], read)
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
         Ok(told.join(", "))
     }
 }

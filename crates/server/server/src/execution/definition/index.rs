@@ -5,11 +5,11 @@ use selenite_compiler::definition::{IndexDefinition, TableDefinition, index_name
 use selenite_compiler::{PlanError, same_name};
 use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
 
-use super::{Work, Written, refusal};
+use super::{DefinitionContext, Written, refusal};
 use crate::catalog::catalog_rows::ObjectKind;
 use crate::catalog::schema::SchemaTable;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), PlanError> {
         let own = create.table.name.text.as_str();
         let Some(table) = self.table(&create.table)? else {

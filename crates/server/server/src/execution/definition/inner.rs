@@ -11,7 +11,7 @@ use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::ObjectName;
 
-use super::Work;
+use super::DefinitionContext;
 use crate::catalog::schema::parsed;
 use crate::execution::snapshot::shared;
 use crate::names::session_environment::SessionEnvironment;
@@ -34,7 +34,7 @@ impl Catalog for Few {
     }
 }
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Runs a statement, and tells how many rows it read or changed: of rows that it shows, one at most. Numbers for an identity may be
     /// given for the table with the number `identity_insert`.
     pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, PlanError> {

@@ -9,12 +9,12 @@ use selenite_compiler::statement::Binding;
 use selenite_compiler::{PlanError, Variables, same_name};
 use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
-use super::{Work, Written, is_temporary, refusal};
+use super::{DefinitionContext, Written, is_temporary, refusal};
 use crate::catalog::catalog_rows::{CatalogRow, ObjectKind};
 use crate::catalog::schema::parsed;
 use crate::names::session_catalog::SessionCatalog;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     pub(crate) fn define_view(&self, view: &View, statement: &Statement) -> Result<(), PlanError> {
         for option in &view.options {
             if !option.is_word("VIEW_METADATA") {

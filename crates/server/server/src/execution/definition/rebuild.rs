@@ -12,16 +12,16 @@ use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
     Copied, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
 };
-use selenite_runtime::sqlite::trouble;
+use selenite_runtime::sqlite::tsql_error;
 use selenite_types::DataType;
 
-use super::Work;
+use super::DefinitionContext;
 use super::alter::bracketed;
 use super::inner::Few;
 use crate::catalog::schema::SchemaTable;
-use crate::database::open_database::OpenDatabase;
+use crate::database::database_connection::DatabaseConnection;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     /// Makes `old` again as `new`, with its rows and indexes.
     pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
@@ -72,7 +72,7 @@ impl Work<'_> {
             let rows = statement.query_map([name], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
             rows.collect()
         };
-        let found = read().map_err(|error| trouble(&error))?;
+        let found = read().map_err(|error| tsql_error(&error))?;
         if found.iter().any(|(kind, _, _)| kind == "trigger") {
             return Err(PlanError::unsupported(
                 "ALTER TABLE of a table with triggers of SQLite's",
@@ -206,10 +206,10 @@ fn is_same_form(old: &DataType, new: &DataType) -> bool {
 }
 
 /// Foreign keys are not looked at while it lives: R1.
-struct KeysOff<'a>(Option<&'a OpenDatabase>);
+struct KeysOff<'a>(Option<&'a DatabaseConnection>);
 
 impl<'a> KeysOff<'a> {
-    fn new(database: &'a OpenDatabase) -> Result<Self, PlanError> {
+    fn new(database: &'a DatabaseConnection) -> Result<Self, PlanError> {
         set_keys(database, false)?;
         Ok(Self(Some(database)))
     }
@@ -231,7 +231,7 @@ impl Drop for KeysOff<'_> {
     }
 }
 
-fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
+fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), PlanError> {
     let connection = &database.connection;
     let set = || -> rusqlite::Result<()> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;
@@ -239,7 +239,7 @@ fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !is_on)?;
         Ok(())
     };
-    set().map_err(|error| trouble(&error))
+    set().map_err(|error| tsql_error(&error))
 }
 
 /// The table while it is made.

@@ -12,12 +12,12 @@ use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
 use super::alter::bracketed;
 use super::inner::Few;
-use super::{Work, Written, is_temporary, refusal};
+use super::{DefinitionContext, Written, is_temporary, refusal};
 use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::{SchemaTable, computed_type, parsed};
 use crate::names::session_catalog::SessionCatalog;
 
-impl Work<'_> {
+impl DefinitionContext<'_> {
     pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), PlanError> {
         let mut definition = TableDefinition::read(create, salt())?;
         self.check_free(&create.name)?;

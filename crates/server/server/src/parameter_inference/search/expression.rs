@@ -6,7 +6,7 @@ use selenite_types::DataType;
 
 use super::Search;
 use crate::parameter_inference::fault;
-use crate::parameter_inference::places::ParameterPosition;
+use crate::parameter_inference::positions::ParameterPosition;
 
 impl Search<'_> {
     /// Looks into an expression that stands in `place`.

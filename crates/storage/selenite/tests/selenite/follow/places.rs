@@ -22,8 +22,8 @@ fn archives(place: &Path) -> Vec<ArchiveName> {
     catalog.entries.into_iter().map(|entry| entry.name).collect()
 }
 
-fn second() -> u64 {
-    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs()
+fn millisecond() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()
 }
 
 #[test]
@@ -153,9 +153,10 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     bench.once().unwrap();
     let mut added = Vec::new();
     for turn in 0..4 {
-        let now = second();
-        // Commits, as long as it takes until the turn is of a later second.
-        while second() <= now {
+        let next = (millisecond() / 1000 + 1) * 1000;
+        // Commits, as long as it takes until the turn is of a later second, and not of its first millisecond, which a moment in
+        // seconds leaves out.
+        while millisecond() <= next + 1 {
             add(&database, 0, 10).unwrap();
         }
         let count = bench.once().unwrap().objects.0;
@@ -202,8 +203,8 @@ fn what_another_backup_can_not_tell_for_a_gap_is_told_of() {
     let disk = selenite::storage::Disk;
     let (path, access, watch) = (bench.path(), bench.access(), Watch::none());
     let by_hand = selenite::backup::backup(&disk, &path, &access, how, &destination, &watch).unwrap();
-    let now = second();
-    while second() <= now {
+    let next = (millisecond() / 1000 + 1) * 1000;
+    while millisecond() < next {
         add(&database, 0, 10).unwrap();
     }
     let last = bench.once().unwrap();

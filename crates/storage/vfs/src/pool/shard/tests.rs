@@ -6,11 +6,11 @@ use crate::ffi::Arena;
 const PAGE_BYTES: usize = 1024;
 const SLOTS: usize = 8;
 
-fn key(file: u32, page: u32) -> PageKey {
-    PageKey { file, page }
+fn key(file: u32, page: u32) -> PageAddress {
+    PageAddress { file, page }
 }
 
-fn page(key: PageKey, version: u8) -> Vec<u8> {
+fn page(key: PageAddress, version: u8) -> Vec<u8> {
     let mut bytes = vec![version; PAGE_BYTES];
     bytes[..4].copy_from_slice(&key.page.to_be_bytes());
     bytes[4..8].copy_from_slice(&key.file.to_be_bytes());

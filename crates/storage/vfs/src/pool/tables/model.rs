@@ -7,7 +7,7 @@ const PAGE_BYTES: usize = 1024;
 const LIMIT: usize = 64 << 10;
 /// 512 KiB: loom hands its number on as one of words.
 const STACK_WORDS: usize = 1 << 16;
-const KEY: PageKey = PageKey { file: 1, page: 2 };
+const KEY: PageAddress = PageAddress { file: 1, page: 2 };
 
 fn page(version: u8) -> [u8; PAGE_BYTES] {
     [version; PAGE_BYTES]
@@ -76,7 +76,7 @@ fn a_page_that_is_renewed_is_found_whole_in_one_generation() {
 fn two_that_bring_one_page_leave_the_newer_generation_or_none() {
     check(|| {
         let (_budget, tables) = tables();
-        let (one, other) = (PageKey { file: 1, page: 4 }, PageKey { file: 1, page: 6 });
+        let (one, other) = (PageAddress { file: 1, page: 4 }, PageAddress { file: 1, page: 6 });
         // Of the page's shard, which has no room left for both: who comes later displaces it.
         let shared = tables.clone();
         let writer = spawn(move || {
@@ -103,7 +103,7 @@ fn tables_that_are_closed_hold_nothing_and_have_given_all_back() {
             read(&shared, 1);
             // Once they are closed there would be room for both.
             for page_number in [2, 3] {
-                let key = PageKey {
+                let key = PageAddress {
                     file: 1,
                     page: page_number,
                 };

@@ -12,7 +12,7 @@ use selenite_compiler::PlanError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::quoted;
 use selenite_runtime::sqlite::{
-    self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal, note_file, trouble,
+    self, Cancellation, Cancelled, FunctionContext, Identities, IdentityJournal, note_file, tsql_error,
 };
 
 use crate::catalog::schema::{Schema, SchemaTable};
@@ -59,7 +59,7 @@ pub struct Version {
 }
 
 /// A session's connection to a database.
-pub struct OpenDatabase {
+pub struct DatabaseConnection {
     /// What all share of it.
     pub shared: Arc<SharedDatabase>,
     /// The connection.
@@ -119,7 +119,7 @@ impl SharedDatabase {
         let is_there = connection
             .prepare(sql)
             .and_then(|mut asked| asked.exists([&table.sqlite.name]));
-        match is_there.map_err(|error| trouble(&error))? {
+        match is_there.map_err(|error| tsql_error(&error))? {
             true => self.identities.last(&connection, table),
             false => Ok(None),
         }
@@ -140,7 +140,7 @@ impl SharedDatabase {
         };
         connection
             .progress_handler(STEPS, Some(move || interrupts.poll().is_some()))
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
         let mut counts = Vec::with_capacity(tables.len());
         for table in tables {
             let name = quoted(&table.table.sqlite.name);
@@ -148,7 +148,7 @@ impl SharedDatabase {
             counts.push(match count {
                 Ok(count) => Some(count),
                 Err(error) if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) => {
-                    return Err(trouble(&error));
+                    return Err(tsql_error(&error));
                 }
                 Err(_) => None,
             });
@@ -165,7 +165,7 @@ impl SharedDatabase {
         let connection = open_expected(instance, &self.record, |access| {
             Connection::open_with_flags(access.uri(path).as_str(), flags)
         })?;
-        connection.busy_timeout(BUSY_WAIT).map_err(|error| trouble(&error))?;
+        connection.busy_timeout(BUSY_WAIT).map_err(|error| tsql_error(&error))?;
         Ok(Some(connection))
     }
 }
@@ -218,7 +218,7 @@ fn cancelled(interrupt: Interrupt) -> Cancelled {
     }
 }
 
-impl OpenDatabase {
+impl DatabaseConnection {
     /// Connects. The connection's statements stop when `interrupts` says so.
     ///
     /// # Errors
@@ -282,7 +282,7 @@ impl OpenDatabase {
             .connection
             .prepare_cached("PRAGMA schema_version")
             .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-            .map_err(|error| trouble(&error))?;
+            .map_err(|error| tsql_error(&error))?;
         let own = self.changes.get();
         Ok(Version { epoch, sqlite, own })
     }
@@ -332,7 +332,7 @@ impl OpenDatabase {
         self.cancellation.hold(body)
     }
 
-    /// SQLite has made a commit: it is on the disk when [`OpenDatabase::wait_for_disk`] says so.
+    /// SQLite has made a commit: it is on the disk when [`DatabaseConnection::wait_for_disk`] says so.
     pub fn note_commit(&self) -> Option<CommitNo> {
         let log = self.shared.log.as_ref().filter(|_| self.is_synced_later);
         log.map(LogSync::note)

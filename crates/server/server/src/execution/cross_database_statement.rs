@@ -24,7 +24,7 @@ use crate::names::session_objects::SessionObjects;
 
 impl SessionExecutor<'_> {
     /// Runs a statement whose names are of several databases.
-    pub(crate) fn on_several(
+    pub(crate) fn run_across_databases(
         &mut self,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
@@ -36,27 +36,27 @@ impl SessionExecutor<'_> {
             objects: self.scope.objects.clone(),
             permissions: self.permissions.clone(),
         };
-        let mut places = DatabaseViews::of(view, self.attached_max()?);
-        let done = self.among(&mut places, statement, slots, execution);
+        let mut views = DatabaseViews::of(view, self.attached_max()?);
+        let done = self.run_across(&mut views, statement, slots, execution);
         self.scope.substitute = None;
-        self.back_to(current)?;
-        for place in &places.known {
-            self.transactions.close_if_idle(place.id);
+        self.return_to(current)?;
+        for view in &views.known {
+            self.transactions.close_if_idle(view.id);
         }
         done
     }
 
-    fn among(
+    fn run_across(
         &mut self,
-        places: &mut DatabaseViews,
+        views: &mut DatabaseViews,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let (bound, others) = self.bound_among(places, statement, execution)?;
+        let (bound, others) = self.bind_across_databases(views, statement, execution)?;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
-        self.look_from(places)?;
-        self.transactions.current = places.home;
+        self.show_to_functions(views)?;
+        self.transactions.current = views.home;
         self.refresh_within(timeout, execution)?;
         if bound.holds() {
             self.transactions.hold(execution)?;
@@ -122,9 +122,9 @@ impl SessionExecutor<'_> {
     }
 
     /// Binds it. The tables are those of other databases. Databases are looked into as they are asked for.
-    fn bound_among(
+    fn bind_across_databases(
         &mut self,
-        places: &mut DatabaseViews,
+        views: &mut DatabaseViews,
         statement: &TableStatement<'_>,
         execution: &mut ExecutionContext<'_>,
     ) -> Result<(Arc<Statement>, Vec<CrossDatabaseTable>), Failure> {
@@ -135,7 +135,7 @@ impl SessionExecutor<'_> {
         };
         let tree = limited.as_ref().unwrap_or(statement.statement);
         loop {
-            let catalog = DatabaseViewsCatalog::of(places);
+            let catalog = DatabaseViewsCatalog::of(views);
             let binding = Binding {
                 catalog: &catalog,
                 variables: statement.program.variables(),
@@ -143,20 +143,20 @@ impl SessionExecutor<'_> {
             let found = binding.statement(tree);
             // Home is what the statement writes to, which the first binding tells.
             let (missing, home) = match (catalog.missing(), &found) {
-                (Some(id), _) => (Some(id), places.home),
+                (Some(id), _) => (Some(id), views.home),
                 (None, Ok(bound)) => (None, catalog.home(bound)?),
-                (None, Err(_)) => (None, places.home),
+                (None, Err(_)) => (None, views.home),
             };
             if let Some(id) = missing
                 .or(Some(home))
-                .filter(|id| places.known.iter().all(|place| place.id != *id))
+                .filter(|id| views.known.iter().all(|view| view.id != *id))
             {
-                let place = self.place(id, execution)?;
-                places.known.push(place);
+                let view = self.database_view(id, execution)?;
+                views.known.push(view);
                 continue;
             }
-            if home != places.home {
-                places.home = home;
+            if home != views.home {
+                views.home = home;
                 continue;
             }
             let bound = found?;
@@ -169,7 +169,7 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// 916; what keeps it from being opened.
-    fn place(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<DatabaseView, Failure> {
+    fn database_view(&mut self, id: i32, execution: &mut ExecutionContext<'_>) -> Result<DatabaseView, Failure> {
         let record = self.admitted(id)?;
         let current = self.transactions.current;
         let timeout = LockTimeout::of(execution.state.lock_timeout());
@@ -211,28 +211,28 @@ impl SessionExecutor<'_> {
     }
 
     /// What functions see while the statement runs: the database in use, and the views of the others.
-    fn look_from(&mut self, places: &DatabaseViews) -> Result<(), PlanError> {
-        let current = places.current()?;
-        let others = places.known.iter().filter(|place| place.id != current.id);
+    fn show_to_functions(&mut self, views: &DatabaseViews) -> Result<(), PlanError> {
+        let current = views.current()?;
+        let others = views.known.iter().filter(|view| view.id != current.id);
         self.see(
             current.objects.clone(),
-            others.map(|place| (place.id, place.objects.clone())).collect(),
+            others.map(|view| (view.id, view.objects.clone())).collect(),
         );
         Ok(())
     }
 
     /// The same, of one database and others.
     pub(crate) fn see(&mut self, mut from: SessionObjects, others: HashMap<i32, SessionObjects>) {
-        from.places = Arc::new(others);
+        from.other_databases = Arc::new(others);
         self.scope.substitute = Some(from);
     }
 
     /// How another database looks from the one in use, whose temporary tables are tempdb's.
-    pub(crate) fn seen_from(&self, id: i32, from: &SessionObjects) -> SessionObjects {
+    pub(crate) fn objects_from(&self, id: i32, from: &SessionObjects) -> SessionObjects {
         let mut objects = self.scope.objects.clone();
         objects.database_id = id;
         // Its views are bound by their own names.
-        objects.catalog.is_away = false;
+        objects.catalog.is_other_database = false;
         if id == TEMPDB {
             let both = objects.catalog.schema.with_tables_of(&from.catalog.temporary);
             objects.catalog.schema = Arc::new(both);
@@ -300,7 +300,7 @@ impl SessionExecutor<'_> {
     }
 
     /// The database in use is this one again.
-    pub(crate) fn back_to(&mut self, current: i32) -> Result<(), PlanError> {
+    pub(crate) fn return_to(&mut self, current: i32) -> Result<(), PlanError> {
         self.transactions.current = current;
         self.scope.invalidate();
         self.refresh().map(drop)
