@@ -14,7 +14,7 @@ use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, T
 use selenite_compiler::PlanError;
 use selenite_tsql::ast::{BackupDevice, DeviceKind};
 
-use super::{Refused, Words, tsql_error};
+use super::{Refused, Words, backup_error};
 
 /// A device.
 pub(crate) struct Device {
