@@ -1,7 +1,9 @@
 //! Takes connections, and ends them all when the server stops.
 //!
-//! K1. The thread that listens owns the threads that serve: when it has ended, so have they.
-//! K2. A thread that has ended is joined at once, not when the next connection comes: it would keep its stack.
+//! - `listener-ends-last`: the listener's thread owns the threads that serve: when it has ended, so
+//!   have they.
+//! - `joined-at-once`: a thread that has ended is joined at once, not at the next connection: it
+//!   would keep its stack.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -206,7 +208,7 @@ impl Drop for SayAtDrop {
     }
 }
 
-/// K2. One that has said that it is done has nothing left to wait for.
+/// `joined-at-once`: joining a thread that has announced its end does not wait.
 fn reap(served: &mut Vec<Served>) {
     for ended in served.extract_if(.., |served| served.is_done.load(Ordering::Acquire)) {
         let _ = ended.thread.join();

@@ -1,11 +1,14 @@
 //! master.db: logins, the ids of databases, the server's own certificate.
 //!
-//! M1. It is encrypted like any other database, under the identity of the server.
-//! M2. Sessions have connections of their own to it. The one here is held for one statement, never while a password is stretched, and
-//!     waits for other writers as long as any client would.
-//! M3. A password is kept as a hash of Argon2id with its own salt and cost.
-//! M4. What makes, replaces or removes a database's file is noted here before it is done and taken back behind it ([`Unfinished`]): a
-//!     start finds what a kill has left.
+//! - `encrypted-like-any-database`: master.db is encrypted like any other database, under the
+//!   identity of the server.
+//! - `held-for-one-statement`: sessions have connections of their own to it. The connection here is
+//!   held for one statement, never while a password is hashed, and waits for other writers as long
+//!   as any client would.
+//! - `passwords-are-hashed`: a password is kept as a hash of Argon2id with its own salt and cost.
+//! - `file-changes-are-noted-first`: what creates, replaces or removes a database's file is noted
+//!   here before it is done and the note is removed afterwards ([`Unfinished`]): a start finds what
+//!   a kill has left.
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 

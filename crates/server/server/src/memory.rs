@@ -1,10 +1,14 @@
 //! How much memory sessions use.
 //!
-//! M1. A session is one thread, and so is what it allocates ([`thread_memory`]): variables, rows that are held, programs, messages, and
-//!     SQLite's memory with temporary tables and sorts. The pool of pages is the server's own, and not counted.
-//! M2. Who would use more than a session may, or more than is left of the server's, gets 701: the batch ends, the session goes on.
-//! M3. What a session keeps from one request to the next is measured when it is made: prepared statements, programs and bound statements.
-//!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
+//! - `thread-memory-is-session-memory`: a session is one thread, and so what the thread allocates
+//!   is the session's ([`thread_memory`]): variables, rows that are held, programs, messages, and
+//!   SQLite's memory with temporary tables and sorts. The page pool belongs to the server and is
+//!   not counted.
+//! - `too-much-is-701`: a session that would use more than a session may, or more than is left of
+//!   the server's memory, gets 701: the batch ends, the session continues.
+//! - `kept-memory-is-measured`: what a session keeps from one request to the next is measured when
+//!   it is made: prepared statements, programs and bound statements. The next request begins with
+//!   their sum. It is at most half of what the session may use, so that it can always be released.
 
 use selenite::{CountingAllocator, thread_memory};
 use selenite_compiler::program::Program;

@@ -1,9 +1,11 @@
 //! The types of parameters that a text uses and does not declare: what sp_describe_undeclared_parameters tells.
 //!
-//! U1. The rules are those that SQL Server documents for it. A parameter that is compared, assigned, inserted or cast by itself is of
-//!     the other side's type; any other is of that type, of a short list, which leads to the fewest implicit conversions.
-//! U2. What an expression's type is, the binder is asked: the expression becomes a query's only column, over the sources that it sees.
-//! U3. What the rules do not settle is SQL Server's error, never a guess.
+//! - `documented-rules`: the rules are those that SQL Server documents. A parameter that is
+//!   compared, assigned, inserted or cast by itself has the other side's type; any other parameter
+//!   has the type, of a short list, that leads to the fewest implicit conversions.
+//! - `binder-decides-types`: the binder decides an expression's type: the expression becomes a
+//!   query's only column, over the sources that are visible to it.
+//! - `never-a-guess`: what the rules do not settle is SQL Server's error, never a guess.
 
 mod candidate;
 mod fault;
@@ -142,7 +144,7 @@ impl Inference<'_> {
         }
     }
 
-    /// U2. `trial` is a parameter as which type it is to be taken.
+    /// `binder-decides-types`: `trial` is a parameter and the type that it is assumed to have.
     fn type_of(&self, expr: &Expr, scope: &Scope, trial: Option<(&str, DataType)>) -> Result<DataType, PlanError> {
         let mut value = expr.clone();
         let mut query = None;

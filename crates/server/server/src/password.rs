@@ -1,7 +1,9 @@
 //! Passwords: how they are stretched, and what a new one has to be.
 //!
-//! P1. Argon2id, with a salt of its own for each password and its cost beside it. What is hashed is the password as UTF-8.
-//! P2. A bounded number is stretched at a time, so that strangers who try passwords cost a bounded memory.
+//! - `argon2id`: Argon2id, with a salt of its own for each password and its cost beside it. The
+//!   hash is computed over the password as UTF-8.
+//! - `bounded-hashing`: a bounded number of passwords is hashed at a time, so that strangers who
+//!   try passwords cost a bounded memory.
 
 mod gate;
 mod rule;

@@ -1,12 +1,18 @@
 //! What comes before the login, where anyone can be.
 //!
-//! B1. There is a bounded number of places. A connection that comes when all are taken gets the place of the one that has been here longest without sending a
-//!     login: so no crowd of half-open connections keeps anyone out. Only if all have sent one is the newcomer sent away.
-//! B2. No one stays beyond the login's time, however little of it each byte takes.
-//! B3. Each connection here holds two buffers of TLS's size, a thread, and what TLS keeps: far less than 1 MiB, and may send 1 MiB.
-//! B4. One address has a quarter of the places at most. Of its own the longest makes room.
-//! B5. An eighth is for loopback, which B4 does not limit, and for addresses from which a login has come in since the server started. Only
-//!     for one of these does another of these make room, and only if no stranger can.
+//! - `longest-without-login-makes-room`: the number of places is bounded. A connection that comes
+//!   when all are taken gets the place of the one that has been here longest without sending a
+//!   login: so half-open connections, however many, keep no client out. The new connection is
+//!   refused only if all have sent a login.
+//! - `login-time-is-absolute`: no connection stays beyond the login's time, however little of it
+//!   each byte takes.
+//! - `bounded-memory`: each connection here holds two buffers of TLS's size, a thread, and what TLS
+//!   keeps: far less than 1 MiB, and may send 1 MiB.
+//! - `quarter-per-address`: one address has a quarter of the places at most. If it has them all,
+//!   its connection that has been here longest makes room.
+//! - `eighth-is-reserved`: an eighth is reserved for loopback, which `quarter-per-address` does not
+//!   limit, and for addresses from which a login has succeeded since the server started. Such a
+//!   connection makes room only for another such connection, and only if no other connection can.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -64,7 +70,8 @@ impl PendingLogins {
         }
     }
 
-    /// A place for a connection from this address (B1, B4, B5).
+    /// A place for a connection from this address (`longest-without-login-makes-room`, `quarter-per-address`,
+    /// `eighth-is-reserved`).
     pub fn enter(self: &Arc<Self>, socket: &Arc<TcpStream>, address: IpAddr) -> Option<Entered> {
         let mut guests = self.guests();
         let network = network(address);

@@ -1,8 +1,11 @@
 //! The sessions that live.
 //!
-//! G1. What a session counts is written by its own threads without a lock, and read by anyone.
-//! G2. A thread that ends leaves its figures behind: sums over all sessions never go down.
-//! G3. What a session does just now is told by its thread ([`own`]), which knows its session.
+//! - `counters-without-locks`: a session's counters are written by its own threads without a lock,
+//!   and read by any thread.
+//! - `figures-outlive-sessions`: a thread that ends leaves its figures behind: sums over all
+//!   sessions never decrease.
+//! - `thread-reports-activity`: a session's current activity is reported by its thread ([`own`]),
+//!   which knows its session.
 
 mod activity;
 mod cancel_handle;

@@ -9,7 +9,7 @@
 //! encryption = "require"
 //! ```
 //!
-//! C1. A key that no one knows is an error: a typo must not leave something open.
+//! - `unknown-key-is-an-error`: an unknown key is an error: a typo must not leave something open.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};

@@ -1,9 +1,11 @@
 //! What the server shows of itself as rows: sys and INFORMATION_SCHEMA.
 //!
-//! V1. A view's rows are made when a statement first needs them, of what is there at that moment, and are the same for the whole
-//!     statement. SQLite gets them as JSON (`selenite_compiler::catalog::SystemRows`), so that no virtual table is needed.
-//! V2. Columns have SQL Server's names, types and order. A column whose value we do not know is left out, never made up; what stands
-//!     behind the last column that we know is left out, too.
+//! - `rows-are-made-once`: a view's rows are made when a statement first needs them, of the state
+//!   at that moment, and are the same for the whole statement. SQLite gets them as JSON
+//!   (`selenite_compiler::catalog::SystemRows`), so that no virtual table is needed.
+//! - `unknown-columns-are-left-out`: columns have SQL Server's names, types and order. A column
+//!   with an unknown value is left out, never invented; columns after the last known one are left
+//!   out, too.
 
 mod cell;
 mod columns;

@@ -1,8 +1,10 @@
 //! One connection after login: requests in, packets out.
 //!
-//! Q1. The session's thread alone waits for the socket; it holds the state while it does. No one else waits for the state.
-//! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
-//!     kept for later, and then no more is read.
+//! - `only-the-session-waits`: only the session's thread waits for the socket, and it holds the
+//!   state's lock while it does. No other thread waits for that lock.
+//! - `poll-while-running`: while a request runs, received bytes are checked every few milliseconds,
+//!   without waiting: an ATTENTION is noted, one other message is kept for later, and then no more
+//!   is read.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};

@@ -1,12 +1,17 @@
 //! Keys, certificates, and encryption of databases, as T-SQL says it.
 //!
-//! K1. A certificate is an age identity: the private part is in master.db, sealed by the master key (AES-256-GCM), which is in master.db
-//!     too, and that is encrypted. Its public part is an X.509 certificate that names the age recipient.
-//! K2. A database encryption key is a key slot for a certificate's recipient, beside the slot of the server's own identity, which always
-//!     stays. The data keys are made, and renewed, by the scan that re-encrypts the database's pages.
-//! K3. What a database is encrypted by is asked of its file; master.db holds what was said.
-//! K4. Statements that change keys are carried out one at a time ([`Scans::order`]).
-//! K5. No password and no private key is in an error, a log or an answer.
+//! - `certificate-is-an-age-identity`: the private part of a certificate is an age identity, in
+//!   master.db, encrypted with the master key (AES-256-GCM). The master key is in master.db too,
+//!   which is itself encrypted. The public part is an X.509 certificate that names the age
+//!   recipient.
+//! - `database-key-is-a-key-slot`: a database encryption key is a key slot for a certificate's
+//!   recipient, beside the slot of the server's own identity, which always remains. The scan that
+//!   re-encrypts the database's pages creates and renews the data keys.
+//! - `encryption-is-read-from-the-file`: what a database is encrypted with is read from its file;
+//!   master.db holds what statements requested.
+//! - `one-key-change-at-a-time`: statements that change keys are carried out one at a time
+//!   ([`Scans::order`]).
+//! - `no-secrets-in-messages`: no error, log or answer contains a password or a private key.
 
 mod certificate;
 mod database_key;

@@ -1,7 +1,7 @@
 //! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as sys.indexes has them.
 //!
-//! L1. A constraint has no row of its own in the catalog: its number is made of its table's number and its name, so that it stays as
-//!     long as they do.
+//! - `constraint-number-is-derived`: a constraint has no row of its own in the catalog. Its number
+//!   is derived from its table's number and its name, so that it stays the same as long as they do.
 
 use std::sync::Arc;
 
@@ -172,7 +172,7 @@ impl SchemaTable {
     }
 }
 
-/// L1.
+/// `constraint-number-is-derived`: the number of a constraint.
 pub fn constraint_id(table: i32, name: &str) -> i32 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in table.to_be_bytes().into_iter().chain(name.to_lowercase().bytes()) {

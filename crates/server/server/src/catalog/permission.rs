@@ -10,12 +10,18 @@
 //! | a user in no role | to use the database, temporary tables, and views of the system |
 //! | a login without a user | master, tempdb and msdb as `guest`, no other database |
 //!
-//! P1. What no one is named for here, only `sysadmin` may: the match over statements has an answer for each of them.
-//! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
-//!     only as long as users and roles are the same, since both are part of what its version counts ([`crate::catalog::schema`]).
-//! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
-//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Permissions::sees`]); texts
-//!     of views, checks and defaults only by the former. The server's own views are made of what is seen.
+//! - `sysadmin-by-default`: a statement that names no role here may be run by `sysadmin` only. The
+//!   match over statements has an answer for each of them.
+//! - `rows-are-checked-at-binding`: permissions on rows are checked when a statement is bound: what
+//!   it reads is what the binder requested from the catalog. A bound statement is kept only as long
+//!   as users and roles are the same, since its version counts changes of both
+//!   ([`crate::catalog::schema`]).
+//! - `procedures-use-the-callers-rights`: a procedure runs with the rights of its caller; only
+//!   `db_owner` may call one.
+//! - `definitions-by-permission`: definitions are visible to users who may change them; tables and
+//!   views also to users who may read or change rows ([`Permissions::sees`]). The texts of views,
+//!   checks and defaults are visible to the former only. The server's own views contain what is
+//!   visible.
 
 use std::sync::Arc;
 
@@ -144,7 +150,8 @@ pub fn no_access(login: &str, database: &str) -> PlanError {
     PlanError::new(916, Ends::Batch, text).with_severity(14)
 }
 
-/// P1. Whether a statement may be run at all; of statements on rows that is asked when they are bound ([`check_rows`]).
+/// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
+/// ([`check_rows`]).
 ///
 /// # Errors
 /// SQL Server's own for each.

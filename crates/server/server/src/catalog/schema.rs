@@ -1,8 +1,10 @@
 //! What is in a database: tables, views and procedures, read from SQLite's schema and the catalog.
 //!
-//! X1. SQLite's schema decides which tables there are and which columns they have; the catalog adds what SQLite can't hold. A table
-//!     that someone made or changed with SQLite alone is seen as SQLite has it.
-//! X2. A schema is a value that never changes: a session that changes a database reads it again.
+//! - `sqlite-schema-decides`: SQLite's schema decides which tables there are and which columns they
+//!   have; the catalog adds what SQLite can't hold. A table that was made or changed with SQLite
+//!   alone is seen as SQLite has it.
+//! - `schema-is-immutable`: a schema is a value that never changes: a session that changes a
+//!   database reads it again.
 
 use std::collections::HashMap;
 use std::sync::Arc;

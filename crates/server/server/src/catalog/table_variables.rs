@@ -1,9 +1,11 @@
 //! A table variable: a table of SQLite's temporary schema that belongs to a frame, and to no transaction.
 //!
-//! V1. It is made when its frame begins, wherever its DECLARE stands, and dropped when the frame ends.
-//! V2. ROLLBACK leaves its rows as they are: they are taken out before, and put back behind it. A statement that fails is undone in it as
-//!     in any other table.
-//! V3. Its name in SQLite has the depth of its frame, so that a procedure that calls itself has one for each call.
+//! - `lives-with-its-frame`: a table variable is created when its frame begins, wherever its
+//!   DECLARE is, and dropped when the frame ends.
+//! - `rollback-keeps-rows`: ROLLBACK leaves its rows as they are: they are saved before it, and put
+//!   back after it. A statement that fails is undone in a table variable as in any other table.
+//! - `name-has-frame-depth`: its name in SQLite contains the depth of its frame, so that a
+//!   recursive procedure has one for each call.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -93,7 +95,7 @@ impl TableVariable {
         connection.execute_batch(&sql).map_err(|error| trouble(&error))
     }
 
-    /// V2. Takes its rows out.
+    /// `rollback-keeps-rows`: removes and returns its rows.
     ///
     /// # Errors
     /// What SQLite says.
@@ -116,7 +118,7 @@ impl TableVariable {
 }
 
 impl KeptRows {
-    /// V2. Puts them back; the table itself may have gone.
+    /// `rollback-keeps-rows`: puts them back; the table itself may be gone.
     ///
     /// # Errors
     /// What SQLite says.

@@ -1,7 +1,8 @@
 //! What refuses a batch before it begins.
 //!
-//! Z1. A statement or an option that is known and not supported refuses its whole batch, with nothing done: what stands before it may be
-//!     half of what was meant. What only the database can tell is found when the statement runs, as a name that is not there is.
+//! - `nothing-of-the-batch-runs`: a known statement or option that is not supported makes its whole
+//!   batch fail before anything has run: the statements before it may be half of what was meant.
+//!   What only the database can tell is found when the statement runs, as a missing name is.
 
 use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
 use selenite_compiler::{Function, PlanError, same_name};

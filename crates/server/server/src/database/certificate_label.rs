@@ -1,4 +1,5 @@
-//! The encryption key of a database that was restored: its file says which certificate has a key slot in it (K3).
+//! The encryption key of a database that was restored: its file says which certificate has a key slot in it
+//! (`encryption-is-read-from-the-file`).
 
 use selenite::Suite;
 use selenite_keyring::SlotSummary;

@@ -1,8 +1,9 @@
 //! What sessions are told to drop: DBCC DROPCLEANBUFFERS and FREEPROCCACHE.
 //!
-//! D1. A session's connections and bound statements are its thread's alone. So others only say that they are to go, and the
-//!     session drops them before its next statement on tables. One that waits for its client keeps the memory until then, and
-//!     reads nothing from it any more.
+//! - `session-drops-its-own`: a session's connections and bound statements belong to its thread
+//!   alone. So other threads only request that they be dropped, and the session drops them before
+//!   its next statement on tables. A session that waits for its client keeps the memory until then,
+//!   and reads nothing from it any more.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -1,6 +1,7 @@
 //! The databases of a server, and an executor for each session.
 //!
-//! H1. A database that is restored to is open to no one: a session that asks for it meanwhile gets 927.
+//! - `no-access-during-restore`: no session can open a database that is being restored to: a
+//!   session that uses it meanwhile gets 927.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -29,7 +30,7 @@ pub struct DatabaseRegistry {
     waits: Arc<Waits>,
     /// What sessions are to drop.
     pub(crate) cleanups: Cleanups,
-    /// H1. Taken behind `known`.
+    /// `no-access-during-restore`: locked after `known`.
     closed: Mutex<HashSet<i32>>,
 }
 

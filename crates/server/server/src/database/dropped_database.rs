@@ -1,9 +1,11 @@
 //! DROP DATABASE: its file and its name go, both of them or neither.
 //!
-//! D1. master.db says first that the database is being removed, and no one sees it from then on; then its files go, the database first;
-//!     then the name. A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
-//! D2. Only the database's own file is removed, known by the id in it. Another that lies there stays, as SQL Server keeps the files of a
-//!     database that it could not open.
+//! - `removal-is-noted-first`: master.db first notes that the database is being removed, and it is
+//!   visible to no one from then on. Then its files are removed, the database first, then the name.
+//!   A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
+//! - `only-own-file-is-removed`: only the database's own file is removed, identified by the id in
+//!   it. Another file at that path stays, as SQL Server keeps the files of a database that it could
+//!   not open.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -66,7 +68,8 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
 
-/// D2. What is not there is no one else's. A link is no one's file: what it leads to stays, and so does it.
+/// `only-own-file-is-removed`: a missing file belongs to no other database. A link belongs to none: neither the link nor
+/// its target is removed.
 ///
 /// # Errors
 /// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.

@@ -1,11 +1,15 @@
 //! What a database's file has to be when it is opened: the one that master.db knows.
 //!
-//! E1. A file is opened in clear, too, as long as encryption was not switched on to its end: it is switched on within it. Then it has
-//!     to be encrypted, all of it, whatever lies under its name.
-//! E2. A file with another database's id is not opened, under whatever key it is. One of another program has none, and is.
-//! expected-commitment: nor under another master key than the one that was noted. No one without that key can make a file that has it; one
-//!     whose master key was renewed by the command line is accepted by an administrator (`sp_accept_database`).
-//! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
+//! - `clear-until-switched-on`: as long as encryption was not switched on completely, a file in
+//!   clear is opened, too, since encryption is switched on within the file. After that the whole
+//!   file has to be encrypted, whatever file has its path.
+//! - `expected-id`: a file with another database's id is not opened, under whatever key it is. A
+//!   file made by another program has no id, and is opened.
+//! - `expected-commitment`: nor is a file opened under another master key than the one that was
+//!   noted. Only a holder of that key can make a file that has it. A file whose master key was
+//!   renewed by the command line is accepted by an administrator (`sp_accept_database`).
+//! - `checked-at-each-opening`: master.db is read at each opening. A session that has a database
+//!   open has checked it, and the VFS does not let it become another.
 
 use rusqlite::{Connection, ErrorCode};
 use selenite::{Access, Expected, Suite, take_refusal};

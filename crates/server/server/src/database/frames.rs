@@ -1,7 +1,8 @@
 //! The frames that run, and what is their own: a batch, and the procedures and texts that it called.
 //!
-//! R1. Table variables are known to their own frame only.
-//! R2. A temporary table goes with the procedure or text that made it; one that a batch made stays until the session ends.
+//! - `table-variables-per-frame`: table variables are visible in their own frame only.
+//! - `temporary-tables-end-with-their-frame`: a temporary table is dropped when the procedure or
+//!   text that made it ends; one that a batch made stays until the session ends.
 
 use std::sync::Arc;
 

@@ -1,11 +1,15 @@
 //! When a commit is on the disk: sessions that commit at the same time share one sync of the log (docs/decisions/0015).
 //!
-//! L1. A commit writes its frames to SQLite's log without a sync (`synchronous = NORMAL`), and is noted here behind that. It is
-//!     acknowledged when a sync that began after it was noted has ended.
-//! L2. One session at a time syncs, for all that were noted by then; the others wait for it, and one of them goes on.
-//! L3. A log is valid up to its first gap (sqlite.org/fileformat2.html#walformat): what is synced with a commit are all commits before it, too.
-//! L4. A sync that fails says nothing of what is on the disk, and a later one that succeeds does not either
-//!     (<https://lwn.net/Articles/752063/>): nothing is acknowledged any more.
+//! - `acknowledged-after-sync`: a commit writes its frames to SQLite's log without a sync
+//!   (`synchronous = NORMAL`), and is noted here after that. It is acknowledged when a sync that
+//!   began after it was noted has ended.
+//! - `one-sync-for-all`: one session at a time syncs, for all commits that were noted by then. The
+//!   others wait for it, and one of them syncs next.
+//! - `sync-covers-earlier-commits`: a log is valid up to its first gap
+//!   (sqlite.org/fileformat2.html#walformat): a sync of a commit includes all commits before it.
+//! - `failed-sync-ends-acknowledgement`: after a failed sync it is unknown what is on the disk, and
+//!   a later successful sync does not change that (<https://lwn.net/Articles/752063/>): nothing is
+//!   acknowledged any more.
 
 use std::fs::File;
 use std::io;
@@ -33,7 +37,7 @@ pub trait SyncedLog: Send + Sync {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommitNo(u64);
 
-/// A sync has failed: whether the last commits are on the disk is not known (L4).
+/// A sync has failed: whether the last commits are on the disk is not known (`failed-sync-ends-acknowledgement`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogLost;
 
@@ -91,7 +95,7 @@ impl LogSync {
                 state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            // L2.
+            // one-sync-for-all.
             state.is_syncing = true;
             let noted = state.noted;
             drop(state);

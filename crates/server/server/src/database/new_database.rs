@@ -1,9 +1,13 @@
 //! CREATE DATABASE: a name and a file, both of them or neither.
 //!
-//! N1. master.db says first that the database is being made, which no one sees, and then which file it will be. The file is made whole under
-//!     a draft's name, and gets its own in one step and only where nothing has it. Then master.db says that the database is there.
-//! N2. A kill between two of these is put right by the next start ([`crate::database::unfinished`]): by the noted id it is known whether the file is ours.
-//! N3. The draft is named by the database's id, which no one else has meanwhile: what has that name was left by a kill.
+//! - `creation-is-noted-first`: master.db first notes that the database is being created, which is
+//!   visible to no one, and then which file it will be. The file is written completely under the
+//!   name of a draft, and gets its own name in one step, and only where no file has that name. Then
+//!   master.db notes that the database exists.
+//! - `next-start-completes`: the next start completes or undoes what a kill between two of these
+//!   steps left ([`crate::database::unfinished`]): the noted id tells whether the file is ours.
+//! - `draft-is-named-by-id`: the draft is named by the database's id, which no other database has
+//!   meanwhile: a file with that name was left by a kill.
 
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,12 @@
 //! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions go on.
 //!
-//! S1. A database has one scan at a time. What is done is in its file: a scan that ends with the server goes on with the next one.
-//! S2. A scan that is suspended keeps its thread, which looks every 200 ms whether it may go on.
-//! S3. That a database has to be encrypted is noted when its last page is, and taken back before the first is decrypted.
-//! S4. A scan that was begun for a client that left before it began is none.
+//! - `one-scan-per-database`: a database has one scan at a time. Its progress is in the file: a
+//!   scan that ends with the server continues with the next one.
+//! - `suspended-scan-polls`: a suspended scan keeps its thread, which checks every 200 ms whether
+//!   it may continue.
+//! - `encryption-noted-at-the-end`: that a database has to be encrypted is noted when its last page
+//!   is encrypted, and taken back before the first page is decrypted.
+//! - `no-scan-without-its-client`: a scan does not begin if its client has left before.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,19 @@
 //! A session's transaction in one database.
 //!
-//! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
-//!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
-//! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
-//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the write queue). A ring that a client closes by
-//!     waiting itself is seen by no one: every wait has an end (1222).
-//! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
-//! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
-//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`cancellation`). Then nothing of the client's is done any more
-//!     until it has heard of that: 3998.
+//! - `read-committed-keeps-no-snapshot`: READ COMMITTED keeps no snapshot between statements:
+//!   SQLite's transaction begins with the first write, IMMEDIATE, once the session has its turn.
+//!   With REPEATABLE READ and above it begins like that at the first statement of any kind.
+//! - `deadlock-is-1205`: the first session in the queue has SQLite's lock, or gets it from another
+//!   process, which waits for nothing of this server's. A session that has the turn of one
+//!   database, waits for another's, and would complete a cycle gets 1205 (`wait-cycle-is-refused`
+//!   of the write queue). A cycle that includes a client's own wait is not detected: every wait has
+//!   an end (1222).
+//! - `early-savepoint-is-the-beginning`: a savepoint from before SQLite's transaction is the
+//!   transaction's beginning: a rollback to it ends the transaction.
+//! - `unexpected-rollback-is-3998`: SQLite itself rolls a transaction back when the disk fails, or
+//!   a statement that writes is interrupted (sqlite.org/lang_transaction.html), which is avoided
+//!   where possible (`cancellation`). Then no statement of the client's runs until it has been
+//!   told: 3998.
 
 use std::time::Duration;
 
@@ -38,7 +43,7 @@ struct State {
     permit: Option<WritePermit>,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
-    /// S4.
+    /// `unexpected-rollback-is-3998`.
     is_lost: bool,
     /// In order.
     savepoints: Vec<Savepoint>,
@@ -73,7 +78,7 @@ impl Transaction {
         self.state.permit.is_some()
     }
 
-    /// S4. A statement has failed: perhaps the transaction has ended with it.
+    /// `unexpected-rollback-is-3998`: a statement has failed: perhaps the transaction has ended with it.
     pub fn note_failure(&mut self) {
         if self.state.permit.is_some() && self.database.connection.is_autocommit() {
             self.state.permit = None;
@@ -230,7 +235,7 @@ impl Transaction {
             self.database.note_change();
             self.database.undo_numbers(self.state.savepoints[at].numbers);
         } else {
-            // S3.
+            // early-savepoint-is-the-beginning.
             self.undo();
         }
         Ok(())

@@ -1,8 +1,10 @@
 //! What a kill left behind: databases that were being made, removed or replaced.
 //!
-//! U1. After this each database is there whole, or it is not there and its name is free.
-//! U2. A file is removed only where it is known by its id to be the one that was being removed, or has a draft's name of a database that was
-//!     being made or replaced. Whatever else lies in the folder stays, and is told of.
+//! - `whole-or-absent`: afterwards each database is complete, or it does not exist and its name is
+//!   free.
+//! - `only-known-files-are-removed`: a file is removed only if its id identifies it as the one that
+//!   was being removed, or if it has the name of a draft of a database that was being created or
+//!   replaced. Any other file in the folder stays, and is reported.
 
 use std::path::Path;
 
@@ -164,7 +166,8 @@ impl Settlement<'_> {
             .settle_file(file.database_id, (id, commitment), state.phase == Phase::Encrypted)
     }
 
-    /// U2. A log that a restore has put aside is not removed: it may be all that is left of commits.
+    /// `only-known-files-are-removed`: a log that a restore has put aside is not removed: it may be all that is left of
+    /// commits.
     fn remove_drafts(&self, file: &DatabaseFile) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
         let own = draft_of(&path, file.database_id)?;

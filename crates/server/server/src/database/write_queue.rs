@@ -1,8 +1,9 @@
 //! Who may write to a database: one session at a time, in the order of coming.
 //!
-//! N1. A session waits in one queue at a time, for the one that is first in it. So who waits for whom is a chain, and a session that would
-//!     close it to a ring is told so instead of waiting: no one else could end it. No ring comes about but by the last of its waits,
-//!     and each looks, under one lock, before it waits.
+//! - `wait-cycle-is-refused`: a session waits in one queue at a time, for the session that is first
+//!   in it. So the waits form chains, and a session whose wait would close a chain to a cycle gets
+//!   an error instead of waiting: no other session could end that wait. A cycle is always closed by
+//!   its last wait, and each session checks before it waits, under one lock.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -138,7 +139,8 @@ impl WriteQueue {
 }
 
 impl Waits {
-    /// Notes that a session waits for the turn of its number; false if it would wait for itself (N1).
+    /// Notes that a session waits for the turn of its number; false if it would wait for itself
+    /// (`wait-cycle-is-refused`).
     fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
         if write_queue.first().is_some_and(|(first, _)| first == number) {

@@ -1,7 +1,9 @@
 //! CREATE, ALTER and DROP of what is in a database, carried out.
 //!
-//! D1. The caller has begun SQLite's transaction, and rolls it back if this fails: definition, SQLite's schema and catalog change together.
-//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is recreated.
+//! - `one-transaction-for-all`: the caller has begun SQLite's transaction, and rolls it back if
+//!   this fails: definition, SQLite's schema and catalog change together.
+//! - `no-side-effects-on-rows`: SQLite must not change other rows by itself: foreign keys are not
+//!   followed while a table is recreated.
 
 use std::sync::Arc;
 

@@ -1,7 +1,9 @@
 //! The catalog procedures that SQL Server's clients call: sp_tables, sp_columns and related ones.
 //!
-//! Y1. Each is a text in T-SQL over the views, in a file of its own name, compiled once for the server.
-//! Y2. What a text can't refuse with SQL Server's own number is refused before it runs ([`Check`]).
+//! - `one-text-per-procedure`: each procedure is a text in T-SQL over the views, in a file with the
+//!   procedure's name, compiled once for the server.
+//! - `checked-before-it-runs`: what a text can't refuse with SQL Server's own error number is
+//!   refused before it runs ([`Check`]).
 
 use std::sync::{Arc, LazyLock};
 

@@ -1,11 +1,13 @@
 //! SET STATISTICS IO: message 3615.
 //!
-//! I1. SQLite counts pages by connection, not by table. So a statement's figures are told in one line, under the name of the table that
-//!     it names, or of all of them with commas between: what was read for their indexes, for keys that lead to other tables
-//!     and for SQLite's own schema is in it. Of a statement that names no table nothing is told.
-//! I2. Logical reads are pages that SQLite asked its cache for; physical reads those of them that came from a file, the log or the
-//!     database, and neither from the cache nor from the pool of opened pages; read-ahead reads are pages that were brought
-//!     unasked. SQL Server's scan count and its figures of large values have no like here, and are left out.
+//! - `one-line-per-statement`: SQLite counts pages by connection, not by table. So a statement's
+//!   figures are reported in one line, under the name of the table that it names, or the names of
+//!   all of them, separated by commas. The figures include reads for their indexes, for foreign
+//!   keys and for SQLite's own schema. For a statement that names no table nothing is reported.
+//! - `what-is-counted`: logical reads are pages that SQLite requested from its cache. Physical
+//!   reads are those of them that came from a file, the log or the database, and neither from the
+//!   cache nor from the page pool. Read-ahead reads are pages that were read without a request. SQL
+//!   Server's scan count and its figures of large values have no equivalent here, and are left out.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,8 +1,10 @@
 //! What master.db knows of a database's file: which it is, whether it has to be encrypted, and what was begun with it and not ended.
 //!
-//! F1. `must_be_encrypted` is taken back before a page is decrypted, and set when all are encrypted: a kill in between leaves a database
-//!     that is opened, and what its file says is noted at the next start.
-//! F2. A file is known by the id in its superblock, which the database's master key authenticates.
+//! - `required-only-when-complete`: `must_be_encrypted` is cleared before the first page is
+//!   decrypted, and set when all are encrypted. A kill in between leaves a database that can be
+//!   opened, and the next start notes what its file says.
+//! - `known-by-id`: a file is identified by the id in its superblock, which the database's master
+//!   key authenticates.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use selenite::DatabaseId;
@@ -160,7 +162,7 @@ impl Master {
         })
     }
 
-    /// F1.
+    /// `required-only-when-complete`: notes whether a file has to be encrypted.
     ///
     /// # Errors
     /// What SQLite says.

@@ -11,7 +11,8 @@ use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};
 use crate::names::session_catalog::SessionCatalog;
 
-/// What a statement on rows asked the catalog for: P2.
+/// What a statement on rows requested from the catalog (`rows-are-checked-at-binding` of
+/// [`crate::catalog::permission`]).
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
     seen: RefCell<Vec<NamedRelation>>,

@@ -1,8 +1,9 @@
 //! What a session does just now, as others see it.
 //!
-//! A1. The session's thread writes it (`own.rs`); anyone reads it. What is written for each request takes a lock that no one
-//!     holds for longer than a copy.
-//! A2. What is told of a session that waits for a request is that of its last one.
+//! - `session-writes-others-read`: the session's thread writes it (`own.rs`); any thread reads it.
+//!   What is written for each request takes a lock that is never held for longer than a copy.
+//! - `last-request-while-idle`: a session that waits for a request is reported with its last
+//!   request.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,7 +1,8 @@
 //! What the calling thread tells of the session that it serves.
 //!
-//! W1. A session is one thread's (S1 of the plan), which is told when it enters the registry: so code that waits, deep below the
-//!     session, needs no handle. On a thread that serves no session nothing is told, and nothing counted.
+//! - `thread-knows-its-session`: a session belongs to one thread (plans/serve.md, S1), which learns
+//!   of it when the session enters the registry: so code that waits, deep below the session, needs
+//!   no handle. On a thread that serves no session nothing is reported, and nothing counted.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -1,7 +1,8 @@
 //! Calls of procedures by a client, and of the session's own procedures by a batch.
 //!
-//! C1. The session's own procedures are known by number, and by name in whatever schema of the system they are called.
-//! C2. All others are the executor's.
+//! - `own-procedures-in-any-system-schema`: the session's own procedures are known by number, and
+//!   by name in any system schema.
+//! - `others-belong-to-the-executor`: the executor runs all other procedures.
 
 mod called_text;
 mod prepared;

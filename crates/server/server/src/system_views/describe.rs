@@ -1,7 +1,7 @@
 //! What a text would answer, and the lines of a module's text: rows of functions that procedures select from.
 //!
-//! D1. Only a text whose first result is that of a SELECT or a change with OUTPUT is described; what runs by conditions or calls others is
-//!     refused by name.
+//! - `only-a-leading-query`: a text is described only if its first result is that of a SELECT or a
+//!   change with OUTPUT. A text that runs conditionally or calls others is refused by name.
 
 use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{DEFAULT_COLLATION, PlanError};

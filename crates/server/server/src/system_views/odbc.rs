@@ -1,7 +1,8 @@
 //! Columns, parameters and types as ODBC has them: what the catalog procedures select from. No client may name these.
 //!
-//! O1. Every function's first arguments are `is_100`, whether the client knows the types that came with SQL Server 2008, and
-//!     the version of ODBC: 3 has other numbers for dates than 2.
+//! - `is-100-and-version-first`: the first arguments of every function are `is_100`, whether the
+//!   client knows the types that were introduced with SQL Server 2008, and the version of ODBC:
+//!   version 3 has other numbers for dates than version 2.
 
 use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;

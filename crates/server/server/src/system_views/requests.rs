@@ -1,7 +1,8 @@
 //! What runs now, and its text.
 //!
-//! R1. A text's handle is made of the text: SQL Server's first byte for a batch, three zeros, and half of its SHA-256. It is found as
-//!     long as a session has asked for that text last.
+//! - `handle-is-derived-from-text`: a text's handle is derived from the text: SQL Server's first
+//!   byte for a batch, three zeros, and half of its SHA-256. It is found as long as the text is the
+//!   last request of some session.
 
 use std::time::SystemTime;
 

@@ -1,6 +1,7 @@
 //! Who is connected, and how.
 //!
-//! S1. Options of the asking session are those of now, of others those of their last request's beginning or end.
+//! - `own-options-are-current`: the options of the session that reads the view are the current
+//!   ones. Those of other sessions are as at the beginning or end of their last request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -194,7 +195,7 @@ pub(crate) fn shown(sight: &Sight<'_>) -> Vec<Arc<SessionEntry>> {
     sessions
 }
 
-/// A session's options (S1).
+/// A session's options (`own-options-are-current`).
 pub(crate) fn state_of(sight: &Sight<'_>, session: &SessionEntry) -> Option<Arc<SessionSight>> {
     let state = sight.state;
     if u16::try_from(state.session.spid).is_ok_and(|own| own == session.spid()) {
@@ -266,7 +267,7 @@ fn whole(bits: u32) -> i32 {
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
 
-/// The handle of what a session asked for last (R1).
+/// The handle of a session's last request (`handle-is-derived-from-text`).
 pub(crate) fn handle_of(session: &SessionEntry) -> Option<Vec<u8>> {
     let request = session.activity().request()?;
     Some(handle(request.program.source()))

@@ -1,7 +1,9 @@
 //! The handshake of TLS, inside PRELOGIN's packets or as it is.
 //!
-//! H1. What is TLS's of the bytes that come is told by [`HandshakePiece`], which knows no socket.
-//! H2. What we say in one turn goes in one message, as clients read one message for one turn.
+//! - `piece-finds-tls`: [`HandshakePiece`], which has no socket, finds the bytes of TLS in what is
+//!   received.
+//! - `one-message-per-turn`: what is sent in one turn is one message, as clients read one message
+//!   for one turn.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -93,7 +95,7 @@ impl Line {
         }
     }
 
-    /// H2.
+    /// `one-message-per-turn`.
     fn send_flight(&mut self, connection: &mut ServerConnection) -> Result<(), LineError> {
         let mut flight = Vec::new();
         while connection.wants_write() {

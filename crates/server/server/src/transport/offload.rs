@@ -1,8 +1,9 @@
 //! Encryption by another thread, waited for: what SQL Server did until 2014, so that its price can be seen.
 //!
-//! O1. Each packet is two real switches: the session sleeps until it is encrypted, the other thread until the next one. Both
-//!     sleep at once, without spinning.
-//! O2. The connection is handed over whole: never do two threads have it.
+//! - `two-real-switches`: each packet costs two real context switches: the session sleeps until it
+//!   is encrypted, the other thread until the next one. Both sleep at once, without spinning.
+//! - `connection-is-moved-whole`: the connection is moved as a whole: two threads never have it at
+//!   once.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -86,7 +87,7 @@ impl Encryptor {
             return Err(gone());
         }
         *slot = Slot::Work(work);
-        // O1: who is woken while the lock is held would go to sleep again.
+        // two-real-switches: a thread that is woken while the lock is held would go to sleep again.
         drop(slot);
         self.handover.work_came.notify_one();
         slot = self.handover.lock();

@@ -1,6 +1,8 @@
 //! What stands behind WITH.
 //!
-//! O1. What is taken is done, or is so anyway: every backup has checksums, and no disk is rewound. All else is refused by its name.
+//! - `no-option-is-ignored`: an option that is accepted is carried out, or describes what happens
+//!   in any case: every backup has checksums, and no disk is rewound. Any other option is refused
+//!   by its name.
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Setting, SettingValue};
@@ -125,7 +127,7 @@ fn out_of_range(number: i64, option: &str) -> PlanError {
     PlanError::new(3250, Ends::Statement, text)
 }
 
-/// O1.
+/// `no-option-is-ignored`: refuses options that are not supported.
 fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&str])) -> Result<(), PlanError> {
     let names: Vec<String> = settings
         .iter()

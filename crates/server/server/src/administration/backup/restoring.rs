@@ -72,7 +72,7 @@ impl Administration<'_, '_> {
         done.map(|()| Affected::Nothing)
     }
 
-    /// R3.
+    /// `restored-database-is-exclusive`: replaces the database's file while no session has it open.
     fn replace_file(
         &mut self,
         (record, is_new): (&DatabaseRecord, bool),

@@ -1,10 +1,13 @@
 //! CHECKDB and CHECKTABLE.
 //!
-//! C1. CHECKDB reads every page of the file and its log by itself and authenticates it, whatever caches hold; then SQLite checks what
-//!     the pages mean, unless PHYSICAL_ONLY is said or a page is bad, which would only make SQLite stumble over it.
-//! C2. Then every value is held against its column's type, as SQL Server's DATA_PURITY does: who writes to the file with SQLite alone may
-//!     put any value there.
-//! C3. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
+//! - `every-page-is-authenticated`: CHECKDB itself reads every page of the file and of its log and
+//!   authenticates it, whatever caches hold. Then SQLite checks the contents of the pages, unless
+//!   PHYSICAL_ONLY is specified or a page is bad, on which SQLite would only fail.
+//! - `values-fit-their-columns`: then every value is compared with its column's type, as SQL
+//!   Server's DATA_PURITY does: a program that writes to the file with SQLite alone may store any
+//!   value.
+//! - `findings-do-not-end-the-batch`: findings are reported as errors and do not end the batch: the
+//!   DBCC command itself has succeeded.
 
 use std::sync::Arc;
 

@@ -1,7 +1,8 @@
 //! Files that certificates and keys are backed up to, and taken in from.
 //!
-//! F1. A file is written for its owner only, and never over another.
-//! F2. What is not absolute is in the data folder. What leads back (`..`) names no file, and so nothing outside of it.
+//! - `owner-only-and-new`: a file is readable by its owner only, and never replaces another.
+//! - `paths-stay-in-the-data-folder`: a relative path is in the data folder. A path that leads back
+//!   (`..`) names no file, so it names nothing outside of that folder.
 
 use std::fs::File;
 use std::io::Read;

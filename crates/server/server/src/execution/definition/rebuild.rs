@@ -1,8 +1,10 @@
 //! A table that is recreated, since SQLite can't change it (sqlite.org/lang_altertable.html#otheralter).
 //!
-//! R1. SQLite does not look at foreign keys meanwhile: the switch is one of the connection's configuration, which works inside a
-//!     transaction, unlike the pragma; no constraint of ours is deferred, so that nothing is counted that would be left open.
-//! R2. The new table has the old one's name when SQLite looks at foreign keys again, so that what refers to it refers to it still.
+//! - `foreign-keys-are-off`: SQLite does not check foreign keys meanwhile. The switch is one of the
+//!   connection's configuration, which works inside a transaction, unlike the pragma. None of our
+//!   constraints is deferred, so no open violations are counted.
+//! - `references-stay`: the new table has the old one's name when SQLite checks foreign keys again,
+//!   so that references to the old table now refer to it.
 
 use std::sync::Arc;
 
@@ -205,7 +207,7 @@ fn is_same_form(old: &DataType, new: &DataType) -> bool {
     }
 }
 
-/// Foreign keys are not looked at while it lives: R1.
+/// Foreign keys are not checked while it lives (`foreign-keys-are-off`).
 struct KeysOff<'a>(Option<&'a OpenDatabase>);
 
 impl<'a> KeysOff<'a> {

@@ -1,7 +1,9 @@
 //! `docs/TSQL.md`: what of T-SQL there is, made by asking a server and the code's own tables.
 //!
-//! T1. A state is what a server answers to the form that stands beside it, never what someone believes.
-//! T2. A kind of statement that the parser knows and the page does not is an error of the compiler or of a test.
+//! - `state-is-the-servers-answer`: a state is what a server answers to the form beside it, never
+//!   what someone believes.
+//! - `no-unlisted-statements`: a kind of statement that the parser knows and the page does not is
+//!   an error of the compiler or of a test.
 
 mod errors;
 mod forms;
@@ -146,7 +148,7 @@ impl Page {
         let _ = writeln!(self.text, "| {} |", cells.join(" | "));
     }
 
-    /// What the server says to a form: T1.
+    /// What the server answers to a form (`state-is-the-servers-answer`).
     pub fn state(&mut self, text: &str) -> String {
         let answered = self.ask(text);
         let state = match answered {

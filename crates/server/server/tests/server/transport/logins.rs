@@ -267,7 +267,7 @@ fn a_session_too_many_is_told_17809() {
     assert!(bench.client(Mode::On).works() && one.works());
 }
 
-/// A2. Times are not measured here: that the same is done is what keeps them equal.
+/// `equal-cost`. Times are not measured here: that the same is done is what keeps them equal.
 #[test]
 fn a_password_is_stretched_whoever_is_asked_for() {
     let bench = Bench::with(|config| config.limits.password_check_max = 1);

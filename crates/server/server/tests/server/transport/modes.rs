@@ -103,7 +103,7 @@ fn a_password_is_never_on_the_line_where_a_client_has_tls_for_its_login_alone() 
     assert_eq!(first, [0x04]);
 }
 
-/// H1: a record may have a 0x12 wherever a naive reader would look for a header.
+/// `headers-at-packet-boundaries`: a record may have a 0x12 wherever a naive reader would look for a header.
 #[test]
 fn the_handshake_may_come_in_any_pieces_and_naked() {
     let bench = Bench::new();
