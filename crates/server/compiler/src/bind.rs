@@ -1,7 +1,9 @@
 //! From the syntax tree to bound expressions: names found, types decided, conversions written out.
 //!
-//! B1. Binding looks at no value but constants': what it refuses would fail for every row.
-//! B2. What only a query has (columns, aggregates, window functions, subqueries) is bound by the [`QueryHook`].
+//! - `only-constants-are-evaluated`: binding evaluates no values except constants: what it refuses
+//!   would fail for every row.
+//! - `hook-binds-query-parts`: what only a query has (columns, aggregates, window functions,
+//!   subqueries) is bound by the [`QueryHook`].
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};

@@ -1,10 +1,12 @@
 //! What the binder asks about tables, views and functions of rows.
 //!
-//! C1. A catalog answers for the session's current database unless a name has a database of its own: it knows which file that is
-//!     attached as, and refuses by name what it can't reach.
-//! C2. What it gives is shared and never changes: a schema that changes gives new values, and bound statements of the old ones are
-//!     thrown away by what keeps them.
-//! C3. Names are compared as [`crate::same_name`] does; `dbo` is the schema of a name that has none.
+//! - `current-database-by-default`: a catalog answers for the session's current database unless a
+//!   name specifies its own database: it knows which file that is attached as, and refuses by name
+//!   what it can't reach.
+//! - `answers-are-immutable`: what it returns is shared and never changes: a schema that changes
+//!   returns new values, and bound statements of the old ones are discarded by their owner.
+//! - `names-as-same-name`: names are compared as [`crate::same_name`] does; `dbo` is the schema of
+//!   a name without one.
 
 use std::sync::Arc;
 

@@ -1,10 +1,14 @@
 //! What tables are made of: CREATE TABLE and related ones to SQLite's, and back.
 //!
-//! N1. A definition is kept as the T-SQL text that makes it, with every constraint named: SQLite's own schema can't hold identities,
-//!     defaults, checks and computed columns. [`TableDefinition`] prints that text, and is made of it again.
-//! N2. SQLite holds declared types, NOT NULL, collations, keys and foreign keys, so that a database keeps its rules in any SQLite.
-//! N3. An index of SQLite's has a name for all tables: `table.index`. A unique key whose columns may be NULL has a second one,
-//!     `table.index$null`, since two NULLs are one value to a unique key of T-SQL's and two to SQLite's.
+//! - `kept-as-text`: a definition is kept as the T-SQL text that makes it, with every constraint
+//!   named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
+//!   [`TableDefinition`] prints that text, and is parsed from it again.
+//! - `sqlite-enforces-what-it-can`: SQLite holds declared types, NOT NULL, collations, keys and
+//!   foreign keys, so that a database keeps its rules in any SQLite.
+//! - `index-names-contain-the-table`: an index of SQLite's has a name that is unique among all
+//!   tables: `table.index`. A unique key whose columns may be NULL has a second one,
+//!   `table.index$null`, since two NULLs are one value to a unique key of T-SQL's and two to
+//!   SQLite's.
 
 use std::sync::Arc;
 

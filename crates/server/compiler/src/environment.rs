@@ -1,7 +1,9 @@
 //! What an expression asks of the world outside: the clock, the session, the server, and names of a database.
 //!
-//! N1. Nothing here is asked before an expression runs: binding needs types, which no answer changes.
-//! N2. `None` is no such thing, which functions turn into NULL; an error ends the statement.
+//! - `asked-at-run-time`: nothing here is called before an expression runs: binding needs types,
+//!   which no answer changes.
+//! - `none-becomes-null`: `None` means that there is no such thing, which functions turn into NULL;
+//!   an error ends the statement.
 
 use std::cell::Cell;
 

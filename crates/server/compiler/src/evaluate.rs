@@ -1,8 +1,9 @@
 //! Values of bound expressions.
 //!
-//! V1. No allocation and no shared count for whole numbers.
-//! V2. Whatever fails is T-SQL's own error; nothing panics.
-//! V3. Between two operations on large values it is asked whether to go on; what is not linear in their size asks by itself, too.
+//! - `whole-numbers-are-cheap`: no allocation and no shared count for whole numbers.
+//! - `errors-not-panics`: every failure is T-SQL's own error; nothing panics.
+//! - `large-values-are-interruptible`: between two operations on large values cancellation is
+//!   polled; an operation that is not linear in their size polls by itself, too.
 
 use std::sync::Arc;
 

@@ -1,10 +1,14 @@
 //! Bound expressions: every name found, every type decided, every conversion written out.
 //!
-//! E1. An expression's value is NULL or of its `data_type`: evaluation never changes a type that binding decided.
-//! E2. A predicate is no expression: it is true, false or unknown, and has no type.
-//! E3. A [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value of the innermost one around it. What a
-//!     statement's text holds in a body is bound before the body is made, so no other `Let` stands between the two.
-//! E4. Expressions are trees of values: equal trees compute equal values, except where a function says that it is volatile.
+//! - `type-is-fixed-by-binding`: an expression's value is NULL or of its `data_type`: evaluation
+//!   never changes a type that binding decided.
+//! - `predicates-are-no-expressions`: a predicate is not an expression: it is true, false or
+//!   unknown, and has no type.
+//! - `let-is-evaluated-once`: a [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value
+//!   of the innermost one around it. What a statement's text holds in a body is bound before the
+//!   body is made, so no other `Let` stands between the two.
+//! - `equal-trees-equal-values`: expressions are trees of values: equal trees compute equal values,
+//!   except where a function is declared volatile.
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 

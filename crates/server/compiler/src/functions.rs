@@ -1,8 +1,11 @@
 //! The catalogue of functions of values: names, arguments, result types, code, and whether each is supported.
 //!
-//! U1. Each function is one row of its family's table; nothing else knows its name.
-//! U2. Code gets values that binding has converted as the row's rules say; unless the row says otherwise none is NULL.
-//! U3. What SQL Server has and we do not is a row too, and refused by name.
+//! - `one-row-per-function`: each function is one row of its family's table; nothing else knows its
+//!   name.
+//! - `arguments-are-converted`: code gets values that binding has converted according to the row's
+//!   rules; unless the row allows it none is NULL.
+//! - `unsupported-functions-have-rows`: a function that SQL Server has and this server does not is
+//!   a row too, and refused by name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;

@@ -1,8 +1,11 @@
 //! Expressions that SQLite asks us to evaluate: `tsql_op(N, a, b, ..)`.
 //!
-//! O1. Expressions that differ in nothing but where their inputs come from have one number.
-//! O2. Whatever an operation needs comes with the call: columns, variables and what the query binder keeps are inputs.
-//! O3. Operations belong to a bound statement and go with it; there are at most [`OPERATION_COUNT_MAX`].
+//! - `equal-operations-share-a-number`: expressions that differ only in where their inputs come
+//!   from have one number.
+//! - `inputs-come-with-the-call`: whatever an operation needs comes with the call: columns,
+//!   variables and what the query binder keeps are inputs.
+//! - `owned-by-the-statement`: operations belong to a bound statement and are dropped with it;
+//!   there are at most [`OPERATION_COUNT_MAX`].
 
 use std::fmt;
 

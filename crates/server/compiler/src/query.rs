@@ -1,8 +1,9 @@
 //! Queries bound: from the syntax tree to typed columns.
 //!
-//! U1. Scopes are a stack: a name is looked for in the innermost query first, and FROM's sources are no names of one another
-//!     but through ON and APPLY.
-//! U2. What can't be written for SQLite with T-SQL's meaning is refused here, by name.
+//! - `innermost-scope-first`: scopes are a stack: a name is looked up in the innermost query first,
+//!   and the sources of FROM are visible to one another only through ON and APPLY.
+//! - `refused-by-name`: what can't be written for SQLite with T-SQL's meaning is refused here, by
+//!   name.
 
 mod apply;
 mod call;

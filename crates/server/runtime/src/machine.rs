@@ -1,12 +1,15 @@
 //! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between batches.
 //!
-//! R1. One DONE for each statement but DECLARE without a value, BEGIN and END, labels, GOTO, BREAK, CONTINUE and RETURN
-//!     (MS-TDS 2.2.7.6); the tests of IF and WHILE count each time they are asked. BEGIN TRY and its END have one each.
-//! R2. In a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends the call. NOCOUNT takes away the counts, and
-//!     each DONEINPROC that ends neither rows nor an error.
-//! R3. A DONE is told when the next thing is known, so that the last one of an answer is without MORE.
-//! R4. An error goes to the innermost TRY around it, in whichever frame; else it is told, and what it [`selenite_compiler::Ends`] ends.
-//! R5. Whatever a program does, a frame that was entered is left.
+//! - `one-done-per-statement`: one DONE for each statement but DECLARE without a value, BEGIN and
+//!   END, labels, GOTO, BREAK, CONTINUE and RETURN (MS-TDS 2.2.7.6); the conditions of IF and WHILE
+//!   count each time they are evaluated. BEGIN TRY and its END have one each.
+//! - `done-or-doneinproc`: in a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends
+//!   the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
+//! - `done-waits-for-the-next`: a DONE is sent when what follows is known, so that the last one of
+//!   an answer is without MORE.
+//! - `innermost-try-catches`: an error goes to the innermost TRY around it, in whichever frame;
+//!   without one it is sent, and ends what its [`selenite_compiler::Ends`] says.
+//! - `frames-are-always-left`: whatever a program does, a frame that was entered is left.
 
 use std::sync::Arc;
 

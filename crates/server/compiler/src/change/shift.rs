@@ -1,9 +1,11 @@
 //! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite looks at a key row by row.
 //!
-//! M1. Aside is where no row is: a value of a class that SQLite orders and compares apart from all of the column's own, a BLOB among
-//!     text and a TEXT among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row, are moved to
-//!     numbers that no row has.
-//! M2. Foreign keys pass the move on as they pass any other, so that rows that refer to the row go with it, there and back.
+//! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a class that
+//!   SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
+//!   among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row,
+//!   are moved to numbers that no row has.
+//! - `foreign-keys-follow`: foreign keys pass the move on as they pass on any other, so that rows
+//!   that refer to the row are moved with it, there and back.
 
 use selenite_types::DataType;
 

@@ -131,7 +131,7 @@ impl IndexDefinition {
 }
 
 impl TableDefinition {
-    /// N3. The second index of a unique key some of whose columns may be NULL.
+    /// `index-names-contain-the-table`: the second index of a unique key some of whose columns may be NULL.
     pub(super) fn null_index(&self, name: &str, columns: &[(String, bool)], filter: Option<&str>) -> Option<String> {
         let columns: Vec<_> = columns.iter().filter_map(|(name, _)| self.column(name)).collect();
         let nullable: Vec<String> = columns

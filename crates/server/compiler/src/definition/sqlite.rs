@@ -151,13 +151,13 @@ pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     }
 }
 
-/// The name of an index in SQLite: N3.
+/// The name of an index in SQLite (`index-names-contain-the-table`).
 #[must_use]
 pub fn index_name(table: &str, index: &str) -> String {
     format!("{table}.{index}")
 }
 
-/// The name of the second index of a unique key: N3.
+/// The name of the second index of a unique key (`index-names-contain-the-table`).
 #[must_use]
 pub fn null_index_name(table: &str, index: &str) -> String {
     format!("{table}.{index}$null")

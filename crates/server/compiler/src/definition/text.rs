@@ -1,4 +1,4 @@
-//! A definition as T-SQL, and read again: N1.
+//! A definition as T-SQL, and read again (`kept-as-text`).
 
 use std::fmt;
 

@@ -1,8 +1,10 @@
 //! From the tree to steps.
 //!
-//! C1. The text is walked once, in its order: what is declared behind is not known before.
-//! C2. Errors are gathered; a statement that has one leaves nothing that could run.
-//! C3. Jumps to what is not there yet are written as 0 and filled in when it is.
+//! - `one-pass`: the text is walked once, in its order: what is declared later is not known before.
+//! - `errors-leave-no-steps`: errors are collected; a statement that has one leaves nothing that
+//!   could run.
+//! - `jumps-are-patched`: jumps to what does not exist yet are written as 0 and filled in when it
+//!   does.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -1,11 +1,14 @@
 //! APPLY: SQLite has no lateral join of a query, so what depends on the left side is taken apart.
 //!
-//! L1. A function of rows is joined as it is: SQLite's virtual tables take arguments from tables before them.
-//! L2. A query that does not depend on the left side is joined as any other.
-//! L3. Rows of one SELECT become a join with its own sources; one row of aggregates becomes a subquery for each column; the
-//!     first rows of a table become a join with those whose rowid is among them; VALUES becomes a join with its numbers.
-//! L4. Any other becomes one value for each row of the left side, a JSON array of its rows, that json_each takes apart: a virtual table
-//!     as in L1.
+//! - `row-functions-are-joined`: a function of rows is joined as it is: SQLite's virtual tables
+//!   take arguments from tables before them.
+//! - `independent-queries-are-joined`: a query that does not depend on the left side is joined as
+//!   any other.
+//! - `known-forms-become-joins`: rows of one SELECT become a join with its own sources; one row of
+//!   aggregates becomes a subquery for each column; the first rows of a table become a join with
+//!   those whose rowid is among them; VALUES becomes a join with its numbers.
+//! - `others-become-json`: any other becomes one value for each row of the left side, a JSON array
+//!   of its rows, that json_each takes apart: a virtual table as in `row-functions-are-joined`.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};

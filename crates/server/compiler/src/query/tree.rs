@@ -1,8 +1,9 @@
 //! Bound queries: every name found, every column typed.
 //!
-//! R1. A source's number is unique in its statement, so a column of an outer query needs no path to it.
-//! R2. What an expression holds of a query (a subquery, an aggregate, a window function) is an [`Outside`] of the statement's
-//!     [`Parts`], by its number.
+//! - `source-numbers-are-unique`: a source's number is unique in its statement, so a column of an
+//!   outer query needs no path to it.
+//! - `query-parts-by-number`: what an expression holds of a query (a subquery, an aggregate, a
+//!   window function) is an [`Outside`] of the statement's [`Parts`], by its number.
 
 use std::collections::HashMap;
 use std::sync::Arc;

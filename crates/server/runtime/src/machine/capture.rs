@@ -1,9 +1,12 @@
 //! INSERT .. EXECUTE: the rows that a call gives go into a table.
 //!
-//! P1. The host keeps the rows of the call; one statement writes them when it has ended.
-//! P2. All of it is one statement: in a transaction that begins with it, of which the client is not told, or behind a savepoint. What
-//!     ends the statement undoes what the call has done.
-//! P3. An error that ends the call's caller, or the INSERT, ends the capture: the step behind the call then does nothing.
+//! - `rows-are-kept-by-the-host`: the host keeps the rows of the call; one statement writes them
+//!   when it has ended.
+//! - `all-is-one-statement`: all of it is one statement: in a transaction that begins with it,
+//!   which is not reported to the client, or after a savepoint. What ends the statement undoes what
+//!   the call has done.
+//! - `errors-end-the-capture`: an error that ends the call's caller, or the INSERT, ends the
+//!   capture: the step after the call then does nothing.
 
 use std::sync::Arc;
 

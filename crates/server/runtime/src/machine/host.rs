@@ -1,9 +1,12 @@
 //! What a machine asks of the session around it: to tell the client, and to do all that is not scalar.
 //!
-//! H1. The machine decides what ends, in which order things are told, and every DONE with its MORE: what implements
-//!     [`Host`] writes tokens as they come, and none of its own but the rows, ENVCHANGEs and messages of what it is asked to do.
-//! H2. Before it calls anything that may write, the machine has told all that went before.
-//! H3. A [`Failure::Error`] is told by the machine, if no CATCH takes it: the host does not tell it as well.
+//! - `machine-decides-the-order`: the machine decides what ends, the order of what is sent, and
+//!   every DONE with its MORE. An implementation of [`Host`] writes tokens as they come, and adds
+//!   none but the rows, ENVCHANGEs and messages of what it is called to do.
+//! - `sent-before-writing`: before the machine calls anything that may write, it has sent
+//!   everything that came before.
+//! - `machine-sends-errors`: the machine sends a [`Failure::Error`], if no CATCH takes it: the host
+//!   does not send it as well.
 
 use std::sync::Arc;
 

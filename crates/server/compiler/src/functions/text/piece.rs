@@ -108,7 +108,8 @@ pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
     })
 }
 
-/// Which characters LTRIM and RTRIM take away, if it is said: those that fold to the same one (S1 of `search`).
+/// Which characters LTRIM and RTRIM remove, if they are specified: those that fold to the same one
+/// (`fold-then-find-bytes` of `search`).
 fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, PlanError> {
     if call.values.len() < 2 {
         return Ok(None);

@@ -1,6 +1,7 @@
 //! Finding text in text.
 //!
-//! S1. Characters that the collation takes for equal fold to the same one. So text is folded, and then found as bytes, in linear time.
+//! - `fold-then-find-bytes`: characters that are equal under the collation fold to the same one. So
+//!   text is folded, and then found as bytes, in linear time.
 
 use std::borrow::Cow;
 use std::str::Chars;
