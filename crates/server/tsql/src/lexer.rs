@@ -1,8 +1,9 @@
 //! A text's tokens.
 //!
-//! L1. The tokens of a text are made once, in linear time; the last is `End` or the fault after which no more can be
-//!     told apart.
-//! L2. Between tokens stand only blanks and comments, which nest.
+//! - `tokens-are-made-once`: the tokens of a text are made once, in linear time; the last is `End`
+//!   or the error after which no more can be recognized.
+//! - `only-blanks-and-comments-between`: between tokens there are only blanks and comments, which
+//!   nest.
 
 use crate::{
     ast::Position,

@@ -1,10 +1,12 @@
 //! From tokens to the tree: recursive descent, and precedence climbing for expressions.
 //!
-//! P1. The first fault ends the parse; it is at the token that cannot stand where it stands.
-//! P2. Time is linear: a token is looked at a bounded number of times.
-//! P3. Whatever nests is counted ([`Parser::nested`]): neither this parser nor a walk over its trees needs more than a
-//!     part of a stack of 2 MiB.
-//! P4. What is T-SQL but not supported makes its whole statement [`Unsupported`](crate::ast::Unsupported).
+//! - `first-error-ends-the-parse`: the first error ends the parse; it is at the token that is not
+//!   allowed where it is.
+//! - `linear-time`: time is linear: a token is read a bounded number of times.
+//! - `nesting-is-counted`: whatever nests is counted ([`Parser::nested`]): neither this parser nor
+//!   a walk over its trees needs more than a part of a stack of 2 MiB.
+//! - `unsupported-is-a-statement`: T-SQL that is not supported makes its whole statement
+//!   [`Unsupported`](crate::ast::Unsupported).
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "a rule names the tokens that may stand somewhere; each other one is an error or another rule's"

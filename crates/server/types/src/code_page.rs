@@ -1,8 +1,9 @@
 //! Code page 1252, which char and varchar are of.
 //!
-//! P1. Every byte stands for one character and comes back as itself: the five that the page leaves open are the controls
-//!     of the same number, as in Windows.
-//! P2. A character that the page does not have becomes `?`: no best fit. One beyond U+FFFF becomes two.
+//! - `every-byte-round-trips`: every byte stands for one character and comes back as itself: the
+//!   five that the page leaves undefined are the controls of the same number, as in Windows.
+//! - `no-best-fit`: a character that the page does not have becomes `?`: no best fit. One beyond
+//!   U+FFFF becomes two.
 
 use std::borrow::Cow;
 

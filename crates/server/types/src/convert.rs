@@ -1,9 +1,10 @@
 //! A value of one type as a value of another: CAST, CONVERT, and what happens without being asked for.
 //!
-//! C1. [`conversion`] tells, before anything runs, whether a pair of types converts; [`convert`] is total over the pairs it
-//!     allows.
-//! C2. What does not fit its new type is an error with SQL Server's number and text, never a wrapped or cut number.
-//! C3. NULL converts to NULL of any type, if the types convert at all.
+//! - `allowed-pairs-are-known-before`: [`conversion`] tells, before anything runs, whether a pair
+//!   of types converts; [`convert`] is total over the pairs that it allows.
+//! - `overflow-is-an-error`: a value that does not fit its new type is an error with SQL Server's
+//!   number and text, never a wrapped or truncated number.
+//! - `null-converts-to-null`: NULL converts to NULL of any type, if the types convert at all.
 //!
 //! Errors 2628 and 8152 of text too long for its column are the caller's: here text is cut to its type without a word, as
 //! CAST does.

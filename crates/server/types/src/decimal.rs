@@ -1,9 +1,12 @@
 //! Decimals, to the digit.
 //!
-//! D1. Nothing is lost on the way: what lies between operands and result has 256 bits.
-//! D2. A division is cut off at its scale; whatever else has more digits than its scale is rounded, halves away from zero.
-//!     That is how SQL Server computes, and how it converts.
-//! D3. What has more than 38 digits is no value: every function answers `None` for it.
+//! - `exact-between-operands-and-result`: nothing is lost on the way: intermediate results have 256
+//!   bits.
+//! - `division-truncates-others-round`: a division is truncated at its scale; whatever else has
+//!   more digits than its scale is rounded, halves away from zero. That is how SQL Server computes,
+//!   and how it converts.
+//! - `at-most-38-digits`: more than 38 digits are not a value: every function returns `None` for
+//!   it.
 
 mod wide;
 

@@ -1,7 +1,9 @@
 //! Values as text: what CAST to varchar gives, PRINT shows and messages quote.
 //!
-//! F1. Everything here is total: a value that its type does not have is shown as well as it can be.
-//! F2. The text has as many characters as it needs; [`crate::convert`] makes it fit.
+//! - `formatting-is-total`: everything here is total: a value that its type does not have is shown
+//!   as well as it can be.
+//! - `text-is-not-fitted`: the text has as many characters as it needs; [`crate::convert`] makes it
+//!   fit.
 
 mod float_text;
 mod guid_text;

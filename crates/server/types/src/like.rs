@@ -1,13 +1,14 @@
 //! LIKE: text against a pattern, by a collation.
 //!
-//! K1. Matching takes at most as many steps as the text is long, times the pattern's length: over megabytes that is minutes, so it
-//!     polls while it runs.
-//! K2. `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in a class whose ranges are by the
-//!     collation. What stands behind the escape character is itself.
-//! K3. Blanks at the end of a pattern count. Blanks at the end of the text that the pattern leaves over do not, unless one
-//!     of both is nchar or nvarchar.
-//! K4. An open `[`, an empty `[]`, a range from high to low and an escape character at the end match nothing, as in SQL
-//!     Server. Nor does `_` match a character beyond U+FFFF by this collation; by BIN2 two of them do.
+//! - `bounded-and-polled`: matching takes at most as many steps as the text is long, times the
+//!   pattern's length: over megabytes that is minutes, so it polls while it runs.
+//! - `wildcards`: `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in
+//!   a class whose ranges are by the collation. A character after the escape character is itself.
+//! - `trailing-blanks`: blanks at the end of a pattern count. Blanks at the end of the text that
+//!   are left over by the pattern do not, unless one of both is nchar or nvarchar.
+//! - `malformed-patterns-match-nothing`: an open `[`, an empty `[]`, a range from high to low and
+//!   an escape character at the end match nothing, as in SQL Server. Nor does `_` match a character
+//!   beyond U+FFFF by this collation; by BIN2 two of them do.
 
 mod pattern;
 

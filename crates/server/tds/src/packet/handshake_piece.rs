@@ -1,8 +1,9 @@
 //! TLS's handshake inside PRELOGIN's packets (MS-TDS 3.3.5.1).
 //!
-//! H1. A header of TDS is looked for at the boundaries of packets alone: any byte of a record may be 0x12.
-//! H2. A record that comes without a packet around it (0x14 to 0x17 where a header should be) is taken: Microsoft's ODBC driver
-//!     sends some.
+//! - `headers-at-packet-boundaries`: a header of TDS is expected at the boundaries of packets
+//!   alone: any byte of a record may be 0x12.
+//! - `bare-records-are-accepted`: a record without a packet around it (0x14 to 0x17 where a header
+//!   should be) is accepted: Microsoft's ODBC driver sends some.
 
 use super::{HEADER_SIZE, Header, MessageKind, PacketSize};
 use crate::{Part, TdsError};

@@ -168,7 +168,7 @@ impl MessageReader {
         }))
     }
 
-    /// P2.
+    /// `one-limit-before-login`.
     fn count(&mut self, size: usize) -> Result<(), TdsError> {
         if self.limits == Limits::BeforeLogin {
             self.total += size;

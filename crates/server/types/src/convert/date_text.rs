@@ -1,10 +1,12 @@
 //! Text read as a date, a time, or both.
 //!
-//! D1. datetime and smalldatetime (here: the old types) and the four newer types read by two grammars. Only the old ones
-//!     take a time before the date, mixed separators, or a fraction after the minutes; only the newer ones take more than
-//!     three digits of a second, an offset, `Z` after any time, or tabs.
-//! D2. What DATEFORMAT and CONVERT's style say is in [`Rules`].
-//! D3. A year of two digits is 1950 to 2049: SQL Server's own cutoff, which nothing here changes.
+//! - `two-grammars`: datetime and smalldatetime (here: the old types) and the four newer types are
+//!   parsed by two grammars. Only the old ones take a time before the date, mixed separators, or a
+//!   fraction after the minutes; only the newer ones take more than three digits of a second, an
+//!   offset, `Z` after any time, or tabs.
+//! - `rules-hold-the-settings`: the settings of DATEFORMAT and CONVERT's style are in [`Rules`].
+//! - `two-digit-years-from-1950`: a year of two digits is 1950 to 2049: SQL Server's own cutoff,
+//!   which nothing here changes.
 
 mod clock;
 mod day;
