@@ -13,7 +13,7 @@ pub enum Announcement<'a> {
         /// Whether it was made just now.
         is_new: bool,
     },
-    /// The first password of the login sa. It is said once, and never again.
+    /// The first password of the login sa. It is announced once, and never again.
     Password(&'a str),
     /// The server shows a certificate of its own.
     Certificate {
@@ -24,9 +24,9 @@ pub enum Announcement<'a> {
         /// Whether it was made just now.
         is_new: bool,
     },
-    /// The process may have too few file descriptors for the sessions that were asked for.
+    /// The process may have too few file descriptors for the configured number of sessions.
     FewerSessions {
-        /// How many were asked for.
+        /// The configured number of sessions.
         promised: usize,
         /// How many there may be.
         allowed: usize,

@@ -27,7 +27,7 @@ use crate::{Log, ServerError};
 pub struct AuditSettings {
     /// Which file.
     pub target: AuditTarget,
-    /// Whether no one may log in while it can't be written; else it is only told in the server's log.
+    /// Whether logins are refused while it can't be written; otherwise that is only reported in the server's log.
     pub refuses_logins: bool,
 }
 
@@ -62,7 +62,7 @@ pub struct Event<'a> {
     pub database: Option<&'a str>,
     /// What it was done to: a login, a database, a session.
     pub object: Option<&'a str>,
-    /// How many there were, of what is not told one by one.
+    /// How many there were, of events that are not written one by one.
     pub count: Option<u64>,
 }
 
@@ -77,7 +77,7 @@ struct Sink {
     path: PathBuf,
     file: Option<File>,
     sqlite: Connection,
-    /// Whether it was told that it can't be written.
+    /// Whether it was reported that it can't be written.
     is_failing: bool,
 }
 
@@ -114,8 +114,8 @@ impl AuditLog {
         })
     }
 
-    /// Writes an event. What can't be written is told in the server's log, once until it can be written again. False if no one may log in for
-    /// that reason.
+    /// Writes an event. If it can't be written, the server's log says so, once until it can be written again. False
+    /// if logins are refused for that reason.
     pub fn write(&self, event: &Event<'_>) -> bool {
         let Some(sink) = &self.sink else {
             return true;
@@ -143,7 +143,7 @@ impl Sink {
         self.file()?.write_all(line.as_bytes())
     }
 
-    /// SQLite tells the time, and how names are written in JSON. What is not known is left out.
+    /// SQLite formats the time and escapes names for JSON. Unknown fields are left out.
     fn line(&self, event: &Event<'_>) -> rusqlite::Result<String> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let address = event.address.map(|address| address.to_string());

@@ -21,7 +21,7 @@ use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 pub struct Connection {
     /// Its socket.
     pub socket: Arc<TcpStream>,
-    /// What ends it from outside.
+    /// Ends it from another thread.
     pub cancel_handle: Arc<CancelHandle>,
     /// From where it came.
     pub peer: SocketAddr,
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Whether who arrived may come in.
+    /// Whether a login is admitted.
     fn admit(
         &self,
         instance: &Arc<Instance>,
@@ -233,7 +233,7 @@ impl Connection {
     }
 }
 
-/// Who may come in, and to what.
+/// An admitted login and its database.
 struct Admitted {
     login: LoginRecord,
     database: DatabaseRecord,
@@ -243,7 +243,7 @@ struct Admitted {
 }
 
 impl Admitted {
-    /// What the front is told. The passwords are wiped here.
+    /// What the front needs to know of the login. The passwords are wiped here.
     fn login_info(self, is_encrypted: bool) -> LoginInfo {
         let Login {
             lcid,
@@ -305,8 +305,8 @@ fn check_wishes(login: &Login) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The database that is asked for, or the login's own. One that can't be had is an error also where the client would take another: what it
-/// does next is meant for the one it named.
+/// The requested database, or the login's own. If the requested one is not available, that is an error also where the
+/// client would take another: its next statements are meant for the one that it named.
 fn database(
     instance: &Instance,
     front: &dyn Front,
@@ -352,6 +352,6 @@ fn encryptor(presence: &Presence<'_>) -> std::io::Result<Encryptor> {
     Encryptor::start(move || entry.adopt_this_thread())
 }
 
-/// SQL Server's own: 30 s without a word, then every second.
+/// SQL Server's own: after 30 s without data, then every second.
 const KEEP_IDLE: Duration = Duration::from_secs(30);
 const KEEP_INTERVAL: Duration = Duration::from_secs(1);

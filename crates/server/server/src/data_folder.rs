@@ -52,7 +52,7 @@ impl DataFolder {
     }
 }
 
-/// A user who may look into the folder sees names and sizes, and one who may write there can put files in the place of others.
+/// A user who may list the folder sees names and sizes, and one who may write there can replace files.
 fn close_to_others(path: &Path) -> Result<(), ServerError> {
     let failed = |verb| {
         move |source| ServerError::Io {
@@ -125,7 +125,7 @@ fn lock(folder: &Path) -> Result<File, ServerError> {
     Ok(file)
 }
 
-/// Who says that it has the lock.
+/// The process that holds the lock, by its own account.
 fn holder(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(PROCESS_SIZE_MAX).read_to_string(&mut text).ok()?;

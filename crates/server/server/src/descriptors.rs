@@ -127,7 +127,7 @@ fn as_u64(count: usize) -> u64 {
 const PER_SESSION: u64 = 4;
 /// master.db, the data folder's lock, logs, standard streams, and what a backup or a scan of a database takes.
 const OWN: u64 = 48;
-/// Enough for an administrator who looks at several databases, and for connections that come meanwhile.
+/// Enough for an administrator who opens several databases, and for connections that arrive meanwhile.
 const RESERVE_MAX: u64 = 256;
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ pub(crate) struct SessionInfo<'a> {
     pub interrupts: Interrupts,
 }
 
-/// The session's state and its answer, lent to the executor for one statement.
+/// The session's state and its answer, borrowed by the executor for one statement.
 ///
 /// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of the state.
 /// It writes rows and messages, but no DONE and no error: those are the machine's.

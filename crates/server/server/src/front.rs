@@ -17,8 +17,8 @@ pub trait Front: Send + Sync {
     /// The server has started. Called once, before the first session.
     fn begin(&self, _instance: &Arc<Instance>) {}
 
-    /// Serves one session, whose login was answered, until its client leaves or it is told to end. When this returns the
-    /// connection is closed.
+    /// Serves one session, whose login was answered, until its client disconnects or the session is ended. When this
+    /// returns the connection is closed.
     fn serve(&self, session: Session<'_>) -> Ended;
 
     /// Ends what the front itself has running. Called once, when no session is left and none will come.
@@ -48,11 +48,11 @@ pub struct LoginInfo {
     pub sid: [u8; 16],
     /// Whether it may do everything.
     pub is_administrator: bool,
-    /// The database in use, as it is stored: the one asked for, or the login's own.
+    /// The database in use, as it is stored: the requested one, or the login's own.
     pub database: String,
     /// Its id.
     pub database_id: i32,
-    /// What the client was told its language is.
+    /// The language that was reported to the client.
     pub language: &'static str,
     /// What is spoken.
     pub tds_version: TdsVersion,

@@ -8,8 +8,9 @@
 //!   login are wiped.
 //! - `peers-cannot-cause-panics`: nothing that a peer sends causes a panic.
 //!
-//! The order of a connection: [`Server`] listens; the handshake agrees on encryption and reads the login; [`master::Master`] knows who may
-//! come in; the [`Registry`] knows who is there; a [`Front`] serves them through a [`Wire`].
+//! The order of a connection: [`Server`] listens; the handshake agrees on encryption and reads the login;
+//! [`master::Master`] knows the logins; the [`Registry`] knows the sessions; a [`Front`] serves them through a
+//! [`Wire`].
 //!
 //! Left to others: what bytes mean (`selenite-tds`), what requests do (the [`Front`]).
 #![forbid(unsafe_code)]

@@ -57,7 +57,7 @@ impl Listener {
     pub fn bind(address: SocketAddr) -> Result<Self, ServerError> {
         let bind = || {
             let socket = TcpListener::bind(address)?;
-            // Who was there when poll(2) said so may be gone by now.
+            // A connection that poll(2) reported may be gone by now.
             socket.set_nonblocking(true)?;
             Ok(Self {
                 address: socket.local_addr()?,
@@ -100,7 +100,7 @@ impl Listener {
             cancel_handle.pull(CancelReason::Stopping);
         }
         for Served { thread, .. } in served {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = thread.join();
         }
         front.close();

@@ -1,4 +1,4 @@
-//! Failed logins, and who may not try passwords for a while.
+//! Failed logins, and which logins and addresses are locked out for a while.
 //!
 //! - reserved-before-hashed: an attempt is counted before its password is hashed, and given back when the password was right. However many
 //!   attempts run at once, no more passwords are tried than one after the other: an attempt that could exceed the limit waits for the ones
@@ -157,7 +157,7 @@ impl Lockout {
         let mut state = self.lock();
         loop {
             let (key, now) = (state.key(attempt), now());
-            // The address first: who has no attempts left learns nothing of a login.
+            // The address first: a client without attempts left learns nothing of a login.
             let address = state.room_of_address(attempt.address, self.limits.per_address, now);
             if address == Room::Blocked {
                 return Err(Blocked::Address);

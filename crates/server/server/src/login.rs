@@ -1,4 +1,4 @@
-//! The login: who may come in, and what they are told.
+//! The login: who is admitted, and what the client is told.
 //!
 //! - `little-is-told`: whatever is wrong, a client gets 18456 in state 1. It also gets the other
 //!   errors that SQL Server reports (18470, 18486, 18488 and related ones), and no more; except for

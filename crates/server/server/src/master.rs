@@ -65,10 +65,11 @@ impl Master {
         folder.join(FILE).exists()
     }
 
-    /// Makes it, with the administrator `sa`. `tell` runs before all of it counts, and can still call it off: it tells the password.
+    /// Creates it, with the administrator `sa`. `tell` reports the password. It runs before the creation is
+    /// committed, and can still cancel it.
     ///
     /// # Errors
-    /// [`MasterError`]; what `tell` says.
+    /// [`MasterError`]; the error of `tell`.
     pub(crate) fn create(
         folder: &Path,
         access: &Access,
@@ -174,7 +175,8 @@ impl Master {
     }
 }
 
-/// The maker of a master.db makes its logins: one without the mark of the server's own identity is refused, whatever is said of others.
+/// The creator of a master.db creates its logins: a file without the origin mark of the server's own identity is
+/// refused, whatever is configured for others.
 fn own(access: &Access) -> Access {
     Access {
         origin: Some(OriginPolicy::Own),

@@ -1,4 +1,4 @@
-//! The types of parameters that a text uses and does not declare: what sp_describe_undeclared_parameters tells.
+//! The types of parameters that a text uses and does not declare: the answer of sp_describe_undeclared_parameters.
 //!
 //! - `documented-rules`: the rules are those that SQL Server documents. A parameter that is
 //!   compared, assigned, inserted or cast by itself has the other side's type; any other parameter
@@ -57,7 +57,7 @@ pub struct InferenceContext<'a> {
 pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -> Result<Vec<Inferred>, PlanError> {
     let declared = compiled("", parameters)?;
     let Ok(tree) = parse(text, Options::default()) else {
-        // It tells what is wrong with it.
+        // It reports what is wrong with the text.
         compiled(text, parameters)?;
         return Err(PlanError::internal("a text that is none"));
     };

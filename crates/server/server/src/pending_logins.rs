@@ -30,7 +30,7 @@ struct Guests {
     next: u64,
     /// In the order of coming.
     here: BTreeMap<u64, Guest>,
-    /// The networks from which a login has come in.
+    /// The networks from which a login has succeeded.
     known: RecentMap<IpAddr, ()>,
 }
 
@@ -39,7 +39,7 @@ struct Guest {
     network: IpAddr,
     /// Whether it may take a place that is kept for those who were here before.
     is_known: bool,
-    /// Whether its login has come, and is being looked at.
+    /// Whether its login has arrived, and is being checked.
     has_sent: bool,
 }
 
@@ -110,7 +110,7 @@ impl PendingLogins {
         Some(Entered { place, was_taken })
     }
 
-    /// A login has come in from this address.
+    /// A login from this address has succeeded.
     pub fn note_login(&self, address: IpAddr) {
         let network = network(address);
         if !network.is_loopback() {
@@ -138,7 +138,8 @@ impl Guests {
         self.here.values().filter(|guest| is_counted(guest)).count()
     }
 
-    /// Sends away who of these has been here longest without sending a login. None if there is none.
+    /// Closes that of these connections which has been here longest without sending a login. `None` if there is no
+    /// such connection.
     fn send_away(&mut self, may_go: impl Fn(&Guest) -> bool) -> Option<()> {
         let mut waiting = self.here.iter().filter(|(_, guest)| !guest.has_sent && may_go(guest));
         let number = waiting.next().map(|(number, _)| *number)?;

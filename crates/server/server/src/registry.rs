@@ -151,8 +151,8 @@ impl Registry {
         self.lock().get(&spid).cloned()
     }
 
-    /// Ends a session: its wait for the network ends at once, and what it runs at its next [`crate::Interrupts::poll`]. False if there is
-    /// none of that spid.
+    /// Ends a session: its wait for the network ends at once, and what it runs at its next
+    /// [`crate::Interrupts::poll`]. False if no session has that spid.
     pub fn kill(&self, spid: u16) -> bool {
         match self.session(spid) {
             Some(session) => {

@@ -33,7 +33,7 @@ struct RowSet {
     /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
     long: Vec<(usize, usize)>,
     row_count: u64,
-    /// Whether the executor began them: their end is not the machine's to tell.
+    /// Whether the executor began them: then the machine does not report their end.
     is_of_executor: bool,
 }
 
@@ -161,7 +161,7 @@ impl Reply {
         self.interrupts.begin_request();
     }
 
-    /// What is told so far reaches the client now.
+    /// Sends to the client what has been written so far.
     pub fn flush(&mut self) -> Result<(), Stop> {
         let written = self.tokens.packets_mut().flush();
         self.written(written)
@@ -324,7 +324,7 @@ impl Reply {
         let notice = Notice {
             number: message.number,
             state: message.state,
-            // RAISERROR's documentation: 10 is told as 0.
+            // RAISERROR's documentation: 10 is sent as 0.
             severity: if message.severity == 10 { 0 } else { message.severity },
             text: message.text,
             server: &self.server,

@@ -32,7 +32,8 @@ type Announce<'a> = dyn FnMut(Announcement<'_>) -> io::Result<()> + 'a;
 impl Server {
     /// Starts a server, which takes connections when this returns.
     ///
-    /// `open_front` makes what serves sessions. `announce` is told what the starter has to know; the first password counts only if it was told.
+    /// `open_front` makes what serves sessions. `announce` receives what the operator has to know; the first password
+    /// counts only if it was announced.
     ///
     /// # Errors
     /// [`ServerError`]; what `open_front` says. Nothing runs then.
@@ -119,7 +120,7 @@ impl Running {
     fn end(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = thread.join();
             self.instance.audit().write(&Event {
                 event: "STOP",

@@ -24,7 +24,7 @@ use serde::Deserialize;
 use crate::config::{PORT, TlsFiles};
 use crate::{AuditTarget, Config, NewDatabases, ServerError, ServerLimits, TlsOffload};
 
-/// What a server's flags say, or its configuration file. What is not said is as it is by default.
+/// The settings of a server's flags, or of its configuration file. A setting that is not given has its default.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
@@ -141,7 +141,7 @@ impl Settings {
     /// How a server is started by them. Their identity comes before the one of `access`.
     ///
     /// # Errors
-    /// [`ServerError::Usage`]; [`ServerError::Engine`] for an identity that is none.
+    /// [`ServerError::Usage`]; [`ServerError::Engine`] for an invalid identity.
     pub fn config(&self, access: Access) -> Result<Config, ServerError> {
         let data = match &self.data {
             Some(data) => data.clone(),
@@ -193,7 +193,7 @@ impl Settings {
     fn limits(&self, mut limits: ServerLimits) -> Result<ServerLimits, ServerError> {
         let sessions = &mut limits.sessions;
         sessions.max = self.max_sessions.unwrap_or(sessions.max);
-        // A quarter of all, unless it is said.
+        // A quarter of all, unless it is given.
         let quarter = sessions.max.div_ceil(4);
         sessions.per_login = self.max_sessions_per_login.unwrap_or(quarter).min(sessions.max);
         sessions.administrators = self.admin_sessions.unwrap_or(sessions.administrators);
@@ -312,7 +312,7 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
     }
 }
 
-/// What is said of a file that there is not to be.
+/// The value of a setting for a file that is not to exist.
 const NO_FILE: &str = "none";
 const BOTH: &str = "give both --tls-cert and --tls-key, or neither";
 const LIMITS: &str = "limits must be at least 1, the login timeout 1 to 3600 seconds";

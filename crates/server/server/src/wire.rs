@@ -29,7 +29,7 @@ pub struct Wire {
 #[derive(Clone)]
 pub struct Outlet(Arc<Shared>);
 
-/// Tells a long statement that it is to stop. It can be cloned, sent to SQLite's progress handler and asked often.
+/// Tells a long statement to stop. It can be cloned, given to SQLite's progress handler and polled often.
 #[derive(Clone)]
 pub struct Interrupts(Arc<Shared>);
 
@@ -84,7 +84,7 @@ struct Shared {
     request_end_ns: AtomicU64,
 }
 
-/// What comes in, and where it goes out.
+/// Input and output of the connection.
 struct ConnectionState {
     line: Line,
     reader: MessageReader,
@@ -273,7 +273,7 @@ impl PacketSink for Outlet {
 }
 
 impl Interrupts {
-    /// Whether to stop. It looks at the socket at most every 5 milliseconds, and costs some ten nanoseconds else.
+    /// Whether to stop. It polls the socket at most every 5 milliseconds, and otherwise costs some ten nanoseconds.
     #[must_use]
     pub fn poll(&self) -> Option<Interrupt> {
         if let Some(cancelled) = self.0.cancelled() {

@@ -35,7 +35,7 @@ pub(crate) struct Words<'a> {
     slots: &'a [Value],
 }
 
-/// A statement that failed: why, told behind each other.
+/// A statement that failed, with its errors in the order in which they are reported.
 pub(crate) struct Refused {
     /// The reason, if there is more than the statement's own error.
     why: Option<PlanError>,
@@ -101,7 +101,7 @@ impl Administration<'_, '_> {
 }
 
 impl Words<'_> {
-    /// A string, or the text of a variable; NULL is none.
+    /// A string, or the text of a variable; NULL is no value.
     ///
     /// # Errors
     /// 137 for an unknown variable; 40510 for what is no text.
@@ -173,7 +173,7 @@ impl Words<'_> {
 }
 
 impl Refused {
-    /// The reason is told first, and 3013 is the statement's error.
+    /// The reason is reported first, and 3013 is the statement's error.
     fn because(why: PlanError) -> Self {
         Self {
             why: Some(why),

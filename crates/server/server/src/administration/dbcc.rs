@@ -116,7 +116,7 @@ impl Request {
         Ok(execution.reply.message(&message)?)
     }
 
-    /// 2526: the command, or what stands behind it, is none.
+    /// 2526: the command, or what follows it, does not exist.
     fn incorrect(&self) -> Failure {
         let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
         PlanError::new(2526, Ends::Statement, text).with_state(3).into()

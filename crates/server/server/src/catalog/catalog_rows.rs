@@ -98,7 +98,7 @@ pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, Pl
     run().map_err(|error| trouble(&error))
 }
 
-/// A row of a kind that a later version made is none.
+/// A row of a kind that a later version made is `None`.
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
     let kind: String = row.get(1)?;
     let Some(kind) = ObjectKind::of_word(&kind) else {

@@ -413,7 +413,8 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
     Err(error(2571, text).with_severity(14).with_state(3))
 }
 
-/// Whether what a DBCC is told to look at is of the database in use, in which the asker's standing was looked up.
+/// Whether the argument of a DBCC command names something of the database in use, in which the caller's permissions
+/// were read.
 fn names_own(command: &str, argument: &str, database: &str) -> bool {
     let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
     let names_object = ["CHECKTABLE", "CHECKIDENT"]

@@ -57,7 +57,7 @@ impl Schema {
     /// Reads that of a connection's `main` or `temp`; `database` is the name that messages show.
     ///
     /// # Errors
-    /// What SQLite says; a catalog that is none of ours.
+    /// SQLite's error; a catalog that this server did not write.
     pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, PlanError> {
         let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();

@@ -31,7 +31,7 @@ pub struct TableVariable {
     statements: Vec<String>,
 }
 
-/// The rows of one, as they lie in SQLite.
+/// The rows of one, as SQLite stores them.
 pub struct KeptRows {
     variable: Arc<TableVariable>,
     rows: Vec<Vec<SqliteValue>>,

@@ -102,7 +102,7 @@ fn added(alter: &AlterTable) -> Result<(), PlanError> {
     only_unsupported(TableDefinition::of_elements(&alter.name.name.text, elements, 0))
 }
 
-/// What ALTER DATABASE is to change, if it is none of what can be changed.
+/// What ALTER DATABASE is to change, if that can't be changed.
 fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
     match action {
         AlterDatabaseAction::Set { options, .. } => options
@@ -118,7 +118,7 @@ fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
     }
 }
 
-/// All else that is wrong with a definition is told when it is carried out.
+/// All other errors of a definition are reported when it is carried out.
 fn only_unsupported<T>(read: Result<T, PlanError>) -> Result<(), PlanError> {
     match read {
         Err(error) if error.number() == UNSUPPORTED => Err(error),

@@ -23,7 +23,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
         (None, Some(_)) => None,
         (Some((certificate, slot)), present) => {
             let present = present.filter(|present| present.certificate_id == certificate.id);
-            // In clear the algorithm that was asked for stands nowhere in the file.
+            // If the file is in clear, the requested algorithm is not recorded in it.
             let algorithm = if suite == Suite::None {
                 present.as_ref().map(|present| present.algorithm.clone())
             } else {

@@ -1,4 +1,4 @@
-//! What sessions are told to drop: DBCC DROPCLEANBUFFERS and FREEPROCCACHE.
+//! What sessions are requested to drop: DBCC DROPCLEANBUFFERS and FREEPROCCACHE.
 //!
 //! - `session-drops-its-own`: a session's connections and bound statements belong to its thread
 //!   alone. So other threads only request that they be dropped, and the session drops them before
@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// How often each was said, by any session.
+/// How often each command was run, by any session.
 #[derive(Default)]
 pub struct Cleanups {
     pages: AtomicU64,

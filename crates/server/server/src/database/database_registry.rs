@@ -68,7 +68,7 @@ impl DatabaseRegistry {
         Ok(shared)
     }
 
-    /// Databases and logins, as they were told last.
+    /// Databases and logins, as they were last read.
     ///
     /// # Errors
     /// What SQLite says.

@@ -23,7 +23,7 @@ pub enum NotDropped {
     Master(MasterError),
     /// A file could not be removed.
     File(PathBuf, io::Error),
-    /// This process has the file open, under whatever name: whose it is can't be looked at.
+    /// This process has the file open, under whatever name: so its id can't be read.
     InUse,
 }
 

@@ -4,7 +4,7 @@ use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::PlanError;
 use selenite_runtime::sqlite::trouble;
 
-/// The setting of a database, which lies in its catalog.
+/// The setting of a database, which is in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum DelayedDurability {
     /// Every commit is on the disk before it is acknowledged.

@@ -29,7 +29,7 @@ pub enum Phase {
 pub struct FileState {
     /// What is done to its pages.
     pub pages: Phase,
-    /// What T-SQL says of it ([`FileState::shown`]); the same unless it was asked for.
+    /// What T-SQL reports of it: the same as `pages`, unless [`FileState::shown`] has decided it.
     pub phase: Phase,
     /// What new pages are sealed in: a suite's name.
     pub suite: String,
@@ -165,7 +165,7 @@ impl Facts {
     fn number(&self, section: &str, name: &str) -> Option<f64> {
         match self.find(section, name)? {
             Cell::Real(number) => Some(*number),
-            // Bytes of a file, as a part of which they are told: what is beyond 2^53 is rounded.
+            // A number of bytes, as a part of which the progress is reported: what is beyond 2^53 is rounded.
             Cell::Integer(number) => number.to_string().parse().ok(),
             Cell::Null | Cell::Text(_) | Cell::Blob(_) => None,
         }

@@ -138,8 +138,9 @@ impl LogSync {
 
 /// SQLite's log beside a database: `NAME.db-wal`.
 ///
-/// It is found by its name at each sync. As long as the committing session is connected, SQLite keeps the file that its frames
-/// are in; no lock of SQLite's lies on it that closing a descriptor could give up: those are on the database and on `-shm`.
+/// It is opened by its name at each sync. As long as the committing session is connected, SQLite keeps the file that
+/// its frames are in. SQLite has no lock on it that closing a descriptor could release: its locks are on the database
+/// and on `-shm`.
 pub struct LogFile {
     path: PathBuf,
     /// The file that the folder was synced for, so that its name is there after a crash, too.

@@ -76,7 +76,7 @@ impl<'a> NewDatabase<'a> {
         let record = master.add_database(name)?;
         let new = Self {
             master,
-            // No one else makes a file under a draft's name, and from here on its commitment tells it.
+            // No other process makes a file under a draft's name, and from here on its commitment identifies it.
             access: Access {
                 origin: Some(OriginPolicy::Any),
                 ..plain_access(access)

@@ -113,12 +113,12 @@ impl Scans {
             scan.course.is_told_to_stop.store(true, Ordering::Release);
         }
         for scan in scans {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = scan.thread.join();
         }
     }
 
-    /// The right to change keys, for one session at a time. `poll` is asked meanwhile whether to go on.
+    /// The right to change keys, for one session at a time. While it waits, `poll` decides whether to continue.
     ///
     /// # Errors
     /// What `poll` says.
@@ -141,7 +141,8 @@ impl Scans {
         known.get(&database_id).is_some_and(|scan| !scan.thread.is_finished())
     }
 
-    /// Waits for the end of a scan whose file says already that it is over. `poll` is asked meanwhile whether to go on.
+    /// Waits for the end of a scan that has ended according to its file. While it waits, `poll` decides whether to
+    /// continue.
     ///
     /// # Errors
     /// What `poll` says.
@@ -153,7 +154,8 @@ impl Scans {
         Ok(())
     }
 
-    /// Begins a scan, and waits until the database's file says so. `poll` is asked meanwhile whether to go on.
+    /// Begins a scan, and waits until the database's file says so. While it waits, `poll` decides whether to
+    /// continue.
     ///
     /// # Errors
     /// What `poll` says: the scan does not begin then, if it has not already.
@@ -370,8 +372,9 @@ fn names_deprecated(key: &EncryptionKeyRecord) -> bool {
 /// ATTENTION is to be answered within 50 ms.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a scan has to do to a database's pages for its encryption key to become so; none where nothing is to be done, or the key's algorithm is
-/// none. `keeps_encrypted` says whether a database that is switched off stays encrypted, under the server's identity alone.
+/// What a scan has to do to a database's pages to bring its encryption key to this state; `None` where there is
+/// nothing to do, or the key's algorithm is unknown. `keeps_encrypted` says whether a database that is switched off
+/// stays encrypted, under the server's identity alone.
 pub fn goal_of(tde: Tde, key: &EncryptionKeyRecord, state: &FileState, keeps_encrypted: bool) -> Option<Goal> {
     if state.pages.is_moving() {
         return Some(Goal::GoOn);

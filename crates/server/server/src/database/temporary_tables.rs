@@ -1,4 +1,4 @@
-//! Temporary tables, which lie in the temporary schema of the session's connection to the database in use.
+//! Temporary tables, which are in the temporary schema of the session's connection to the database in use.
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
@@ -92,7 +92,7 @@ fn copy(from: &Connection, to: &Connection, made: &[Made]) -> rusqlite::Result<(
             write.execute(params_from_iter(values))?;
         }
     }
-    // An index of a temporary table is temporary without a word.
+    // An index of a temporary table is temporary without the keyword.
     made.iter()
         .filter(|one| !one.is_table)
         .try_for_each(|one| to.execute_batch(&one.sql))

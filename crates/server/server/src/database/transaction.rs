@@ -37,7 +37,7 @@ pub struct Transaction {
 /// What ends with the transaction.
 #[derive(Default)]
 struct State {
-    /// Whether BEGIN TRANSACTION was said, and no end of it.
+    /// Whether BEGIN TRANSACTION was executed, and no end of it.
     is_open: bool,
     /// The right to write, with SQLite's transaction.
     permit: Option<WritePermit>,
@@ -160,8 +160,8 @@ impl Transaction {
         self.database.wait_for_disk(commit)
     }
 
-    /// Ends it for good; others write from then on. What is answered is to be waited for before the client hears of it. `said` is
-    /// what COMMIT says of DELAYED_DURABILITY.
+    /// Commits it; others write from then on. The caller waits for what is returned before it answers the client.
+    /// `said` is COMMIT's DELAYED_DURABILITY.
     ///
     /// # Errors
     /// What SQLite says: then it is rolled back.

@@ -20,7 +20,7 @@ use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, 
 use crate::log::Log;
 use crate::master::{DatabaseFile, Master, MasterError, Unfinished, load_commitment};
 
-/// What is asked to put a database right.
+/// What is needed to complete or undo an unfinished change of a database.
 pub struct Settlement<'a> {
     /// What was begun.
     pub master: &'a Master,
@@ -28,7 +28,7 @@ pub struct Settlement<'a> {
     pub folder: &'a Path,
     /// How they are opened.
     pub access: &'a Access,
-    /// Who is told.
+    /// Where it is reported.
     pub log: &'a Log,
 }
 

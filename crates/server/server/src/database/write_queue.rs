@@ -57,7 +57,7 @@ impl WriteQueue {
         })
     }
 
-    /// Waits as `session` for its turn, `timeout` at most, and asks `poll` meanwhile every few milliseconds.
+    /// Waits as `session` for its turn, `timeout` at most, and calls `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
     /// [`NoPermit`].
@@ -148,7 +148,7 @@ impl Waits {
             return true;
         }
         let mut next = Some(write_queue);
-        // Each wait is gone along once at most, unless there is a ring of others: those have been told.
+        // Each wait is followed once at most, unless there is a cycle of other sessions: one of those got an error.
         for _ in 0..=waits.len() {
             match next.and_then(|write_queue| write_queue.first()) {
                 Some((_, first)) if first == session => return false,

@@ -43,7 +43,7 @@ pub struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Carries a statement out; `None` if it is none of these.
+    /// Carries a statement out; `None` if it is not one of these.
     ///
     /// # Errors
     /// The statement's.

@@ -28,7 +28,7 @@ impl PlanCache {
         }
     }
 
-    /// Forgets bound statements, if DBCC FREEPROCCACHE has asked for it since the last time: `count` times by now.
+    /// Drops bound statements, if DBCC FREEPROCCACHE was run since the last time: `count` times by now.
     pub fn drop_if_asked(&mut self, count: u64) {
         if std::mem::replace(&mut self.dropped, count) != count {
             self.statements.clear();
@@ -51,7 +51,7 @@ pub struct StatementCache {
 }
 
 struct Kept {
-    /// Kept, so that no other program comes to lie at its address.
+    /// Kept, so that no other program gets its address.
     program: Arc<Program>,
     of: PlanVersion,
     bound: Arc<Statement>,

@@ -23,10 +23,10 @@ struct ProcedureSpec {
     check: Check,
 }
 
-/// What is looked at before a procedure runs. A number is the place of the argument.
+/// What is checked before a procedure runs. A number is the position of the argument.
 #[derive(Clone, Copy)]
 enum Check {
-    /// Nothing: it tells of the server, and answers alike in every database.
+    /// Nothing: it is about the server, and answers alike in every database.
     OfServer,
     /// Arguments that name the database in use, if they are given.
     Qualifiers(&'static [(usize, &'static str)]),
@@ -138,7 +138,7 @@ impl Check {
     }
 }
 
-/// 15250 for a database that is not the one in use; nothing and a pattern for all are asked for, too.
+/// 15250 for a database that is not the one in use; an empty name and a pattern for all mean the one in use, too.
 fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), PlanError> {
     for place in places {
         let Some(qualifier) = given(arguments, *place) else {

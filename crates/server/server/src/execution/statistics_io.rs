@@ -31,13 +31,13 @@ pub struct PageReads {
     misses: u32,
     /// Pages that the pool had.
     pooled: u64,
-    /// Pages that were read ahead and asked for, and all that were read ahead.
+    /// Pages that were read ahead and requested later, and all that were read ahead.
     ahead_used: u64,
     ahead: u64,
 }
 
 impl PageReads {
-    /// As the VFS tells it.
+    /// As the VFS reports it.
     fn parse(text: &str) -> Option<Self> {
         let mut counts = text.split(' ');
         Some(Self {
@@ -60,7 +60,7 @@ impl PageReads {
 }
 
 impl SessionExecutor<'_> {
-    /// The counts before a statement, if it is to be told what it reads.
+    /// The counts before a statement, if its reads are to be reported.
     pub(crate) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, PlanError> {
         if execution.state.statistics_io {
             self.page_reads()
@@ -110,7 +110,7 @@ impl SessionExecutor<'_> {
         Ok(PageReads::parse(&text))
     }
 
-    /// The tables that a statement names, itself or through views: those that are asked for when it is bound.
+    /// The tables that a statement names, itself or through views: those that are requested when it is bound.
     fn tables_of(&self, statement: &TableStatement<'_>) -> Vec<String> {
         let catalog = Asked {
             catalog: &self.scope.objects.catalog,
@@ -120,13 +120,13 @@ impl SessionExecutor<'_> {
             catalog: &catalog,
             variables: statement.program.variables(),
         };
-        // It was bound before, or has failed and told why.
+        // It was bound before, or has failed and reported why.
         let _ = binding.statement(statement.statement);
         catalog.names.into_inner()
     }
 }
 
-/// A catalog that notes which tables it is asked for.
+/// A catalog that records which tables are requested from it.
 struct Asked<'a> {
     catalog: &'a SessionCatalog,
     names: RefCell<Vec<String>>,

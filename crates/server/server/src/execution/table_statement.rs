@@ -325,7 +325,7 @@ fn is_numberless(bound: &Statement) -> bool {
     matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
 }
 
-/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
+/// Runs a statement that needs nothing but rows, and returns how many it read or changed.
 fn on_rows(bound: &Statement, work: &Work<'_>, given: Vec<GivenRow>, run: &mut Run<'_>) -> Result<u64, PlanError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),

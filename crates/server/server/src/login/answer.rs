@@ -11,7 +11,7 @@ use super::Notice;
 use crate::instance::{LANGUAGE, PROGRAM, VERSION};
 use crate::transport::Line;
 
-/// What a client is told that was let in.
+/// What an admitted client is told.
 pub struct Acceptance<'a> {
     /// The server's name.
     pub server: &'a str,
@@ -36,7 +36,7 @@ impl PacketSink for LineSink<'_> {
     }
 }
 
-/// Answers a login that is let in.
+/// Answers an admitted login.
 ///
 /// # Errors
 /// `Sink`.

@@ -49,7 +49,7 @@ impl Afterwards {
     }
 }
 
-/// Whether a password is the login's, asked by a statement of a session. Counted as a login is.
+/// Whether a password is the login's, checked for a statement of a session. Counted as a login is.
 ///
 /// # Errors
 /// [`PasswordFault`].

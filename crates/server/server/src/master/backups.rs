@@ -17,7 +17,7 @@ pub struct BackupRecord {
     pub name: Option<String>,
     /// Its description.
     pub description: Option<String>,
-    /// Whether COPY_ONLY was said.
+    /// Whether COPY_ONLY was specified.
     pub is_copy_only: bool,
     /// Whether its pages are compressed.
     pub is_compressed: bool,

@@ -18,7 +18,7 @@ pub struct CertificateRecord {
     pub thumbprint: Vec<u8>,
     /// Its serial number, as bytes.
     pub serial: Vec<u8>,
-    /// What SUBJECT said; its issuer, too.
+    /// The text of SUBJECT; its issuer, too.
     pub subject: String,
     /// For whom key slots are made: `age1...`.
     pub recipient: String,
@@ -118,7 +118,7 @@ impl Master {
         })
     }
 
-    /// Forgets a certificate, unless a database encryption key needs it: then the database's name is told.
+    /// Removes a certificate, unless a database encryption key needs it: then the database's name is returned.
     ///
     /// # Errors
     /// What SQLite says.

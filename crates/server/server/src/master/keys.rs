@@ -32,7 +32,7 @@ pub struct MasterKeyRecord {
 pub(crate) enum Removal {
     /// It is gone.
     Done,
-    /// There is none.
+    /// It does not exist.
     Missing,
     /// This one needs it.
     Needed(String),
@@ -45,7 +45,7 @@ pub struct EncryptionKeyRecord {
     pub database_id: i32,
     /// The certificate that opens the database besides the server's own identity.
     pub certificate_id: i64,
-    /// The algorithm that was asked for last: a suite's name.
+    /// The algorithm that was requested last: a suite's name.
     pub algorithm: String,
     /// The key slot of the certificate in the database's file, in hexadecimal digits.
     pub slot: String,

@@ -12,7 +12,7 @@ use crate::password::PasswordFault;
 pub enum MasterError {
     /// The caller: the name is taken already. SQL Server's 15025 for a login, 1801 for a database.
     Taken(String),
-    /// The caller: there is none of that name. SQL Server's 15151 for a login, 911 or 3701 for a database.
+    /// The caller: nothing has that name. SQL Server's 15151 for a login, 911 or 3701 for a database.
     Unknown(String),
     /// The caller: a name that a login or database can't have.
     Name(String),
@@ -24,7 +24,7 @@ pub enum MasterError {
     Version(i64),
     /// The file: it is a database, and not a master.db. The name of a table that no master.db has.
     NotMaster(String),
-    /// The caller: no one could be told the first password.
+    /// The caller: the first password could not be announced.
     NotTold(io::Error),
     /// The file, the key, or the machine.
     Engine(EngineError),

@@ -19,7 +19,7 @@ pub struct Asked<'a> {
     views: Cell<usize>,
 }
 
-/// What a catalog was asked for.
+/// What was requested from a catalog.
 #[derive(Clone)]
 pub enum NamedRelation {
     /// A table, by its database and name.
@@ -237,7 +237,7 @@ fn is_own(table: &Table) -> bool {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other statements have no target")]
 fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
     match kind {
-        // Once it is asked for as the target.
+        // Once it is requested as the target.
         StatementKind::Insert(insert) => !insert.output.is_empty() || asked_count > 1,
         StatementKind::Update(update) => {
             let reads = |assignment: &ast::Assignment| match &assignment.value {
@@ -273,7 +273,7 @@ fn is_constant(value: &ast::Expr) -> bool {
     )
 }
 
-/// Whether TOP's count may be a query's, which tells of the rows that it counts.
+/// Whether TOP's count may be a query's, which reveals the rows that it counts.
 fn is_queried(top: Option<&ast::Top>) -> bool {
     top.is_some_and(|top| !is_constant(&top.count))
 }

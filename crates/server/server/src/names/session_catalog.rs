@@ -33,7 +33,7 @@ pub struct SessionCatalog {
     pub is_away: bool,
     /// The database that a name was of, if it was another one.
     pub elsewhere: Arc<Mutex<Option<i32>>>,
-    /// To be asked while a statement is bound.
+    /// Polled while a statement is bound.
     pub interrupts: Interrupts,
 }
 

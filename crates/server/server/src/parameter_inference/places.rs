@@ -38,7 +38,7 @@ pub(crate) enum ParameterPosition {
     },
     /// Left of an assignment of this value.
     Set(Rc<Expr>),
-    /// Where nothing tells its type.
+    /// Where nothing determines its type.
     Nowhere,
 }
 

@@ -43,7 +43,7 @@ struct Present {
     locks: Vec<DatabaseLock>,
 }
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub struct RequestText {
     /// What runs, with its source.
@@ -143,7 +143,7 @@ impl Activity {
         (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
     }
 
-    /// What its client asked for last.
+    /// Its client's last request.
     #[must_use]
     pub fn request(&self) -> Option<RequestText> {
         self.present().request.clone()
@@ -202,7 +202,7 @@ impl Activity {
         self.present().is_told = false;
     }
 
-    /// What runs first of a request is what was asked for. Answers whether this was it.
+    /// The first program that a request runs is the client's own. Returns whether this was it.
     pub(super) fn note_program(&self, program: &Arc<Program>, is_call: bool) -> bool {
         let mut present = self.present();
         if std::mem::replace(&mut present.is_told, true) {

@@ -36,7 +36,7 @@ use crate::session_state::SessionState;
 use crate::wire::LOOK_EVERY_NS;
 use crate::{ServerLimits, memory};
 
-/// What a machine asks of its session.
+/// What a machine calls in its session.
 pub(crate) struct SessionHost<'a> {
     pub stock: &'a Stock,
     pub state: SessionState,
@@ -48,9 +48,10 @@ pub(crate) struct SessionHost<'a> {
     pub stopwatch: Option<Stopwatch>,
     /// The number by which the client knows the transaction; 0 without one.
     pub transaction: u64,
-    /// Whether the next DONE is swallowed, unless it tells an error: something else is to be done within the same request.
+    /// Whether the next DONE is left out, unless it reports an error: something else is to be done within the same
+    /// request.
     pub swallows_done: bool,
-    /// Whether the client is not told of the transaction: it is one statement's.
+    /// Whether the transaction is not reported to the client: it is one statement's.
     pub is_untold: bool,
     /// The handle that sp_prepexec gives back behind the status.
     pub handle: Option<Handle>,
@@ -106,7 +107,7 @@ impl<'a> SessionHost<'a> {
         program
     }
 
-    /// The handle that is still to be told.
+    /// Sends the handle that is still to be sent.
     pub fn tell_handle(&mut self) -> Result<(), Stop> {
         let Some(handle) = self.handle.take() else {
             return Ok(());
@@ -353,7 +354,7 @@ fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Na
     };
     let text = text_at(0)?.unwrap_or_default();
     let parameters = text_at(1)?.unwrap_or_default();
-    // One of the errors is told: a call has but one.
+    // One of the errors is reported: a call has but one.
     let program = host
         .program(&text, &parameters)
         .map_err(|mut errors| match errors.is_empty() {

@@ -60,7 +60,7 @@ fn object_name(text: &str) -> Option<ObjectName> {
     parts.next().is_none().then_some(found)
 }
 
-/// One part, perhaps left out, and what is behind it.
+/// One part, perhaps left out, and what follows it.
 fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let close = match text.chars().next() {
         Some('[') => ']',

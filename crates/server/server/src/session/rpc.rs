@@ -106,7 +106,7 @@ impl Answering<'_, '_> {
         Ok(self.end(told))
     }
 
-    /// sp_prepexec: handle OUTPUT, declarations, text, values. The handle that is given is let go.
+    /// sp_prepexec: handle OUTPUT, declarations, text, values. The statement of the given handle is released.
     fn prepare_and_execute(&mut self) -> Result<Ended, Vec<PlanError>> {
         if let Some(old) = self
             .call

@@ -254,7 +254,7 @@ fn users_databases<'a>(sight: &Sight<'a>) -> impl Iterator<Item = &'a DatabaseRe
     all.filter(|record| !record.is_reserved())
 }
 
-/// What a database's file says; nothing if it can't be asked.
+/// What a database's file says; nothing if it can't be read.
 fn look(sight: &Sight<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
     let instance = &sight.objects.instance;
     let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
@@ -290,7 +290,8 @@ fn scan_of(state: &FileState) -> (i32, &'static str) {
     }
 }
 
-/// The name of a cipher as SQL Server has it, and its key's length in bits. Triple DES has 168, which SQL Server tells as 192.
+/// The name of a cipher as SQL Server has it, and its key's length in bits. Triple DES has 168, which SQL Server
+/// shows as 192.
 fn key_of(suite: Suite) -> (&'static str, i32) {
     match suite {
         Suite::None => ("NONE", 0),

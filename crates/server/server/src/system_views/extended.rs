@@ -1,4 +1,5 @@
-//! What SQL Server has and this server has none of: views without rows, for clients that ask before they go on.
+//! What SQL Server has and this server does not: views without rows, for clients that query them before they
+//! continue.
 //!
 //! - `empty-because-impossible`: only what can't be created here is listed: its statements are
 //!   refused by name, so that no row is missing.

@@ -74,7 +74,7 @@ const GROUP: &[ColumnSpec] = &[
     ("is_autogrow_all_files", BIT, true),
 ];
 
-/// Where databases lie is for who may make and alter them.
+/// Where databases are is visible to logins that may create and alter them.
 fn master_files(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     if !sight.objects.permissions().is_administrator {
@@ -157,5 +157,5 @@ fn filegroups(_: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(vec![row])
 }
 
-/// Bytes: sizes are told in pages of SQL Server's.
+/// Bytes: sizes are shown in pages of SQL Server's.
 const PAGE_SIZE: u64 = 8192;

@@ -208,7 +208,7 @@ fn columns(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(view_column::users(sight).into_iter().map(row).collect())
 }
 
-/// What the standard asks of a type.
+/// What the standard requires of a type.
 #[derive(Default)]
 struct Facts {
     length: Option<i32>,

@@ -155,7 +155,7 @@ const TEXT: &[ColumnSpec] = &[
     ("text", LONG_TEXT, true),
 ];
 
-/// The text of a handle, if a session has asked for it last.
+/// The text of a handle, if it is the last request of a session.
 fn sql_text(sight: &Sight<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let Some(&StoredRef::Blob(wanted)) = arguments.first() else {
         return Ok(Vec::new());

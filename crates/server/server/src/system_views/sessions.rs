@@ -259,7 +259,7 @@ pub(crate) fn millis(time: Duration) -> Cell {
     Cell::count(millis, i64::from(i32::MAX))
 }
 
-/// What a client told as 32 bits without a sign, as an int with the same bits.
+/// A number that a client sent as 32 bits without a sign, as an int with the same bits.
 fn whole(bits: u32) -> i32 {
     i32::from_be_bytes(bits.to_be_bytes())
 }

@@ -191,7 +191,7 @@ impl Line {
         self.take_opened()
     }
 
-    /// TLS ends without a word: the login is read, and no more than that was to be encrypted.
+    /// TLS ends without an alert: the login is read, and no more than that was to be encrypted.
     ///
     /// # Errors
     /// [`LineError::Framing`] if the peer sent more than its login through it.
@@ -281,7 +281,7 @@ impl Line {
     }
 }
 
-/// Writes what lies in the connection. Answers how many bytes.
+/// Writes what is in the connection. Returns how many bytes.
 pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io::Result<usize> {
     let mut socket = WaitingSocket(socket);
     let mut total = 0;

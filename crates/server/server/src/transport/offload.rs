@@ -65,7 +65,7 @@ impl Encryptor {
         })
     }
 
-    /// Has a packet encrypted: it lies in the connection then, to be written.
+    /// Has a packet encrypted: it is in the connection then, to be written.
     ///
     /// # Errors
     /// If the thread is gone; the connection is, too.
@@ -117,7 +117,7 @@ impl Drop for Encryptor {
         *self.handover.lock() = Slot::End;
         self.handover.work_came.notify_one();
         if let Some(thread) = self.thread.take() {
-            // Its panic was told by the hook already.
+            // The hook has reported its panic already.
             let _ = thread.join();
         }
     }
@@ -128,7 +128,7 @@ impl Handover {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encrypts until it is told to end.
+    /// Encrypts until it is to end.
     fn serve(&self) {
         let _end = EndAtDrop(self);
         let mut slot = self.lock();

@@ -22,7 +22,7 @@ pub struct TlsSetup {
 pub struct TlsSetupError(rustls::Error);
 
 impl TlsSetup {
-    /// The setup for a certificate, with the ones that vouch for it behind it, and its key.
+    /// The setup for a certificate, followed by its chain, and its key.
     ///
     /// # Errors
     /// [`TlsSetupError`] if the key is of no known kind, or not the certificate's.

@@ -28,7 +28,7 @@ pub(crate) struct BackupOptions {
     pub description: Option<String>,
 }
 
-/// How a backup is restored, or looked at.
+/// How a backup is restored, or inspected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RestoreOptions {
     /// REPLACE.
@@ -155,7 +155,7 @@ fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&s
     }
 }
 
-/// What SQL Server tells without a number of its own.
+/// The step that SQL Server reports if no number is given.
 const STEP: u8 = 10;
 
 const EXCLUSIVE: &[(&str, &str)] = &[

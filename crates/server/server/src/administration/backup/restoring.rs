@@ -101,7 +101,7 @@ impl Administration<'_, '_> {
         let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let started = Instant::now();
         let destination = device.destination.clone();
-        // A kill from here on is put right by the next start.
+        // The next start completes or undoes what a kill leaves from here on.
         let master = instance.master();
         let noted = match is_new {
             true => master.note_file_id(record.id, set.database_id),
@@ -119,7 +119,8 @@ impl Administration<'_, '_> {
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
         let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
-        // No one has it open. What can't be told has to bear the mark of the server's identity when it is opened.
+        // No session has it open. If the commitment can't be read, the file needs the origin mark of the server's
+        // identity when it is opened.
         let known = load_commitment(&path, &plain_access(instance.access())).ok().flatten();
         let commitment = known
             .filter(|(id, _)| *id == restored.database_id)
@@ -247,7 +248,7 @@ impl Administration<'_, '_> {
 
 /// Refuses a backup of another database than the one that is there.
 fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
-    // A file that this process has open is told as in use: no one of this server has it.
+    // A file that this process has open is reported as in use: no session of this server has it open.
     let present = inspect(&Disk, path);
     let is_same = match present {
         Ok(Present::Sealed { superblock, .. }) => superblock.database_id == set.database_id,

@@ -21,7 +21,7 @@ impl Argument {
     /// That of what was written.
     ///
     /// # Errors
-    /// 137 for a variable that is none; 2526 for what can't stand there.
+    /// 137 for an undeclared variable; 2526 for an argument that is not allowed there.
     pub fn of(
         written: &Expr,
         (variables, slots): (&Variables, &[Value]),

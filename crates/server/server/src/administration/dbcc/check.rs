@@ -230,7 +230,7 @@ impl Request {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let told = findings.told.iter();
-        // The sum is told of errors in any case.
+        // If there are errors, the summary is reported in any case.
         let is_told = |finding: &&Finding| {
             !self.options.no_messages || finding.severity > 10 || !findings.is_good() && finding.number >= 8000
         };
@@ -246,7 +246,7 @@ impl Request {
     }
 }
 
-/// Whether its pages are sealed, or lie as those that will be.
+/// Whether its pages are encrypted, or have the layout of encrypted pages.
 fn has_our_layout(connection: &rusqlite::Connection) -> bool {
     let sql = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";
     let said = connection.query_row(sql, [], |row| row.get::<_, String>(0));
@@ -297,7 +297,7 @@ fn row(finding: &Finding, database_id: i32) -> Vec<Value> {
     ]
 }
 
-/// Stops a check when the session is told to stop.
+/// Stops a check when the session is to stop.
 struct Onlooker(Interrupts);
 
 impl Observer for Onlooker {

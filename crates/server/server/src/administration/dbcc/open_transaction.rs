@@ -1,7 +1,7 @@
 //! OPENTRAN: the oldest transaction that writes to a database.
 //!
-//! One session writes to a database at a time, so it is the only one. What SQL Server tells besides, a place in its log and a user's
-//! number, there is not.
+//! One session writes to a database at a time, so it is the only one. What SQL Server reports besides, a place in its
+//! log and a user's number, does not exist here.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 

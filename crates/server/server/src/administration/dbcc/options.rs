@@ -3,7 +3,7 @@
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::Setting;
 
-/// How a command is carried out, and what it tells.
+/// How a command is carried out, and what it reports.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Options {
     /// NO_INFOMSGS: errors alone.

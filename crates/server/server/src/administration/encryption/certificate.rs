@@ -191,7 +191,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// The private keys of all certificates, in memory, to open backups by; none where there are none.
+/// The private keys of all certificates, in memory, to open backups with; empty if there are no certificates.
 ///
 /// # Errors
 /// What master.db says; a private key that its master key does not open.
@@ -299,7 +299,7 @@ const SUBJECT_COUNT_MAX: usize = 4000;
 const PRIVATE_SIZE_MAX: usize = 49_152;
 const YEAR_SECONDS: i64 = 365 * 86_400;
 const UNITS_PER_SECOND: i64 = 10_000_000;
-/// 719,162 days lie between 0001-01-01 and 1970-01-01.
+/// There are 719,162 days between 0001-01-01 and 1970-01-01.
 const UNIX_EPOCH_UNITS: i64 = 719_162 * 86_400 * UNITS_PER_SECOND;
 
 #[cfg(test)]

@@ -279,8 +279,8 @@ fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRec
     slot_added(added, subject)
 }
 
-/// How the database is opened to add a certificate's slot: with its private key at hand, so that the slot gets an origin mark
-/// and who restores the certificate elsewhere has the database as their own.
+/// How the database is opened to add a certificate's slot: with the certificate's private key, so that the slot gets
+/// an origin mark and a server to which the certificate is restored has the database as its own.
 fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
     let held = held_certificates(instance)?;
     let access = Access {

@@ -80,7 +80,7 @@ impl KeyFile {
     }
 }
 
-/// 15208: a file that is none of ours.
+/// 15208: a file that this server did not write.
 pub fn not_valid() -> PlanError {
     let text = "The certificate, asymmetric key, or private key file is not valid or does not exist; or you do not have \
         permissions for it.";

@@ -1,7 +1,7 @@
 //! The master key of master: it seals the private parts of certificates.
 //!
-//! The server can always use it, since it is in master.db, which is encrypted: SQL Server says that it is encrypted by the service master
-//! key. So OPEN MASTER KEY only tells whether its password is right, and CLOSE MASTER KEY takes nothing away.
+//! The server can always use it, since it is in master.db, which is encrypted: SQL Server calls that encryption by
+//! the service master key. So OPEN MASTER KEY only checks the password, and CLOSE MASTER KEY has no effect.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl MasterKey {
     /// The key in master.db.
     ///
     /// # Errors
-    /// 15581 if there is none; what SQLite says.
+    /// 15581 if it does not exist; SQLite's error.
     pub fn of(instance: &Instance) -> Result<Self, PlanError> {
         let stored = instance
             .master()
@@ -171,7 +171,7 @@ impl Administration<'_, '_> {
         KeyFile::new(path, instance.data_folder()).write(&sealed)
     }
 
-    /// RESTORE MASTER KEY: the key of a backup, in the place of the present one, or where there is none.
+    /// RESTORE MASTER KEY: the key of a backup replaces the present one, or becomes the first one.
     pub(crate) fn restore_master_key(
         &self,
         path: &str,
@@ -215,7 +215,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// The key that is in a backup's text. None if it is none.
+/// The key that is in a backup's text. `None` if the text is not a backup.
 fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text

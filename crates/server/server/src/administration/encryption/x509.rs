@@ -63,7 +63,7 @@ pub fn issue(subject: &str, not_before: i64, not_after: i64) -> Result<Issued, S
     })
 }
 
-/// SHA-1 of a certificate, by which SQL Server tells certificates apart. Nothing is trusted for it.
+/// SHA-1 of a certificate, by which SQL Server distinguishes certificates. Nothing is trusted because of it.
 pub fn thumbprint(certificate: &[u8]) -> Vec<u8> {
     digest(&SHA1_FOR_LEGACY_USE_ONLY, certificate).as_ref().to_vec()
 }

@@ -33,7 +33,7 @@ pub(crate) fn plain(password: &Password) -> Result<&str, PlanError> {
 /// Stretches a new password.
 ///
 /// # Errors
-/// 15116 to 15118 for one that breaks the rule, if that is asked for; too many at a time.
+/// 15116 to 15118 for a password that breaks the policy, if the policy is to be checked; too many at a time.
 pub(crate) fn stretch(
     instance: &Instance,
     (login, password): (&str, &str),

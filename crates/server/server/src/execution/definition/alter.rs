@@ -97,7 +97,7 @@ impl Work<'_> {
             .try_for_each(|index| self.make_index(index, new, object_id))
     }
 
-    /// Fills new columns, and looks at the rows with new checks.
+    /// Fills new columns, and checks the rows against new checks.
     fn check_rows(&self, altered: &Alteration) -> Result<(), PlanError> {
         let has_work = |step: &Step| matches!(step, Step::CheckRows { .. } | Step::Fill(_));
         if !altered.steps.iter().any(has_work) {
@@ -120,7 +120,7 @@ impl Work<'_> {
 
     fn fill(&self, table: &Arc<Table>, column: &str) -> Result<(), PlanError> {
         let text = format!("UPDATE {} SET {} = DEFAULT", bracketed(&table.name), bracketed(column));
-        // Checks that are not looked at now are not looked at through this door.
+        // Checks that are not enforced now are not enforced by this statement either.
         let plain = Table {
             checks: Vec::new(),
             ..(**table).clone()

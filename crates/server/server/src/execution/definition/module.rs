@@ -34,7 +34,7 @@ impl Work<'_> {
         self.keep_module(ObjectKind::View, (&view.name, known), statement)
     }
 
-    /// WITH CHECK OPTION is for views over one table, whose condition asks nothing else.
+    /// WITH CHECK OPTION is for views over one table, whose condition depends on nothing else.
     fn check_checked(&self, view: &View) -> Result<(), PlanError> {
         let refused =
             || PlanError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");

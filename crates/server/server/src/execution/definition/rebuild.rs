@@ -122,7 +122,7 @@ impl Work<'_> {
         plain.checks.clear();
         plain.foreign_keys.clear();
         let target = plain.table(&place(NEW), &[], |_| Err(PlanError::internal("a computed column")))?;
-        // Messages are to tell the table's name: so the old one has another here.
+        // Messages have to contain the table's name: so the old one has another here.
         let source = Table {
             name: SOURCE.to_owned(),
             ..(*old.table).clone()
@@ -227,7 +227,8 @@ impl<'a> KeysOff<'a> {
 impl Drop for KeysOff<'_> {
     fn drop(&mut self) {
         if let Some(database) = self.0.take() {
-            // An error is on its way, and the statement is undone; a switch can't fail but for a connection that is none.
+            // An error is being returned already, and the statement is undone; a switch can fail only for an invalid
+            // connection.
             let _ = set_keys(database, true);
         }
     }
@@ -237,7 +238,7 @@ fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
     let connection = &database.connection;
     let set = || -> rusqlite::Result<()> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;
-        // Else a rename looks at all that the schema has, and changes what refers to the name.
+        // Otherwise a rename checks the whole schema, and changes what refers to the name.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !is_on)?;
         Ok(())
     };

@@ -64,7 +64,7 @@ impl Work<'_> {
         }
     }
 
-    /// Carries out SELECT INTO, and tells how many rows there are.
+    /// Carries out SELECT INTO, and returns how many rows there are.
     ///
     /// # Errors
     /// 2714; whatever CREATE TABLE would say; whatever the query says.

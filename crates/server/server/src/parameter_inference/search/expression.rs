@@ -58,7 +58,7 @@ impl Search<'_> {
     }
 
     fn function(&mut self, call: &FunctionCall, place: &ParameterPosition) -> Result<(), PlanError> {
-        // It stands for a CASE that asks for each value whether it is NULL.
+        // It is equivalent to a CASE that tests each value for NULL.
         let is_coalesce = call.name.single().is_some_and(|name| name.is("COALESCE"));
         let place = if is_coalesce {
             &ParameterPosition::Nowhere

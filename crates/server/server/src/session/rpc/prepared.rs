@@ -95,7 +95,7 @@ impl Statement {
     }
 }
 
-/// 8179: a handle that is none.
+/// 8179: an unknown handle.
 pub(super) fn unknown_handle(handle: i32) -> PlanError {
     let text = format!("Could not find prepared statement with handle {handle}.");
     PlanError::new(8179, Ends::Batch, text).with_state(4)
@@ -111,7 +111,7 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
-/// 16,384: more than that a client has forgotten to let go.
+/// 16,384: a client with more of them has forgotten to release them.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 
 #[cfg(test)]
