@@ -45,7 +45,7 @@ pub trait QueryHook {
     /// Errors: as [`QueryHook::subquery`].
     fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError>;
 
-    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] tells the type that both sides become.
+    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] decides the type that both sides become.
     ///
     /// Errors: as [`QueryHook::subquery`].
     fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError>;

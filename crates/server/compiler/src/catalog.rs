@@ -1,4 +1,4 @@
-//! What the binder asks about tables, views and functions of rows.
+//! What the binder looks up of tables, views and functions of rows.
 //!
 //! - `current-database-by-default`: a catalog answers for the session's current database unless a
 //!   name specifies its own database: it knows which file that is attached as, and refuses by name
@@ -40,7 +40,8 @@ pub trait Catalog {
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
 
-    /// The names that follow are those in a view's text, until [`Catalog::leave_view`]: who may read the view needs no right on them.
+    /// The names that follow are those in a view's text, until [`Catalog::leave_view`]: a user who may read the view
+    /// needs no permission on them.
     fn enter_view(&self) {}
 
     /// The end of a view's text.

@@ -46,7 +46,7 @@ pub struct TableDefinition {
     pub checks: Vec<CheckDefinition>,
     /// What it refers to.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Indexes that were written in the table's definition: made behind it, and kept as others are.
+    /// Indexes that were written in the table's definition: created after it, and kept as others are.
     pub indexes: Vec<IndexDefinition>,
 }
 
@@ -76,7 +76,7 @@ pub struct KeyDefinition {
     pub name: String,
     /// PRIMARY KEY or UNIQUE.
     pub kind: KeyKind,
-    /// Whether it is the order of the table: told in sys.indexes.
+    /// Whether it is the order of the table: shown in sys.indexes.
     pub is_clustered: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
@@ -93,7 +93,7 @@ pub struct CheckDefinition {
     pub condition: Arc<Condition>,
     /// The column that it was written at.
     pub column: Option<String>,
-    /// Whether it is looked at: NOCHECK CONSTRAINT ends that.
+    /// Whether it is enforced: NOCHECK CONSTRAINT ends that.
     pub is_enabled: bool,
 }
 
@@ -122,7 +122,8 @@ impl TableDefinition {
         .then_some(name.as_str())
     }
 
-    /// The table as queries see it. `column_type` tells the type of a computed column; `unique` are the unique indexes.
+    /// The table as queries see it. `column_type` returns the type of a computed column; `unique` are the unique
+    /// indexes.
     ///
     /// # Errors
     /// What `column_type` says.

@@ -1,4 +1,4 @@
-//! What an expression asks of the world outside: the clock, the session, the server, and names of a database.
+//! What an expression reads of its environment: the clock, the session, the server, and names of a database.
 //!
 //! - `asked-at-run-time`: nothing here is called before an expression runs: binding needs types,
 //!   which no answer changes.
@@ -42,7 +42,7 @@ pub trait Environment {
     /// The session's random numbers: RAND.
     fn random(&self) -> &Cell<RandomState>;
 
-    /// Asked before so many bytes are allocated for a value; 0 asks whether too many are in use.
+    /// Called before so many bytes are allocated for a value; 0 checks whether too many are in use.
     ///
     /// Errors: 701.
     fn reserve(&self, _bytes: usize) -> Result<(), PlanError> {
@@ -51,7 +51,7 @@ pub trait Environment {
 
     /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
     ///
-    /// Errors: [`PlanError::interrupted`], which no one is told: the host stops the machine by its own poll.
+    /// Errors: [`PlanError::interrupted`], which is not sent: the host stops the machine by its own poll.
     fn poll(&self) -> Result<(), PlanError> {
         Ok(())
     }

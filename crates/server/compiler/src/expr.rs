@@ -93,7 +93,7 @@ pub enum ExprKind {
     },
     /// The first that is not NULL: COALESCE and ISNULL, values converted to one type.
     Coalesce(Vec<Expr>),
-    /// CHOOSE: the value whose number, from 1, `index` is; NULL if there is none.
+    /// CHOOSE: the value whose number, from 1, `index` is; NULL if there is no such value.
     Choose {
         /// An int.
         index: Box<Expr>,

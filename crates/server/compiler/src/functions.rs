@@ -31,7 +31,7 @@ use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
 };
 
-/// What `docs/TSQL.md` tells of a function.
+/// What `docs/TSQL.md` says of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionState {
     /// The family: `text`, `mathematics`, `dates`, `conversion`, `system`, `globals`.

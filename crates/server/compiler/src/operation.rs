@@ -1,4 +1,4 @@
-//! Expressions that SQLite asks us to evaluate: `tsql_op(N, a, b, ..)`.
+//! Expressions that SQLite calls us to evaluate: `tsql_op(N, a, b, ..)`.
 //!
 //! - `equal-operations-share-a-number`: expressions that differ only in where their inputs come
 //!   from have one number.
@@ -83,7 +83,7 @@ enum Code {
 }
 
 impl Operations {
-    /// Whether there is none.
+    /// Whether there are no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
@@ -201,7 +201,7 @@ impl Operation {
     }
 }
 
-/// What an expression takes from outside, each once.
+/// The inputs of an expression, each once.
 #[derive(Default)]
 struct Inputs {
     list: Vec<OperationInput>,

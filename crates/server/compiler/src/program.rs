@@ -165,7 +165,7 @@ impl Program {
         &self.steps
     }
 
-    /// The line of a step; 0 if there is none.
+    /// The line of a step; 0 if it has none.
     pub fn line(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(0)
     }

@@ -230,7 +230,7 @@ impl QueryHook for QueryBinder<'_> {
                         .with_collation(column.collation.of_column()));
                 }
                 Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
-                // 207 tells more than 4104: the qualifier was known.
+                // 207 is more specific than 4104: the qualifier was known.
                 Err(other) => match &error {
                     Some(before) if before.number() == UNKNOWN_COLUMN => {}
                     Some(_) | None => error = Some(other),

@@ -95,7 +95,7 @@ impl Variables {
 pub struct Columns<'a> {
     /// The sources in order.
     pub sources: Vec<Source>,
-    /// What surrounds the query: asked only for what is not found here.
+    /// What surrounds the query: searched only for what is not found here.
     pub outer: Option<&'a Columns<'a>>,
 }
 
@@ -139,7 +139,7 @@ pub struct FoundColumn<'a> {
 impl Columns<'_> {
     /// Finds the column that `name` stands for, innermost first.
     ///
-    /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier is none of the sources.
+    /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier names no source.
     pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, PlanError> {
         let mut scope = Some(self);
         let mut depth = 0;

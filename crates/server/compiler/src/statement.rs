@@ -68,7 +68,7 @@ impl Binding<'_> {
 }
 
 impl Statement {
-    /// Whether a hint asks that what it reads be held until the transaction ends.
+    /// Whether a hint requires that what it reads be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self {

@@ -71,7 +71,7 @@ pub struct Machine {
     capture: Option<Capture>,
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What is to run.
@@ -91,7 +91,7 @@ pub enum Entry {
     Call {
         /// The place of the first argument in the client's call: 2 for sp_executesql.
         first_ordinal: usize,
-        /// Whether the same message has another call behind it: the last DONEPROC then has MORE.
+        /// Whether another call follows in the same message: the last DONEPROC then has MORE.
         more: bool,
     },
 }
@@ -182,7 +182,8 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// The session restarts, as RESETCONNECTION asks: a transaction is rolled back, and options are as after a login.
+    /// The session restarts, as RESETCONNECTION requires: a transaction is rolled back, and options are as after a
+    /// login.
     ///
     /// Errors: why not to go on.
     pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
@@ -286,7 +287,7 @@ impl Machine {
         self.answer.tell(manner, command, told, host)
     }
 
-    /// How statements of the running frame are told.
+    /// How statements of the running frame are reported.
     fn manner(&self) -> Manner {
         let is_batch = self.entry == Entry::Batch && self.frames.len() <= 1;
         Manner {
@@ -366,7 +367,7 @@ impl Machine {
     }
 }
 
-/// The DONE of a request that had nothing to tell.
+/// The DONE of a request that had nothing to report.
 const EMPTY: Done = Done {
     kind: DoneKind::Statement,
     status: 0,

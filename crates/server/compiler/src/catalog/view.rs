@@ -45,8 +45,8 @@ impl View {
         }
     }
 
-    /// The condition that WITH CHECK OPTION looks at, and the name that its table has there; none inside where the view has no condition,
-    /// none at all where it is not over one table alone.
+    /// The condition that WITH CHECK OPTION checks, and the name that its table has there; `Some(None)` where the
+    /// view has no condition, `None` where it is not over one table alone.
     #[must_use]
     pub fn checked_filter(&self) -> Option<Option<(&Condition, &str)>> {
         let QueryBody::Select(select) = &self.select.query.body else {
@@ -84,8 +84,8 @@ pub struct SystemView {
 pub enum SystemRows {
     /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as hidden columns.
     Table(SqliteName),
-    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, with a function's arguments behind it: a JSON array of rows,
-    /// each an array of stored forms, of which blobs are hexadecimal digits.
+    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, followed by a function's arguments: a JSON
+    /// array of rows, each an array of stored forms, of which blobs are hexadecimal digits.
     Json(String),
 }
 

@@ -1,4 +1,4 @@
-//! What SQLite tells of a broken constraint, as SQL Server tells it.
+//! What SQLite reports of a broken constraint, as SQL Server reports it.
 //!
 //! SQLite names columns (`UNIQUE constraint failed: t.a, t.b`); SQL Server names the constraint and the key's values.
 
@@ -25,9 +25,9 @@ pub enum Violation<'a> {
     NotNull(usize),
     /// A key.
     Unique(&'a Key),
-    /// A foreign key, this table's or another's that refers to it: SQLite does not tell which.
+    /// A foreign key, this table's or another's that refers to it: SQLite does not report which.
     ForeignKey,
-    /// What is none of SQL Server's: SQLite's own text.
+    /// An error that SQL Server does not have: SQLite's own text.
     Unknown,
 }
 

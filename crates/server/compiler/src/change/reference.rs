@@ -59,7 +59,7 @@ struct Reached {
 }
 
 impl References {
-    /// Those of a table whose columns change as `changed` tells.
+    /// Those of a table whose columns change according to `changed`.
     ///
     /// Errors: a name that SQLite can't take.
     pub fn bind(table: &Table, verb: ChangeVerb, changed: &dyn Fn(usize) -> bool) -> Result<Self, PlanError> {

@@ -102,7 +102,7 @@ impl PlanError {
         Self::unbound_identifier(name)
     }
 
-    /// 550: a row that is written through a view WITH CHECK OPTION and is none of it.
+    /// 550: a row that is written through a view WITH CHECK OPTION and does not belong to it.
     pub fn check_option() -> Self {
         let text = "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
                     view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \

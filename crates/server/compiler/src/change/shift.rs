@@ -1,4 +1,4 @@
-//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite looks at a key row by row.
+//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite checks a key row by row.
 //!
 //! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a class that
 //!   SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT

@@ -1,5 +1,5 @@
-//! Changes through a common table expression, a view or a derived table: of the rows of the one table behind it, or behind a view
-//! behind it.
+//! Changes through a common table expression, a view or a derived table: of the rows of the one table under it, or
+//! under a view under it.
 
 use std::sync::Arc;
 
@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
             return Ok(plain(self.target_table(target)?));
         };
         let on_line = |error: PlanError| error.on_line(name.position.line);
-        // A name is asked for once: who may only write to it reads nothing of it.
+        // A name is looked up once: a user who may only write to it reads nothing of it.
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {

@@ -82,7 +82,7 @@ impl TableDefinition {
     /// caller.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, PlanError> {
         let naming = Naming { salt };
         let mut altered = Alteration {

@@ -12,10 +12,11 @@ use crate::catalog::KeyKind;
 use crate::{Ends, PlanError, same_name};
 
 impl TableDefinition {
-    /// Reads a statement. `salt` tells the names of constraints that have none from those of other tables: any number that is new.
+    /// Reads a statement. `salt` distinguishes the generated names of constraints from those of other tables: any
+    /// number that is new.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, PlanError> {
         check_schema(&statement.name)?;
         let name = statement.name.name.text.clone();
@@ -60,7 +61,7 @@ impl TableDefinition {
         Ok(table)
     }
 
-    /// 8111 for a column of the primary key that is said to be NULL.
+    /// 8111 for a column of the primary key that is declared NULL.
     fn check_primary_columns(&self, elements: &[TableElement]) -> Result<(), PlanError> {
         let primary = self.keys.iter().find(|key| key.kind == KeyKind::Primary);
         let columns = primary.map_or(&[][..], |key| &key.columns);
@@ -144,7 +145,7 @@ impl TableDefinition {
         }
     }
 
-    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being made.
+    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being created.
     pub(super) fn add_constraint(
         &mut self,
         constraint: &Constraint,
@@ -232,8 +233,9 @@ impl TableDefinition {
                 let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
                     return Err(PlanError::index_column(name));
                 };
-                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was said; what was said is not kept
-                // here, so a column that may be NULL becomes one that may not. Later it is refused.
+                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was specified. What
+                // was specified is not kept here, so a column that may be NULL becomes one that may not. Later it is
+                // refused.
                 if is_explicit(known) {
                     known.nullable = false;
                 }

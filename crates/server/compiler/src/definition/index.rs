@@ -20,7 +20,7 @@ pub struct IndexDefinition {
     pub table: String,
     /// `UNIQUE`.
     pub is_unique: bool,
-    /// `CLUSTERED`: told in sys.indexes; SQLite's tables have an order of their own.
+    /// `CLUSTERED`: shown in sys.indexes; SQLite's tables have an order of their own.
     pub is_clustered: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
@@ -34,7 +34,7 @@ impl IndexDefinition {
     /// Reads CREATE INDEX on `table`.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, PlanError> {
         check_schema(&statement.table)?;
         let read = Self {

@@ -158,7 +158,7 @@ impl PlanError {
         )
     }
 
-    /// 468: two collations that were both asked for.
+    /// 468: two collations that were both explicit.
     #[must_use]
     pub fn collation_conflict(left: &str, right: &str, operation: &str) -> Self {
         let text = format!(
@@ -189,7 +189,7 @@ impl PlanError {
         Self::new(1046, Ends::Batch, text).with_severity(15)
     }
 
-    /// 1023: an argument that should be a word is none.
+    /// 1023: an argument that should be a word is not.
     #[must_use]
     pub fn invalid_parameter(number: usize, function: &str) -> Self {
         let text = format!("Invalid parameter {number} specified for {function}.");
@@ -279,7 +279,7 @@ impl PlanError {
         Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
-    /// 8624: what runs is to stop. No one is told: the machine polls its host before it tells an error.
+    /// 8624: what runs is to stop. It is not sent: the machine polls its host before it sends an error.
     #[must_use]
     pub fn interrupted() -> Self {
         Self::internal("a statement that is to stop")

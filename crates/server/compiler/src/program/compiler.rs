@@ -265,7 +265,7 @@ impl Operand {
     }
 }
 
-/// What a node asks for that changes from statement to statement.
+/// What a node reads that changes from statement to statement.
 fn asked(node: Node<'_>) -> Asks {
     if let Node::Expr(expr) = node
         && let ExprKind::Call(call) = &expr.kind

@@ -84,7 +84,7 @@ fn all_errors_are_told_in_order() {
     );
 }
 
-/// What is wrong with a condition does not hide the declarations behind it.
+/// An error in a condition does not hide the declarations after it.
 #[test]
 fn a_wrong_condition_is_one_error() {
     assert_eq!(refused("IF a = 1 DECLARE @a int SET @a = 1"), [(207, 16, 1, 1)]);
@@ -94,7 +94,7 @@ fn a_wrong_condition_is_one_error() {
     );
 }
 
-/// A type that is none does not make uses of its variable undeclared.
+/// An invalid type does not make uses of its variable undeclared.
 #[test]
 fn a_wrong_type_is_one_error() {
     let errors = refused("DECLARE @a nosuch\nSET @a = 1");

@@ -72,7 +72,7 @@ impl QueryBinder<'_> {
         rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
         let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
         let mut bound = if depends {
-            // An outer one must be able to tell whether a row was found.
+            // An OUTER APPLY must be able to tell whether a row was found.
             let is_enough = |lateral: &Lateral| !outer || lateral.from.is_none() || lateral.marker.is_some();
             let lateral = match self.lateral(&left, query.clone())?.filter(is_enough) {
                 Some(lateral) => lateral,
@@ -370,7 +370,7 @@ impl QueryBinder<'_> {
 
     /// Lets columns that are computed from a side of an outer join be NULL where that side has no row.
     ///
-    /// Errors: 40510 if nothing in the side tells whether there is a row.
+    /// Errors: 40510 if nothing in the side shows whether there is a row.
     pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), PlanError> {
         for source in sources {
             let Some(places) = self.parts.sources.get(index(source.number)) else {

@@ -11,7 +11,7 @@ use super::QueryBinder;
 use crate::PlanError;
 
 impl QueryBinder<'_> {
-    /// Notes what a table's hints ask for.
+    /// Notes what a table's hints require.
     ///
     /// Errors: 321 for one that no one has.
     pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {

@@ -58,7 +58,7 @@ impl QueryBinder<'_> {
         bound.converted_to(&DataType::BigInt)
     }
 
-    /// A count that a query gives, which SQLite asks once: it sees no columns of the queries around it.
+    /// A count that a query returns, which SQLite evaluates once: it sees no columns of the queries around it.
     fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, PlanError> {
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.nested(|binder| binder.bind_scalar(query));

@@ -12,7 +12,7 @@ impl PlanError {
             .with_state(state)
     }
 
-    /// 104: ORDER BY of a UNION by what is none of its columns.
+    /// 104: ORDER BY of a UNION by what is not one of its columns.
     pub(crate) fn order_item_of_union() -> Self {
         let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
                     operator.";
@@ -59,7 +59,7 @@ impl PlanError {
         Self::query(144, 15, 1, text)
     }
 
-    /// 145: ORDER BY of a DISTINCT by what is none of its columns.
+    /// 145: ORDER BY of a DISTINCT by what is not one of its columns.
     pub(crate) fn order_item_of_distinct() -> Self {
         Self::query(
             145,
@@ -223,7 +223,7 @@ impl PlanError {
         Self::query(2705, 16, 3, text)
     }
 
-    /// 50823: a value in the file that is none of its declared type.
+    /// 50823: a value in the file that does not have its declared type.
     ///
     /// `place` names its table and column; it may be empty, where a value is computed from several.
     pub fn misfit(place: &str, what: &str) -> Self {

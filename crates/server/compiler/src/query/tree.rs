@@ -31,7 +31,7 @@ pub(crate) struct Parts {
     pub tables: HashMap<u32, Arc<Table>>,
     /// The views among the sources, by number.
     pub views: HashMap<u32, Arc<View>>,
-    /// Whether a hint asks that what is read be held until the transaction ends.
+    /// Whether a hint requires that what is read be held until the transaction ends.
     pub holds: bool,
     /// How much the statement may still cost.
     pub budget: Budget,

@@ -85,7 +85,7 @@ impl Parameter {
 
 /// A value in its type's stored form.
 ///
-/// Errors: 8624 for a value that is none of the type, which binding rules out.
+/// Errors: 8624 for a value that is not of the type, which binding rules out.
 pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, PlanError> {
     match to_stored(value, data_type) {
         Ok(stored) => Ok(stored.into_owned()),

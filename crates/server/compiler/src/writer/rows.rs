@@ -291,7 +291,7 @@ impl Writer {
         Ok(sql)
     }
 
-    /// `WITH q0(c0) AS (..), ..`; empty if there are none.
+    /// `WITH q0(c0) AS (..), ..`; empty if there are no common table expressions.
     ///
     /// Errors: as [`Writer::value`].
     pub fn commons(&mut self) -> Result<String, PlanError> {

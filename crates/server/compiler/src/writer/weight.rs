@@ -14,11 +14,11 @@ use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
 /// What is known of the size of sources.
 #[derive(Default)]
 pub(super) struct Weights {
-    /// How many nodes a column stands for; 1 where nothing is said.
+    /// How many nodes a column stands for; 1 where there is no entry.
     columns: HashMap<ColumnRef, u64>,
     /// The same of what expressions hold.
     outsides: HashMap<OutsideRef, u64>,
-    /// How many tables each source is that was looked at, where SQLite joins those of a derived table with those beside it.
+    /// How many tables each measured source is, where SQLite joins those of a derived table with those beside it.
     tables: HashMap<u32, u64>,
     /// Common table expressions.
     commons: HashMap<usize, Weight>,
@@ -53,7 +53,8 @@ struct Uses {
 }
 
 impl Writer {
-    /// Looks at the sources of a FROM before what uses them is written, and tells how many tables SQLite makes of them.
+    /// Measures the sources of a FROM before what uses them is written, and returns how many tables SQLite makes of
+    /// them.
     ///
     /// Errors: 8623 for what is too large.
     pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, PlanError> {
@@ -184,7 +185,7 @@ impl Writer {
         let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
         let mut total_of = |at: Option<usize>| {
             let total = match self.weights.uses.get(&at) {
-                // One that names itself, or one behind it, is not copied there.
+                // A common table expression that refers to itself, or to a later one, is not copied there.
                 Some(uses) => {
                     let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
                     copied.fold(uses.count, |sum, total| sum.saturating_add(*total))

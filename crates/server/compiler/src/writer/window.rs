@@ -111,7 +111,7 @@ impl Writer {
         })
     }
 
-    /// A bigint whose range is looked at before the statement runs.
+    /// A bigint whose range is checked before the statement runs.
     pub(super) fn checked(&mut self, value: ParameterValue) -> String {
         self.parameter(Parameter {
             value,

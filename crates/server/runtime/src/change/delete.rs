@@ -78,5 +78,5 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     refusal.map_or(Ok(()), Err)
 }
 
-/// The number of an error that tells of no constraint.
+/// The number of an error that names no constraint.
 const UNTOLD: i32 = 8624;

@@ -106,7 +106,7 @@ pub(super) fn left_open<'r>(
 
 /// Columns of a row in their stored forms.
 ///
-/// Errors: 8624 for a value that is none of its column's type.
+/// Errors: 8624 for a value that does not have its column's type.
 pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
     stored_columns(&rules.table, columns, row)
 }
@@ -138,7 +138,7 @@ pub(super) fn fit(
     Ok(convert(&value, from, to, None, format)?)
 }
 
-/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
+/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without an error.
 fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
     let Some(Width::Limited(width)) = to.width() else {
         return None;

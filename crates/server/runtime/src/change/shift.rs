@@ -70,7 +70,7 @@ pub(super) fn address(shift: &Shift, place: i64, row_id: i64) -> i64 {
 }
 
 impl Room {
-    /// The next place; no more of them than room was asked for.
+    /// The next place; no more of them than were requested.
     pub fn next(&mut self) -> i64 {
         let place = self.next;
         self.next = place.saturating_add(self.step);

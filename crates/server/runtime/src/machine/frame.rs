@@ -97,7 +97,7 @@ pub(super) enum Reach {
 }
 
 impl Raised {
-    /// What ERROR_NUMBER and related ones tell.
+    /// What ERROR_NUMBER and related functions return.
     pub(super) fn caught(&self) -> CaughtError {
         CaughtError {
             number: self.error.number(),

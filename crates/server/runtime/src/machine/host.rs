@@ -1,4 +1,4 @@
-//! What a machine asks of the session around it: to tell the client, and to do all that is not scalar.
+//! What a machine requires of the session around it: to answer the client, and to do all that is not scalar.
 //!
 //! - `machine-decides-the-order`: the machine decides what ends, the order of what is sent, and
 //!   every DONE with its MORE. An implementation of [`Host`] writes tokens as they come, and adds
@@ -20,8 +20,8 @@ use super::{Call, Callee, Done, FrameKind, Message, TableStatement, TextCall};
 
 /// The session around a machine.
 pub trait Host {
-    /// What expressions ask: its [`Environment::session`] is [`Host::session_mut`]'s, its [`Environment::caught`] the last
-    /// of [`Host::set_caught`].
+    /// What expressions read: its [`Environment::session`] is [`Host::session_mut`]'s, its [`Environment::caught`]
+    /// the last of [`Host::set_caught`].
     fn environment(&self) -> &dyn Environment;
 
     /// The counters that the machine keeps: it writes `row_count`, `error`, `transaction_count`, `transaction_state`,
@@ -35,12 +35,13 @@ pub trait Host {
     /// A new statement begins: GETDATE has a new moment. Called before each statement that reads the environment.
     fn begin_statement(&mut self);
 
-    /// An expression will ask what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar statement that has one.
+    /// An expression will look up what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar
+    /// statement that has one.
     ///
     /// Errors: whatever keeps the host from looking.
     fn look_at_names(&mut self) -> Result<(), PlanError>;
 
-    /// Whether to go on; asked every few thousand steps and before each wait.
+    /// Whether to continue; polled every few thousand steps and before each wait.
     ///
     /// Errors: why not.
     fn poll(&mut self) -> Result<(), Stop>;
@@ -55,7 +56,7 @@ pub trait Host {
     /// Errors: why not to go on.
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop>;
 
-    /// What is told so far is to reach the client now: RAISERROR WITH NOWAIT.
+    /// What has been sent so far is to reach the client now: RAISERROR WITH NOWAIT.
     ///
     /// Errors: why not to go on.
     fn flush(&mut self) -> Result<(), Stop>;
@@ -90,8 +91,9 @@ pub trait Host {
     /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
 
-    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which comes to [`Host::statement`] when the call
-    /// has ended; the client gets errors and messages only. If `is_own` the transaction that begins next is not told to the client.
+    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which is passed to
+    /// [`Host::statement`] when the call has ended; the client gets errors and messages only. If `is_own` the
+    /// transaction that begins next is not reported to the client.
     ///
     /// Errors: what is wrong with the INSERT.
     fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure>;
@@ -101,12 +103,13 @@ pub trait Host {
 
     /// Finds a procedure, or is it: see [`Callee`].
     ///
-    /// Errors: 2812 if there is none; what is wrong with it ([`selenite_compiler::Ends::Batch`]) ends the call, not its caller.
+    /// Errors: 2812 if there is no such procedure; what is wrong with it ([`selenite_compiler::Ends::Batch`]) ends
+    /// the call, not its caller.
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure>;
 
     /// Compiles the text of `EXEC (text)`.
     ///
-    /// Errors: what is wrong with the text, each told in order.
+    /// Errors: what is wrong with the text, each sent in order.
     fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure>;
 
     /// A frame for `program` begins. Table variables and, but for a batch's, temporary tables are its own, and options
@@ -144,7 +147,7 @@ pub enum Stop {
     Gone,
 }
 
-/// Why the host did not do what it was asked.
+/// Why the host did not do what it was called for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Failure {
     /// An error of the statement.
@@ -209,12 +212,12 @@ pub enum TransactionStep<'a> {
     },
     /// It is committed, with ENVCHANGE.
     Commit {
-        /// Whether the log may be written later, if that was said.
+        /// Whether the log may be written later, if that was specified.
         delayed_durability: Option<bool>,
     },
     /// It is rolled back, with ENVCHANGE.
     Rollback,
-    /// A savepoint: one of the same name before it stays behind it.
+    /// A savepoint: an earlier one of the same name remains before it.
     Save {
         /// Its name.
         name: &'a str,

@@ -3,7 +3,7 @@
 /// Options that decide how a machine goes on; all others are the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// NOCOUNT: counts are not told.
+    /// NOCOUNT: counts are not sent.
     pub no_count: bool,
     /// XACT_ABORT: an error of a statement ends the batch and rolls back.
     pub xact_abort: bool,

@@ -133,7 +133,7 @@ fn is_true<H: Host + ?Sized>(
     Ok(branch.condition.evaluate(&values)? == Some(true))
 }
 
-/// Tells the host what expressions of the next statement may ask for.
+/// Tells the host what expressions of the next statement may read.
 pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut H) {
     let session = host.session_mut();
     session.row_count = row_count;
@@ -141,7 +141,7 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
     host.begin_statement();
 }
 
-/// The same, as far as they do ask.
+/// The same, as far as they do read it.
 ///
 /// Errors: the host's.
 pub(super) fn announce_for<H: Host + ?Sized>(

@@ -83,7 +83,7 @@ impl Cancellation {
     /// Runs a statement that writes.
     ///
     /// # Errors
-    /// That of `body`; 8624 if it is not to begin, which no one is told: the request ends with what stopped it.
+    /// That of `body`; 8624 if it is not to begin, which is not sent: the request ends with what stopped it.
     pub fn write<R, E: From<PlanError>>(
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
@@ -118,7 +118,7 @@ impl Cancellation {
         }
     }
 
-    /// The function that a statement asks.
+    /// The function that a statement calls.
     fn goes_on(&self) -> Result<bool> {
         match self.writing.stop_ms.load(Ordering::Relaxed) {
             NEVER => Ok(true),
@@ -128,7 +128,7 @@ impl Cancellation {
 }
 
 impl Writing {
-    /// Whether the statement has time left to ask by itself.
+    /// Whether the statement has time left to call the function by itself.
     fn may_ask(&self) -> bool {
         if !self.is_on.load(Ordering::Relaxed) {
             return false;
@@ -145,5 +145,5 @@ impl Writing {
 }
 
 const NEVER: u64 = u64::MAX;
-/// 20 ms: with the 5 until the socket is looked at, ATTENTION is answered within 50.
+/// 20 ms: with the 5 until the socket is polled, ATTENTION is answered within 50.
 const GRACE: Duration = Duration::from_millis(20);

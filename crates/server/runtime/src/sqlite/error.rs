@@ -94,7 +94,7 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
     }
 }
 
-/// Whether SQLite says that a statement is beyond one of its limits (sqlite.org/limits.html).
+/// Whether SQLite reports that a statement is beyond one of its limits (sqlite.org/limits.html).
 fn is_too_large(said: &str) -> bool {
     const LIMITS: [&str; 8] = [
         "nested too deep",

@@ -43,7 +43,7 @@ pub struct Executor<'a> {
     pub last_identity: &'a Cell<Option<i128>>,
 }
 
-/// The session as functions see it, copied when the first one asks: most statements call none.
+/// The session as functions see it, copied when the first one needs it: most statements call none.
 pub struct LateSnapshot<'a> {
     take: &'a dyn Fn() -> SharedSnapshot,
     taken: OnceCell<SharedSnapshot>,
@@ -136,7 +136,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Runs SQL that changes rows, and tells how many.
+    /// Runs SQL that changes rows, and returns how many.
     ///
     /// # Errors
     /// As [`Executor::select`]; a broken constraint is one of its own.
@@ -168,7 +168,8 @@ impl Executor<'_> {
         put_off.map_err(|error| trouble(&error))
     }
 
-    /// Has foreign keys checked at once again, and tells whether one is broken: then the caller must undo the statement.
+    /// Has foreign keys checked at once again, and returns whether one is broken: then the caller must undo the
+    /// statement.
     pub(crate) fn settle_references(&self) -> Result<bool, PlanError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";
@@ -199,7 +200,7 @@ impl Executor<'_> {
 pub struct Call<'a> {
     /// One statement of SQLite's.
     pub sql: &'a str,
-    /// `?1` and those behind it.
+    /// `?1` and the following.
     pub parameters: &'a [Stored<'static>],
     /// What its functions call by number.
     pub compiled: &'a Arc<Compiled>,
@@ -221,7 +222,7 @@ impl SqliteRow<'_> {
     /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and column that errors name.
     ///
     /// # Errors
-    /// 50823 for a value that is none of its column's type; 701.
+    /// 50823 for a value that does not have its column's type; 701.
     pub fn read<'c>(
         &self,
         columns: impl Iterator<Item = (&'c DataType, &'c str)>,

@@ -8,7 +8,7 @@ use selenite_types::storage::StoredRef;
 
 /// The session at the moment when a statement calls its first function.
 pub trait SessionSnapshot: Send {
-    /// Lends `evaluate` what expressions ask of the session.
+    /// Passes to `evaluate` the environment of expressions in the session.
     fn environment(&self, evaluate: &mut dyn FnMut(&dyn Environment));
 
     /// The rows of a view or function of the server's own, as JSON.

@@ -165,7 +165,7 @@ fn aggregate_run<'a>(
         .ok_or_else(|| functions.refuse(PlanError::internal("an aggregate that did not begin")))
 }
 
-/// The value that comes in; that of COUNT(*) has none.
+/// The value of the row that enters; COUNT(*) has none.
 fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
     if context.len() > 1 {
         stored_ref(context.get_raw(1))

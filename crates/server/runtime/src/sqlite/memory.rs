@@ -7,7 +7,7 @@ use selenite::thread_memory;
 use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 
-/// Asks for so many bytes more; 0 asks whether too many are in use.
+/// Requests so many bytes more; 0 checks whether too many are in use.
 ///
 /// # Errors
 /// 701.

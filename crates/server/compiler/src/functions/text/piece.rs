@@ -14,7 +14,7 @@ pub(super) fn skip(text: &str, units: usize) -> &str {
     slice(text, units, usize::MAX)
 }
 
-/// The characters that lie wholly in `take` units behind the first `skip`.
+/// The characters that are wholly in the `take` units after the first `skip`.
 pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     let end = skip.saturating_add(take);
     if text.is_ascii() {
@@ -36,12 +36,12 @@ pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     text.get(first.min(last)..last).unwrap_or_default()
 }
 
-/// The type of SUBSTRING: as wide as a constant length asks.
+/// The type of SUBSTRING: as wide as a constant length requires.
 pub(super) fn substring_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(2)))
 }
 
-/// The type of LEFT and RIGHT: as wide as a constant length asks.
+/// The type of LEFT and RIGHT: as wide as a constant length requires.
 pub(super) fn end_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(1)))
 }

@@ -218,8 +218,8 @@ impl Compiler<'_> {
         self.flow.catch_depth() > 0
     }
 
-    /// The test of IF or WHILE: its step, whose target is to be filled in. What is wrong with it does not keep the rest
-    /// from being looked at: there may be declarations.
+    /// The condition of IF or WHILE: its step, whose target is to be filled in. Its errors do not keep the rest from
+    /// being compiled: there may be declarations.
     fn condition(&mut self, condition: &ast::Condition, position: Position) -> usize {
         let step = self.steps.len();
         if let Err(error) = self.try_condition(condition, position) {

@@ -92,7 +92,7 @@ impl Compiler<'_> {
 
     /// The variable that takes an output.
     ///
-    /// Errors: 179 if it is none.
+    /// Errors: 179 if it is not a variable.
     fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), PlanError> {
         if let ArgumentValue::Value(value) = value
             && let ExprKind::Variable(name) = &value.kind

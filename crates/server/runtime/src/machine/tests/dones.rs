@@ -1,4 +1,4 @@
-//! Which statements are told by a DONE, and what it says.
+//! Which statements are reported by a DONE, and its contents.
 
 use super::*;
 

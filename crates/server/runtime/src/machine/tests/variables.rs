@@ -22,7 +22,7 @@ fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     );
 }
 
-/// A declaration holds for the whole batch behind it, also where it did not run.
+/// A declaration holds for the whole batch after it, also where it did not run.
 #[test]
 fn a_declaration_that_does_not_run_declares_all_the_same() {
     assert_eq!(rows("IF 1 = 0 DECLARE @a int = 5 SELECT @a"), ["NULL"]);
