@@ -92,13 +92,13 @@ pub enum ParameterFault {
     Length(u8),
     /// Precision or scale that the type can't have.
     Precision(u8),
-    /// A value that is none of the type.
+    /// A value that the type does not have.
     Value(u8),
     /// Chunks of a large value that break MS-TDS 2.2.5.2.3.
     Chunks(u8),
-    /// An untyped NULL whose value is to be told back.
+    /// An untyped NULL whose value is to be returned.
     UntypedOutput(u8),
-    /// The name is none.
+    /// The name is invalid.
     Name,
     /// Unknown status flags.
     Status,

@@ -24,7 +24,7 @@ pub const LOGIN_SIZE_MAX: usize = (128 << 10) - 1;
 pub struct Login {
     /// What the client speaks at most.
     pub tds_version: TdsVersion,
-    /// Which size of packets it asks for; 0 for the server's own.
+    /// The requested packet size; 0 for the server's own.
     pub packet_size: u32,
     /// The version of its library.
     pub client_version: u32,
@@ -137,7 +137,7 @@ impl Login {
         })
     }
 
-    /// What this login asks for and can't have here, if anything.
+    /// What this login requests and can't have here, if anything.
     #[must_use]
     pub fn unsupported(&self) -> Option<&'static str> {
         if self.is_integrated {

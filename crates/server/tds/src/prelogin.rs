@@ -1,4 +1,4 @@
-//! What client and server tell each other before the login (MS-TDS 2.2.6.5).
+//! What client and server exchange before the login (MS-TDS 2.2.6.5).
 
 mod encryption;
 
@@ -34,7 +34,7 @@ pub struct Prelogin {
     pub mars: Option<bool>,
     /// TRACEID: the connection's id, the activity's id and sequence.
     pub trace_id: Option<[u8; 36]>,
-    /// FEDAUTHREQUIRED. A server tells it only to a client that did.
+    /// FEDAUTHREQUIRED. A server sends it only to a client that did.
     pub federated_required: Option<bool>,
     /// NONCEOPT.
     pub nonce: Option<[u8; 32]>,

@@ -1,4 +1,4 @@
-//! What a client asks for after the login (MS-TDS 2.2.6).
+//! The requests of a client after the login (MS-TDS 2.2.6).
 
 mod headers;
 mod procedure;

@@ -17,7 +17,7 @@ mod tests;
 
 /// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
 ///
-/// None if `goes_on`, asked every few thousand tokens, says so.
+/// `None` if `goes_on`, polled every few thousand tokens, returns false.
 pub(crate) fn tokens(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Vec<Token>> {
     let mut lexer = Lexer {
         text,
@@ -43,7 +43,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Whether it was let go on to the end.
+    /// Whether it was allowed to continue to the end.
     fn run(&mut self, goes_on: &dyn Fn() -> bool) -> bool {
         loop {
             let count = self.tokens.len();

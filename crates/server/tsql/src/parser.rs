@@ -84,8 +84,8 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
     parse_while(text, options, &|| true)
 }
 
-/// As [`parse`], as long as `goes_on` says so: it is asked every few thousand tokens, and may look
-/// at the memory in use, or at anyone who waits for the answer.
+/// As [`parse`], as long as `goes_on` returns true: it is polled every few thousand tokens, and may check the memory
+/// in use, or for a cancellation by the client.
 ///
 /// # Errors
 ///
@@ -136,7 +136,7 @@ struct Parser<'a> {
     functions: Vec<Name>,
     known_functions: BTreeSet<String>,
     goes_on: &'a dyn Fn() -> bool,
-    /// The token at which to ask that next.
+    /// The token at which to poll next.
     look_at: usize,
 }
 

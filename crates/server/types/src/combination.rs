@@ -79,7 +79,7 @@ impl DataType {
         conversion(self, other) == Conversion::Implicit
     }
 
-    /// Digits of a second that the type tells apart; 0 for what has no time.
+    /// How many digits of a second the type has; 0 for a type without a time.
     #[must_use]
     pub fn time_scale(&self) -> u8 {
         match self {

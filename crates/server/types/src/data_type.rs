@@ -29,8 +29,8 @@ pub enum Width {
 
 /// A declared type with its length, precision and scale.
 ///
-/// `numeric` is `decimal` by another name, told apart since clients are told which. Legacy `text`, `ntext` and `image` are
-/// varchar, nvarchar and varbinary of [`Width::Max`].
+/// `numeric` is `decimal` by another name, kept apart since clients are told which. Legacy `text`, `ntext` and
+/// `image` are varchar, nvarchar and varbinary of [`Width::Max`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataType {
     /// 0 or 1.

@@ -1,4 +1,4 @@
-//! Days, times and moments: their parts, what is added to them, and what lies between them.
+//! Days, times and moments: their parts, additions to them, and differences between them.
 //!
 //! - `days-are-counted`: a date is a count of days in the Gregorian calendar, extended backwards to
 //!   0001-01-01.

@@ -53,7 +53,7 @@ impl Decimal {
         power_of_ten(precision).is_none_or(|limit| self.unscaled.unsigned_abs() < limit)
     }
 
-    /// How many digits the number has, all told: at least 1.
+    /// How many digits the number has in total: at least 1.
     #[must_use]
     pub fn digits(self) -> u8 {
         let magnitude = self.unscaled.unsigned_abs();
@@ -195,8 +195,8 @@ fn scaled(negative: bool, magnitude: Wide, from: u8, to: u8) -> Option<Decimal> 
         Some(0) if magnitude.high == 0 => magnitude.low,
         Some(0) => return None,
         Some(fewer) => {
-            // A product may have 76 digits after its point, and no power of more than 38 fits: cut off 38 first. Whether
-            // the rest is a half or more is told by the last division alone.
+            // A product may have 76 digits after its point, and no power of more than 38 fits: cut off 38 first. The
+            // last division alone decides whether the rest is a half or more.
             let (first, then) = if fewer > 38 { (38, fewer - 38) } else { (0, fewer) };
             let cut = match first {
                 0 => magnitude,

@@ -1,4 +1,4 @@
-//! T-SQL's types and values: what they are, how they combine, and how each lies in SQLite.
+//! T-SQL's types and values: what they are, how they combine, and how each is stored in SQLite.
 //!
 //! - `type-is-beside-the-value`: a value carries no declared type but its own variant; code that
 //!   holds a value holds its [`DataType`] beside it.

@@ -47,8 +47,8 @@ impl LikePattern {
         }
     }
 
-    /// Whether the text matches. `is_national` tells whether the text or the pattern is nchar or nvarchar: then blanks at
-    /// the text's end count.
+    /// Whether the text matches. `is_national` says whether the text or the pattern is nchar or nvarchar: then blanks
+    /// at the text's end count.
     #[must_use]
     pub fn matches(&self, text: &str, is_national: bool) -> bool {
         let Ok(is_match) = self.matches_polling(text, is_national, &mut never_stopped);

@@ -1,4 +1,4 @@
-//! How each type lies in SQLite.
+//! How each type is stored in SQLite.
 //!
 //! | type | in SQLite |
 //! |---|---|

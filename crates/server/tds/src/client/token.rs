@@ -104,7 +104,7 @@ impl Change {
     }
 }
 
-/// Reads tokens one by one; rows by the columns last told.
+/// Reads tokens one by one; rows by the columns last sent.
 pub(super) struct TokenParser<'a> {
     reader: ByteReader<'a>,
     columns: Vec<WireType>,

@@ -1,9 +1,9 @@
-//! The fields of LOGIN7 that are told by offset and length (MS-TDS 2.2.6.4, OffsetLength).
+//! The fields of LOGIN7 that are given by offset and length (MS-TDS 2.2.6.4, OffsetLength).
 
 use super::Password;
 use crate::{Part, TdsError};
 
-/// LOGIN7 up to the length that it tells of itself; no field lies outside.
+/// LOGIN7 up to the length that it declares; no field is outside of it.
 pub(super) struct Fields<'a> {
     data: &'a [u8],
 }
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         self.bytes(offset.into(), u32::from(unit_count) * 2)
     }
 
-    /// An offset without a length counts for nothing; any other lies behind the fixed part.
+    /// An offset without a length does not count; any other is after the fixed part.
     fn bytes(&self, offset: usize, size: u32) -> Result<&'a [u8], TdsError> {
         if size == 0 {
             return Ok(&[]);

@@ -28,7 +28,7 @@ impl HandshakePiece {
         self.data_size
     }
 
-    /// Looks at what came; none if it is too little to tell.
+    /// Examines the received bytes; `None` if there are too few to decide.
     ///
     /// # Errors
     /// `Malformed` for a packet of another message, or what is no packet.

@@ -1,4 +1,4 @@
-//! Messages from a stream of bytes that comes in pieces.
+//! Messages from a stream of bytes that arrives in pieces.
 
 use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
 use crate::{LOGIN_SIZE_MAX, Part, TdsError};
@@ -222,7 +222,7 @@ impl Default for MessageReader {
     }
 }
 
-/// What the first packet of a request asks for; elsewhere the bits do not count (MS-TDS 2.2.3.1.2).
+/// The reset that the first packet of a request requests; elsewhere the bits do not count (MS-TDS 2.2.3.1.2).
 fn reset(kind: MessageKind, status: u8) -> Result<Reset, TdsError> {
     let is_request = matches!(
         kind,

@@ -2,7 +2,7 @@
 
 use super::Collation;
 
-/// What the code page can't tell becomes `?`, as SQL Server has it.
+/// A character that the code page does not have becomes `?`, as in SQL Server.
 pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend_from_slice(text.as_bytes());

@@ -533,7 +533,7 @@ pub struct SearchedBranch {
 /// `IIF(condition, a, b)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iif {
-    /// What is asked.
+    /// The condition.
     pub condition: Condition,
     /// The value if it is true.
     pub then: Expr,
@@ -581,7 +581,7 @@ pub enum ConditionKind {
     },
     /// `operand IS [NOT] NULL`.
     IsNull {
-        /// What is looked at.
+        /// The value that is tested.
         operand: Box<Expr>,
         /// With NOT.
         negated: bool,

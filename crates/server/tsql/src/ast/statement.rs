@@ -199,7 +199,7 @@ pub enum Transaction {
     Begin(Option<NameOrVariable>),
     /// `COMMIT [TRANSACTION [name]] [WITH (DELAYED_DURABILITY = ON | OFF)]`
     Commit {
-        /// The transaction's name, which no one looks at.
+        /// The transaction's name, which is ignored.
         name: Option<NameOrVariable>,
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,
@@ -226,7 +226,7 @@ pub struct Unsupported {
 /// IF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct If {
-    /// What is asked.
+    /// The condition.
     pub condition: Condition,
     /// What then runs.
     pub then: Statement,
@@ -237,7 +237,7 @@ pub struct If {
 /// WHILE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct While {
-    /// What is asked before each turn.
+    /// The condition, tested before each iteration.
     pub condition: Condition,
     /// What runs.
     pub body: Statement,

@@ -235,7 +235,7 @@ pub struct AlterColumn {
 /// Constraints switched on or off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintChange {
-    /// `WITH CHECK` is true, `WITH NOCHECK` is false: whether rows that are there are looked at.
+    /// `WITH CHECK` is true, `WITH NOCHECK` is false: whether existing rows are checked.
     pub check: Option<bool>,
     /// CHECK (true) or NOCHECK.
     pub enable: bool,

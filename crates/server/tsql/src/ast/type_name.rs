@@ -17,7 +17,7 @@ pub struct TypeName {
 /// A length, precision, scale or `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArgument {
-    /// A number as written; whether the type takes it is not looked at.
+    /// A number as written; whether the type takes it is not checked.
     Number(u32),
     /// `max`.
     Max,

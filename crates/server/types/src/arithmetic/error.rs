@@ -73,7 +73,7 @@ impl OperationError {
         self.code().1
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2

@@ -166,7 +166,7 @@ impl Operator {
         }
     }
 
-    /// Pairs for which `*` and `/` are told apart from the others.
+    /// Pairs for which `*` and `/` differ from the others.
     fn split(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         if matches!(self, Self::Multiply | Self::Divide) {
             Err(self.invalid(left))
@@ -232,7 +232,7 @@ impl Operator {
 impl UnaryOperator {
     /// Finds the type that the operator makes of one operand, or error 8117.
     ///
-    /// A constant text behind a minus is error 403 in SQL Server, which the caller tells apart.
+    /// A constant text after a minus is error 403 in SQL Server, which the caller detects.
     pub fn result_type(self, operand: &DataType) -> Result<DataType, OperationError> {
         let takes = match (self, operand.family()) {
             (Self::Plus, _)

@@ -45,7 +45,8 @@ pub(crate) fn hex_digit(byte: &u8) -> Option<u8> {
     }
 }
 
-/// Little-endian UTF-16 as text of at most `units_max` units; a byte that is left over counts as one with a zero behind it.
+/// Little-endian UTF-16 as text of at most `units_max` units; a byte that is left over counts as one followed by a
+/// zero.
 ///
 /// A pair that the limit cuts is left out. Errors: half a pair anywhere else, which is no text here.
 pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, LoneSurrogate> {

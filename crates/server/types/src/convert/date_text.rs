@@ -20,14 +20,14 @@ use crate::{
     convert::date_text::{clock::read_clock, day::read_day, scanner::Scanner},
 };
 
-/// What text tells of a moment.
+/// What text contains of a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TextMoment {
-    /// The day, if it tells one.
+    /// The day, if it has one.
     pub date: Option<Date>,
     /// Units of 100 ns since midnight: a whole day if digits beyond the seventh were rounded up to it.
     pub units: u64,
-    /// Minutes east of UTC, if it tells them.
+    /// Minutes east of UTC, if it has them.
     pub offset_minutes: Option<i16>,
 }
 

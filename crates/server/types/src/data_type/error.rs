@@ -45,7 +45,7 @@ pub enum DeclarationError {
     ScaleAbovePrecision,
     /// 243: no such type, in CAST or CONVERT.
     UnknownCastType {
-        /// What was asked for.
+        /// The requested name.
         name: Box<str>,
     },
     /// 291: numbers behind a type that takes none, in CAST or CONVERT.
@@ -71,7 +71,7 @@ pub enum DeclarationError {
     UnknownType {
         /// Which column, parameter or variable, from 1.
         number: u32,
-        /// What was asked for.
+        /// The requested name.
         name: Box<str>,
     },
     /// 2716: numbers behind a type that takes none, or too many.
@@ -124,7 +124,7 @@ impl DeclarationError {
         self.code().1
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2

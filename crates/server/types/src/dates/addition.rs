@@ -157,7 +157,7 @@ fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) 
     sum.rounded(scale_of(of))
 }
 
-/// How many digits of a second a type tells.
+/// How many digits of a second a type has.
 fn scale_of(of: &DataType) -> u8 {
     MomentType::of(of).map_or(7, MomentType::scale)
 }

@@ -38,7 +38,7 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
         layout.clock.filter(|_| shown.has_time),
     );
     if day.is_none() && clock.is_none() {
-        // A date in style 14 or 114 is told another way than in 8, 24 or 108.
+        // A date in style 14 or 114 is shown differently than in 8, 24 or 108.
         let odd = shown.has_date && layout.clock == Some(ClockForm::Fraction);
         return Err(if odd {
             MomentTextFault::NoStyle

@@ -1,4 +1,4 @@
-//! Sessions that commit at the same time share syncs, and none loses what it was told.
+//! Sessions that commit at the same time share syncs, and none loses what was acknowledged to it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;

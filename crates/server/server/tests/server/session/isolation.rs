@@ -266,7 +266,7 @@ fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
         &mut first,
         "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
     );
-    // The cancelled statement takes the transaction along, which SQL Server would keep: so the client is told.
+    // The cancelled statement rolls the transaction back, which SQL Server would keep: so the client is told.
     first.ask(
         "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1 RAISERROR('now', 0, 1) WITH NOWAIT
          DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)",

@@ -1,4 +1,4 @@
-//! Logins, users and roles: who is let in where, and who may do what.
+//! Logins, users and roles: who is admitted where, and who may do what.
 
 use selenite_tds::PacketSize;
 use selenite_types::Value;
@@ -311,7 +311,7 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
     fails(&mut ann, &[(229, SELECT)]);
 }
 
-/// What SSMS asks for its list of databases.
+/// The query of SSMS for its list of databases.
 #[test]
 fn a_login_is_named_by_its_security_identifier() {
     let bench = Bench::new();
@@ -378,7 +378,7 @@ fn rights_on_a_view_are_enough_for_what_is_behind_it() {
         "DELETE v WHERE a = 1",
         "DELETE v OUTPUT deleted.a",
         "UPDATE q SET a = 1 FROM v AS q",
-        // How many rows change tells what the count is.
+        // How many rows change reveals what the count is.
         "INSERT TOP (SELECT MAX(a) FROM v) v VALUES (1), (2)",
         "UPDATE TOP (SELECT MAX(a) FROM v) v SET a = 1",
         "DELETE TOP (SELECT MAX(a) FROM v) v",

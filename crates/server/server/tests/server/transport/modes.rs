@@ -67,7 +67,7 @@ fn inside_prelogin_there_is_tls_1_2_and_in_strict_mode_1_3() {
         };
         Some(*tds_version)
     });
-    // It asked for 7.4, as half of the clients do over strict TLS.
+    // It requested 7.4, as half of the clients do over strict TLS.
     assert_eq!(spoken, Some(TdsVersion::V7_4));
     assert!(client.works());
     assert_eq!(client.tls.as_ref().unwrap().tls13_tickets_received(), 0);

@@ -101,7 +101,7 @@ fn read_two_digits(scanner: &mut Scanner<'_>) -> Result<u32, TextFault> {
     }
 }
 
-/// A colon with the blanks around it; if there is none, the place stays as it is.
+/// A colon with the blanks around it; without one, the position stays as it is.
 fn read_colon(scanner: &mut Scanner<'_>) -> bool {
     let start = scanner.place();
     scanner.skip_spaces();

@@ -47,7 +47,7 @@ pub(crate) enum StyleFault {
 }
 
 impl Rules {
-    /// The rules of a style, or of CAST if there is none.
+    /// The rules of a style, or of CAST without one.
     pub fn of(style: Option<i32>, format: DateFormat, is_old: bool) -> Result<Self, StyleFault> {
         let style = style.unwrap_or(0);
         let numeric = if is_old {

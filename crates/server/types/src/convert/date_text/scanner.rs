@@ -76,7 +76,7 @@ impl<'a> Scanner<'a> {
         self.byte(self.at + 1).is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether a `Z` stands here, and no letter behind it.
+    /// Whether a `Z` is next, and no letter after it.
     pub fn peeks_z(&self) -> bool {
         matches!(self.peek(), Some(b'Z' | b'z')) && !self.is_letter(self.at + 1)
     }
