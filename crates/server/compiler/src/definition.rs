@@ -126,7 +126,7 @@ impl TableDefinition {
     /// indexes.
     ///
     /// # Errors
-    /// What `column_type` says.
+    /// The error of `column_type`.
     pub fn table(
         &self,
         place: &TableLocation,

@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// Runs a TRUNCATE TABLE: numbering restarts at the seed.
     ///
-    /// Errors: what SQLite says.
+    /// Errors: SQLite's error.
     pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
         self.change(&truncate.sql, &[]).map_err(ChangeError::unexpected)?;
         self.executor.restart_numbers(&truncate.table)?;

@@ -131,7 +131,7 @@ impl Instance {
     /// Lets those try again who were locked out of a login: ALTER LOGIN .. UNLOCK, or a new password.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn unlock(&self, login: &LoginRecord) -> Result<(), MasterError> {
         self.lockout.forgive(login.id);
         self.master.store_attempts(login.id, Default::default())

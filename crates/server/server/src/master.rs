@@ -149,7 +149,7 @@ impl Master {
     /// Runs something on its connection, alone. It must be short: logins wait for it.
     ///
     /// # Errors
-    /// What `run` says.
+    /// The error of `run`.
     pub fn with<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         run(&connection)
@@ -158,7 +158,7 @@ impl Master {
     /// The same in a transaction, which is rolled back if `run` fails.
     ///
     /// # Errors
-    /// What `run` says; what SQLite says.
+    /// The error of `run`; SQLite's error.
     pub fn change<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
         self.with(|connection| {
             connection.execute_batch("BEGIN IMMEDIATE")?;

@@ -36,7 +36,7 @@ impl Server {
     /// counts only if it was announced.
     ///
     /// # Errors
-    /// [`ServerError`]; what `open_front` says. Nothing runs then.
+    /// [`ServerError`]; the error of `open_front`. Nothing runs then.
     pub fn start(
         config: Config,
         announce: &mut Announce<'_>,

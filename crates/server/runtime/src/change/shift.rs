@@ -23,7 +23,7 @@ pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
 
 /// Room for that many rows.
 ///
-/// Errors: what SQLite says; 40510 where numbers reach from one end to the other.
+/// Errors: SQLite's error; 40510 where numbers reach from one end to the other.
 pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {

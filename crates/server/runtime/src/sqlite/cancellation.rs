@@ -70,7 +70,7 @@ impl Cancellation {
     /// Sees to it that a connection's statements are stopped. `steps` of SQLite's machine are run between two looks.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn attend(&self, connection: &mut Connection, steps: i32) -> Result<()> {
         let looks = self.clone();
         connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;

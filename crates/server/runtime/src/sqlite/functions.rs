@@ -14,7 +14,7 @@ use crate::execution::{AggregateRun, SingleValue, next_level};
 /// Gives a connection the functions; they see the statement that runs through `context`.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<()> {
     let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, flags) in [(c"tsql_op", pure), (c"tsql_row", FunctionFlags::SQLITE_UTF8)] {

@@ -65,7 +65,7 @@ impl Identities {
     /// Takes the next number.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn take(&self, connection: &Connection, table: &Table) -> Result<i128, PlanError> {
         self.with(connection, table, |counter, rule| {
             let taken = counter.next;
@@ -78,7 +78,7 @@ impl Identities {
     /// Numbers go on beyond one that was given by hand.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), PlanError> {
         self.with(connection, table, |counter, rule| {
             let beyond = value + rule.increment;
@@ -96,7 +96,7 @@ impl Identities {
     /// What was given last, if anything was.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, PlanError> {
         let known = self.lock().get(&table.object_id).copied();
         let (rule, column) = numbered(table)?;
@@ -139,7 +139,7 @@ impl Identities {
     /// A table is empty, and its numbers restart at the seed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), PlanError> {
         let (rule, column) = numbered(table)?;
         let next = match self.lock().get(&table.object_id) {

@@ -35,7 +35,7 @@ impl LockTimeout {
     /// Asks SQLite until no other process is in its way.
     ///
     /// # Errors
-    /// 1222 when the time is over; why to stop; what SQLite says.
+    /// 1222 when the time is over; why to stop; SQLite's error.
     pub fn ask(
         self,
         mut poll: impl FnMut() -> Result<(), Stop>,

@@ -60,7 +60,7 @@ impl ObjectKind {
 /// Makes the table in `schema`, `main` or `temp`, if it is not there.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
     let sql = format!(
         "CREATE TABLE IF NOT EXISTS {schema}.selenite_catalog (
@@ -73,7 +73,7 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
 /// All rows of `schema`; none if there is no such table.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, PlanError> {
     let run = || -> rusqlite::Result<Vec<CatalogRow>> {
         let master = if schema == "temp" {
@@ -118,7 +118,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
 /// Puts a row in the place of the one of its number.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<(), PlanError> {
     let sql = format!(
         "INSERT INTO {schema}.selenite_catalog (object_id, kind, name, parent, definition, created, modified)
@@ -143,7 +143,7 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
 /// Removes an object and all that is its own.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), PlanError> {
     let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
     connection
@@ -155,7 +155,7 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
 /// A number for a new object.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> {
     let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
     connection

@@ -18,7 +18,7 @@ impl Directory {
     /// Takes one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn of(instance: &Instance) -> Result<Self, MasterError> {
         let logins = instance.master().logins()?;
         let numbered = logins

@@ -32,7 +32,7 @@ impl Principals {
     /// Reads those of a connection's `main`; none if there never were any.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn load(connection: &Connection) -> Result<Self, PlanError> {
         let read = || -> rusqlite::Result<Self> {
             let table = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'selenite_user'";

@@ -41,7 +41,7 @@ impl TableVariable {
     /// Makes it, empty, in a connection's temporary schema.
     ///
     /// # Errors
-    /// What is wrong with its definition; what SQLite says.
+    /// What is wrong with its definition; SQLite's error.
     pub fn make(
         connection: &Connection,
         (name, elements): (&str, &[TableElement]),
@@ -89,7 +89,7 @@ impl TableVariable {
     /// Drops it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn drop_in(&self, connection: &Connection) -> Result<(), PlanError> {
         let sql = format!("DROP TABLE IF EXISTS {}", self.in_sqlite());
         connection.execute_batch(&sql).map_err(|error| trouble(&error))
@@ -98,7 +98,7 @@ impl TableVariable {
     /// `rollback-keeps-rows`: removes and returns its rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn keep(self: &Arc<Self>, connection: &Connection) -> Result<KeptRows, PlanError> {
         let read = || -> rusqlite::Result<Vec<Vec<SqliteValue>>> {
             let mut statement = connection.prepare(&format!("SELECT * FROM {}", self.in_sqlite()))?;
@@ -121,7 +121,7 @@ impl KeptRows {
     /// `rollback-keeps-rows`: puts them back; the table itself may be gone.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn put_back(&self, connection: &Connection) -> Result<(), PlanError> {
         self.variable.create(connection)?;
         let Some(first) = self.rows.first() else {

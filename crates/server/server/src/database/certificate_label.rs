@@ -9,7 +9,7 @@ use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError,
 /// Notes what a restored file says, in the place of what was noted of the file before it.
 ///
 /// # Errors
-/// What master.db says.
+/// The error of master.db.
 pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSummary]) -> Result<(), MasterError> {
     let present = master.encryption_key(database_id)?;
     let certificates = master.certificates()?;

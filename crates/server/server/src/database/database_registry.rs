@@ -71,7 +71,7 @@ impl DatabaseRegistry {
     /// Databases and logins, as they were last read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn directory(&self, instance: &Instance) -> Result<Arc<Directory>, PlanError> {
         let mut kept = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &*kept {

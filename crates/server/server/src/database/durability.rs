@@ -29,7 +29,7 @@ impl DelayedDurability {
     /// The setting of a connection's database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn load(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let is_there: bool = connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'selenite_catalog')",
@@ -52,7 +52,7 @@ impl DelayedDurability {
     /// Keeps it in the catalog.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn store(self, connection: &Connection) -> Result<(), PlanError> {
         crate::catalog::catalog_rows::ensure(connection, "main")?;
         let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);

@@ -24,7 +24,7 @@ use crate::master::{DatabaseRecord, MASTER};
 /// How a database's file is opened.
 ///
 /// # Errors
-/// What master.db says.
+/// The error of master.db.
 pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanError> {
     let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
     if database_id == MASTER {

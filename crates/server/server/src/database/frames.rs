@@ -82,7 +82,7 @@ impl Frames {
     /// The rows of all table variables, if a rollback would undo what was done to them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
         let connection = &used.database.connection;
         // One that SQLite has undone together with its own transaction has no rows to keep.

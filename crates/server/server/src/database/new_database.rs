@@ -141,7 +141,7 @@ impl<'a> NewDatabase<'a> {
     /// Says that it is there.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn finish(self) -> Result<DatabaseRecord, MasterError> {
         if self.new_databases == NewDatabases::Encrypted {
             self.master.require_encryption(self.record.id, true)?;
@@ -178,7 +178,7 @@ pub fn draft_of(path: &Path, database_id: i32) -> Result<PathBuf, EngineError> {
 /// Removes a draft, and what SQLite has beside it.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn remove_draft(path: &Path) -> std::io::Result<()> {
     for companion in ["-journal", "-wal", "-shm", ""] {
         remove_if_there(&beside(path, companion))?;
@@ -189,7 +189,7 @@ pub fn remove_draft(path: &Path) -> std::io::Result<()> {
 /// Removes a file, if it is there.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn remove_if_there(path: &Path) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

@@ -121,7 +121,7 @@ impl Scans {
     /// The right to change keys, for one session at a time. While it waits, `poll` decides whether to continue.
     ///
     /// # Errors
-    /// What `poll` says.
+    /// The error of `poll`.
     pub fn order<E>(&self, mut poll: impl FnMut() -> Result<(), E>) -> Result<MutexGuard<'_, ()>, E> {
         loop {
             match self.order.try_lock() {
@@ -145,7 +145,7 @@ impl Scans {
     /// continue.
     ///
     /// # Errors
-    /// What `poll` says.
+    /// The error of `poll`.
     pub fn settle<E>(&self, database_id: i32, mut poll: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         while self.is_running(database_id) {
             poll()?;
@@ -158,7 +158,7 @@ impl Scans {
     /// continue.
     ///
     /// # Errors
-    /// What `poll` says: the scan does not begin then, if it has not already.
+    /// The error of `poll`: the scan does not begin then, if it has not already.
     pub fn begin<E>(
         &self,
         record: &DatabaseRecord,

@@ -11,7 +11,7 @@ use crate::database::open_database::OpenDatabase;
 /// Takes all of them along to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
-/// 40510 within a transaction that has written; what SQLite says: then they stay where they are.
+/// 40510 within a transaction that has written; SQLite's error: then they stay where they are.
 pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Result<(), PlanError> {
     let made = definitions(&from.connection).map_err(|error| trouble(&error))?;
     if made.is_empty() {
@@ -39,7 +39,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
 /// Drops one, if it is there.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn drop_table(database: &OpenDatabase, name: &str) -> Result<(), PlanError> {
     let Some(table) = database.temporary().table(name).cloned() else {
         return Ok(());

@@ -106,7 +106,7 @@ impl Transaction {
     /// Sees to it that the session may write.
     ///
     /// # Errors
-    /// 1222; what SQLite says.
+    /// 1222; SQLite's error.
     pub fn ensure_write(
         &mut self,
         (session, timeout): (u16, Duration),
@@ -154,7 +154,7 @@ impl Transaction {
     /// Ends it for good, and waits for the disk.
     ///
     /// # Errors
-    /// What SQLite says: then it is rolled back. 9001 if no one knows whether it is on the disk.
+    /// SQLite's error: then it is rolled back. 9001 if no one knows whether it is on the disk.
     pub fn commit(&mut self) -> Result<(), PlanError> {
         let commit = self.commit_unsynced(None)?;
         self.database.wait_for_disk(commit)
@@ -164,7 +164,7 @@ impl Transaction {
     /// `said` is COMMIT's DELAYED_DURABILITY.
     ///
     /// # Errors
-    /// What SQLite says: then it is rolled back.
+    /// SQLite's error: then it is rolled back.
     pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, PlanError> {
         if let Err(lost) = self.check() {
             self.end(false);
@@ -204,7 +204,7 @@ impl Transaction {
     /// SAVE TRANSACTION.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn save(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
         if self.state.permit.is_some() {
@@ -221,7 +221,7 @@ impl Transaction {
     /// ROLLBACK TRANSACTION of a savepoint, which stays.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
         let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
@@ -254,7 +254,7 @@ impl Transaction {
 /// Runs a statement that has no rows.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn execute(database: &OpenDatabase, sql: &str) -> Result<(), PlanError> {
     let done = database
         .connection

@@ -45,7 +45,7 @@ impl NameScope {
     /// That of a session which has used no database yet.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, PlanError> {
         let directory = registry.directory(session.instance)?;
         let catalog = SessionCatalog {

@@ -37,7 +37,7 @@ impl Master {
     /// Notes a backup.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn add_backup(&self, record: &BackupRecord) -> Result<(), MasterError> {
         self.change(|connection| {
             connection.execute_batch(TABLE)?;
@@ -67,7 +67,7 @@ impl Master {
     /// What was noted of an archive, if it was made here.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn backup(&self, archive: &str) -> Result<Option<BackupRecord>, MasterError> {
         self.with(|connection| {
             let table = "SELECT 1 FROM sqlite_schema WHERE name = 'selenite_backup'";

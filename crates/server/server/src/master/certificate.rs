@@ -19,7 +19,7 @@ impl Master {
     /// The one that is kept, if any is.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn certificate(&self) -> Result<Option<StoredCertificate>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT a.value, b.value, c.value FROM selenite_setting AS a, selenite_setting AS b, \
@@ -38,7 +38,7 @@ impl Master {
     /// Keeps one in the place of the one that was kept.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn store_certificate(&self, new: &StoredCertificate) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "INSERT OR REPLACE INTO selenite_setting (name, value) VALUES \

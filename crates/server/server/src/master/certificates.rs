@@ -42,7 +42,7 @@ impl Master {
     /// All certificates, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn certificates(&self) -> Result<Vec<CertificateRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
@@ -54,7 +54,7 @@ impl Master {
     /// The certificate of that name, whatever its case.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn certificate_named(&self, name: &str) -> Result<Option<CertificateRecord>, MasterError> {
         self.with(|connection| find(connection, name))
     }
@@ -62,7 +62,7 @@ impl Master {
     /// A certificate's private part, as the master key has sealed it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn sealed_key(&self, id: i64) -> Result<Option<Vec<u8>>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT sealed FROM selenite_certificate WHERE id = ?1";
@@ -73,7 +73,7 @@ impl Master {
     /// Keeps a new certificate, whose id is drawn here.
     ///
     /// # Errors
-    /// [`MasterError::Taken`] if there is one of that name or that very certificate; what SQLite says.
+    /// [`MasterError::Taken`] if there is one of that name or that very certificate; SQLite's error.
     pub(crate) fn add_certificate(&self, new: &NewStoredCertificate<'_>) -> Result<(), MasterError> {
         self.change(|connection| {
             let record = new.record;
@@ -109,7 +109,7 @@ impl Master {
     /// Notes that a certificate was backed up with its private key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_certificate_backup(&self, id: i64) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "UPDATE selenite_certificate SET backed_up = ?2 WHERE id = ?1";
@@ -121,7 +121,7 @@ impl Master {
     /// Removes a certificate, unless a database encryption key needs it: then the database's name is returned.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_certificate(&self, name: &str) -> Result<Removal, MasterError> {
         self.change(|connection| {
             let Some(found) = find(connection, name)? else {

@@ -63,7 +63,7 @@ impl Master {
     /// What is known of a database's file, also of one that is being made or removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn file(&self, database_id: i32) -> Result<Option<DatabaseFile>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
@@ -74,7 +74,7 @@ impl Master {
     /// The same of all databases but the server's own, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn files(&self) -> Result<Vec<DatabaseFile>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare(&format!("{SELECT} WHERE id > 4 ORDER BY id"))?;
@@ -86,7 +86,7 @@ impl Master {
     /// Notes which file it is, of one that is being made or was never seen.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_file_id(&self, database_id: i32, file_id: DatabaseId) -> Result<(), MasterError> {
         self.update("file_id = ?2", database_id, &file_id.0.as_slice())
     }
@@ -94,7 +94,7 @@ impl Master {
     /// Notes the commitment of its file's master key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_commitment(&self, database_id: i32, commitment: [u8; 32]) -> Result<(), MasterError> {
         self.update("commitment = ?2", database_id, &commitment.as_slice())
     }
@@ -102,7 +102,7 @@ impl Master {
     /// Whether the commitments of databases are noted. Where not, a server from before that has made them all.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn has_commitments(&self) -> Result<bool, MasterError> {
         self.with(super::schema::has_commitments)
     }
@@ -110,7 +110,7 @@ impl Master {
     /// They are noted from now on.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn set_commitments(&self) -> Result<(), MasterError> {
         self.with(super::schema::set_commitments)
     }
@@ -118,7 +118,7 @@ impl Master {
     /// Notes that a database's file is being removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn begin_removal(&self, database_id: i32) -> Result<(), MasterError> {
         self.update("unfinished = ?2", database_id, &Unfinished::Removal.word())
     }
@@ -126,7 +126,7 @@ impl Master {
     /// Notes that a database's file is about to be replaced by that one, which may be in clear.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn begin_restore(&self, database_id: i32, next: DatabaseId) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "UPDATE selenite_database SET unfinished = ?2, next_file_id = ?3 WHERE id = ?1";
@@ -138,7 +138,7 @@ impl Master {
     /// Notes that what was begun with a database's file has ended: it is as it was.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn finish_file(&self, database_id: i32) -> Result<(), MasterError> {
         self.change(|connection| finish(connection, database_id))
     }
@@ -146,7 +146,7 @@ impl Master {
     /// Notes that what was begun has ended, and which file there is now.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn settle_file(
         &self,
         database_id: i32,
@@ -165,7 +165,7 @@ impl Master {
     /// `required-only-when-complete`: notes whether a file has to be encrypted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn require_encryption(&self, database_id: i32, is_required: bool) -> Result<(), MasterError> {
         self.update("must_be_encrypted = ?2", database_id, &is_required)
     }
@@ -173,7 +173,7 @@ impl Master {
     /// Notes that an administrator chose a deprecated suite for a database, or has left it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn allow_deprecated(&self, database_id: i32, is_allowed: bool) -> Result<(), MasterError> {
         self.update("allows_deprecated = ?2", database_id, &is_allowed)
     }

@@ -27,7 +27,7 @@ impl Master {
     /// All databases, by rising id; none that is being made or removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE {IS_WHOLE} ORDER BY id"))?;
@@ -39,7 +39,7 @@ impl Master {
     /// The database of that name, whatever its case.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn database(&self, name: &str) -> Result<Option<DatabaseRecord>, MasterError> {
         self.with(|connection| find(connection, &format!("folded = ?1 AND {IS_WHOLE}"), &folded(name)))
     }
@@ -47,7 +47,7 @@ impl Master {
     /// The database of that id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn database_of(&self, id: i32) -> Result<Option<DatabaseRecord>, MasterError> {
         self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
@@ -56,7 +56,7 @@ impl Master {
     /// caller's to make.
     ///
     /// # Errors
-    /// [`MasterError::Taken`]; what SQLite says.
+    /// [`MasterError::Taken`]; SQLite's error.
     pub fn add_database(&self, name: &DatabaseName) -> Result<DatabaseRecord, MasterError> {
         self.change(|connection| {
             if find(connection, "folded = ?1", &name.folded())?.is_some() {
@@ -84,7 +84,7 @@ impl Master {
     /// Forgets a database. Its file is the caller's to remove.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; SQLite's error.
     pub fn remove_database(&self, name: &str) -> Result<(), MasterError> {
         self.change(|connection| {
             let record = find(connection, "folded = ?1", &folded(name))?;

@@ -107,7 +107,7 @@ impl Master {
     /// The master key, with its secrets.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn stored_master_key(&self) -> Result<Option<StoredMasterKey>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT secret, by_password FROM selenite_master_key";
@@ -124,7 +124,7 @@ impl Master {
     /// The master key, without its secrets.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn master_key(&self) -> Result<Option<MasterKeyRecord>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT guid, created, modified FROM selenite_master_key";
@@ -142,7 +142,7 @@ impl Master {
     /// Keeps a new master key. Answers whether there was none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn add_master_key(&self, new: &StoredMasterKey, guid: [u8; 16]) -> Result<bool, MasterError> {
         self.change(|connection| {
             let sql = "INSERT OR IGNORE INTO selenite_master_key (id, guid, secret, by_password, created, modified) \
@@ -156,7 +156,7 @@ impl Master {
     /// part: all of them or none.
     ///
     /// # Errors
-    /// What `seal` says; what SQLite says.
+    /// The error of `seal`; SQLite's error.
     pub(crate) fn replace_master_key(
         &self,
         new: &StoredMasterKey,
@@ -182,7 +182,7 @@ impl Master {
     /// Forgets the master key, unless a certificate needs it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_master_key(&self) -> Result<Removal, MasterError> {
         self.change(|connection| {
             let sql = "SELECT name FROM selenite_certificate ORDER BY id LIMIT 1";
@@ -200,7 +200,7 @@ impl Master {
     /// All database encryption keys, by the ids of their databases.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn encryption_keys(&self) -> Result<Vec<EncryptionKeyRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} ORDER BY database_id"))?;
@@ -212,7 +212,7 @@ impl Master {
     /// A database's encryption key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn encryption_key(&self, database_id: i32) -> Result<Option<EncryptionKeyRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE database_id = ?1"))?;
@@ -223,7 +223,7 @@ impl Master {
     /// Keeps a database encryption key, in the place of the one that the database had.
     ///
     /// # Errors
-    /// What SQLite says; if the certificate or the database is gone, too.
+    /// SQLite's error; if the certificate or the database is gone, too.
     pub(crate) fn store_encryption_key(&self, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
         self.change(|connection| store(connection, new))
     }
@@ -231,7 +231,7 @@ impl Master {
     /// Changes a database encryption key that is there.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn change_encryption_key(
         &self,
         database_id: i32,
@@ -254,7 +254,7 @@ impl Master {
     /// Forgets a database encryption key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_encryption_key(&self, database_id: i32) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "DELETE FROM selenite_encryption_key WHERE database_id = ?1";

@@ -74,7 +74,7 @@ impl Master {
     /// All logins, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn logins(&self) -> Result<Vec<LoginRecord>, MasterError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} {FROM} ORDER BY id"))?;
@@ -86,7 +86,7 @@ impl Master {
     /// The login of that name, whatever its case.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn login(&self, name: &str) -> Result<Option<LoginRecord>, MasterError> {
         self.with(|connection| find(connection, name))
     }
@@ -114,7 +114,7 @@ impl Master {
     /// Makes a login.
     ///
     /// # Errors
-    /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; what SQLite says.
+    /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; SQLite's error.
     pub fn add_login(&self, new: &NewLogin<'_>) -> Result<LoginRecord, MasterError> {
         check_name(new.name)?;
         let sid = new.sid.unwrap_or_else(|| {
@@ -142,7 +142,7 @@ impl Master {
     /// Sets a login's password.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_password(&self, name: &str, password: &PasswordHash, must_change: bool) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -153,7 +153,7 @@ impl Master {
     /// Says whether a new password must meet the rule, and whether it is good for a time only.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_policy(&self, name: &str, checks_policy: bool, checks_expiration: bool) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -167,7 +167,7 @@ impl Master {
     /// Lets no one log in by it, or lets them again.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_disabled(&self, name: &str, is_disabled: bool) -> Result<(), MasterError> {
         self.set(name, "is_disabled", &is_disabled)
     }
@@ -175,7 +175,7 @@ impl Master {
     /// Lets it do everything, or takes that away.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; SQLite's error.
     pub fn set_administrator(&self, name: &str, is_administrator: bool) -> Result<(), MasterError> {
         if !is_administrator && self.with(|connection| known(connection, name))?.id == SA {
             return Err(MasterError::Reserved(name.to_owned()));
@@ -186,7 +186,7 @@ impl Master {
     /// Says in which database it begins.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_default_database(&self, name: &str, database: &str) -> Result<(), MasterError> {
         self.set(name, "default_database", &database)
     }
@@ -194,7 +194,7 @@ impl Master {
     /// Gives it another name.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; SQLite's error.
     pub fn rename_login(&self, name: &str, new_name: &str) -> Result<(), MasterError> {
         check_name(new_name)?;
         self.change(|connection| {
@@ -213,7 +213,7 @@ impl Master {
     /// Removes it.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa; SQLite's error.
     pub fn remove_login(&self, name: &str) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;

@@ -80,7 +80,7 @@ impl OpenDatabase {
     /// Leaves the log as it is if this is the last connection to be closed: it only came to look.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(super) fn keep_log_on_close(&self) -> Result<(), PlanError> {
         let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         match self.connection.set_db_config(config, true) {

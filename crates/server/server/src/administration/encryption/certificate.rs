@@ -194,7 +194,7 @@ impl Administration<'_, '_> {
 /// The private keys of all certificates, in memory, to open backups with; empty if there are no certificates.
 ///
 /// # Errors
-/// What master.db says; a private key that its master key does not open.
+/// The error of master.db; a private key that its master key does not open.
 pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanError> {
     let master = instance.master();
     let certificates = master.certificates().map_err(|fault| of_master(&fault))?;

@@ -41,7 +41,7 @@ impl Subject {
     /// What its file says, as T-SQL shows it.
     ///
     /// # Errors
-    /// What the engine says, or master.db.
+    /// The error of the engine, or master.db.
     pub fn state(&self) -> Result<FileState, PlanError> {
         let loaded = FileState::load(&self.path, &self.access);
         let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
@@ -57,7 +57,7 @@ impl Subject {
     /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on where a kill comes between.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
         let master = self.instance.master();
         let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
@@ -221,7 +221,7 @@ impl Administration<'_, '_> {
     /// What a database's file says. Where that is that a scan is over, its thread is waited for.
     ///
     /// # Errors
-    /// What the engine says; that no one is left to go on for.
+    /// The error of the engine; that no one is left to go on for.
     pub(crate) fn settled(
         &self,
         subject: &Subject,
