@@ -156,10 +156,10 @@ impl AggregateRun {
     }
 }
 
-/// ` +HH:MM` behind a datetimeoffset's instant.
+/// ` +HH:MM` after a datetimeoffset's instant.
 const OFFSET_SIZE: usize = 7;
 
-/// The one value of a subquery that stands for a value.
+/// The value of a scalar subquery.
 #[derive(Clone, Default, Debug)]
 pub struct SingleValue {
     value: Option<Stored<'static>>,

@@ -103,7 +103,7 @@ pub enum Ended {
     Finished,
     /// It was broken off by ATTENTION: DONE with the bit for it is still to be written.
     Attention,
-    /// There is no one to answer.
+    /// The client is gone, or the session is to end: nothing can be answered.
     Gone,
     /// By an error of severity 20 or more: the answer is complete, and the connection is to be closed.
     Connection,

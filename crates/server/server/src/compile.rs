@@ -31,7 +31,7 @@ pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Pr
     }
 }
 
-/// `@a int, @b nvarchar(10) OUTPUT`: what stands behind a procedure's name, and so it is read.
+/// `@a int, @b nvarchar(10) OUTPUT`: what follows a procedure's name, and is parsed as such.
 fn parameters(
     declared: &str,
     options: Options,

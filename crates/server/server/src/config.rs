@@ -18,7 +18,7 @@ pub struct Config {
     pub data: PathBuf,
     /// Whose identity opens them; if none is in force, an age key is made, or the one taken that was made before.
     pub access: Access,
-    /// Where to make that age key; the user's folder for configurations if no one says.
+    /// Where to create that age key; the user's configuration folder if it is not specified.
     pub new_identity: Option<PathBuf>,
     /// Where to listen. Port 0 takes any that is free.
     pub listen: SocketAddr,
@@ -129,7 +129,7 @@ impl Default for ServerLimits {
             },
             attempts: AttemptLimits {
                 per_login: 5,
-                // 100, and one more each minute: an office behind one address has many who mistype.
+                // 100, and one more each minute: an office with one address has many users who mistype.
                 per_address: 100,
             },
             request_time: Duration::ZERO,
@@ -149,7 +149,7 @@ impl Default for ServerLimits {
 }
 
 impl Config {
-    /// A server of this folder, as it is if no one says anything else: on loopback, at SQL Server's port.
+    /// A server of this folder, with all defaults: on loopback, at SQL Server's port.
     #[must_use]
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {

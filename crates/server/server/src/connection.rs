@@ -137,7 +137,7 @@ impl Connection {
         Ok((admitted, presence))
     }
 
-    /// Writes a login to the audit log. False if no one may log in, since it can't be written.
+    /// Writes a login to the audit log. False if logins are refused, since it can't be written.
     fn note_login(&self, instance: &Instance, user: &str, outcome: &Result<(&String, u16), &Refusal>) -> bool {
         let event = Event {
             event: "LOGIN",

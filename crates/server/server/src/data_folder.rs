@@ -91,7 +91,8 @@ fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
     }
 }
 
-/// The lock goes with the descriptor, however the process ends; the file stays, since removing it would let a third process in.
+/// The lock is released with the descriptor, however the process ends; the file stays, since removing it would allow
+/// a third process to take the lock.
 fn lock(folder: &Path) -> Result<File, ServerError> {
     let path = folder.join(LOCK);
     let failed = |source| ServerError::Io {

@@ -36,7 +36,7 @@ pub fn log_lost(database: &str) -> PlanError {
         .with_state(5)
 }
 
-/// 1205: someone has to give way, and it is who comes last.
+/// 1205: one session has to give way, and it is the last one that waits.
 pub fn deadlock(session: u16) -> PlanError {
     let text = format!(
         "Transaction (Process ID {session}) was deadlocked on lock resources with another process and has been chosen as the \

@@ -53,7 +53,7 @@ impl Descriptors {
         Ok((Self::of(limit), Some(lowered)))
     }
 
-    /// Whether someone who is no administrator may take more of them.
+    /// Whether a session without administrator rights may take more of them.
     pub fn has_room(&self) -> bool {
         // Where it can't be counted the limits of sessions have to do.
         open_count().is_none_or(|count| count.saturating_add(self.reserve) < self.limit)

@@ -1,4 +1,4 @@
-//! Whose identity opens the databases, where no one names one.
+//! The identity that opens the databases, if none is configured.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;

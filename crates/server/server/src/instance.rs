@@ -161,7 +161,7 @@ impl Instance {
         &self.lockout
     }
 
-    /// The hash of a password that no one has: it is tried where there is no other to be tried.
+    /// The hash of a password that no login has: it is checked where there is no other to check.
     pub(crate) fn nobodys_password(&self) -> &PasswordHash {
         &self.nobodys_password
     }

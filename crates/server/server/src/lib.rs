@@ -1,4 +1,4 @@
-//! Listener, TLS inside TDS, login and sessions: what stands between the network and the databases.
+//! Listener, TLS inside TDS, login and sessions: everything between the network and the databases.
 //!
 //! - `thread-per-session`: a thread per session, blocking sockets. A client that does not read
 //!   stops its own query; the registry can end any wait.

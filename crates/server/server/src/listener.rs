@@ -50,7 +50,7 @@ struct SayAtDrop {
 }
 
 impl Listener {
-    /// Listens at an address, and takes no one yet.
+    /// Listens at an address, and accepts no connection yet.
     ///
     /// # Errors
     /// [`ServerError::Listen`].
@@ -106,7 +106,7 @@ impl Listener {
         front.close();
     }
 
-    /// Waits for someone, or for the event. Without listening, only for a while.
+    /// Waits for a connection, or for the event. Without listening, only for a while.
     fn wait(&self, instance: &Instance, listens: bool) -> bool {
         let mut watched = [
             PollFd::new(&*self.event_fd, PollFlags::IN),

@@ -358,8 +358,8 @@ impl Attempt {
     }
 }
 
-/// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client has all
-/// addresses behind them.
+/// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as
+/// a client has all addresses with that prefix.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address if address.is_loopback() => IpAddr::from([127, 0, 0, 1]),

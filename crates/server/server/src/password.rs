@@ -46,7 +46,7 @@ pub enum PasswordFault {
     Cost,
     /// The machine: not enough memory.
     OutOfMemory,
-    /// The machine: too many others were at it for too long.
+    /// The machine: too many other passwords were being hashed for too long.
     Crowded,
 }
 
@@ -107,7 +107,7 @@ fn stretch(password: &str, salt: &[u8; 16], cost: PasswordCost) -> Result<Zeroiz
     Ok(hash)
 }
 
-/// The memory of Argon2id: ours, so that to lack it is an error, and wiped behind us.
+/// The memory of Argon2id: our own allocation, so that a lack of memory is an error, and wiped after use.
 struct Memory(Vec<Block>);
 
 impl Memory {
@@ -143,7 +143,7 @@ static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 /// As many as are stretched at a time (`Limits::password_check_max`).
 const SPARE_COUNT_MAX: usize = 2;
 
-/// A password that no one chose: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
+/// A generated password: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
 #[must_use]
 pub fn random_password() -> Zeroizing<String> {
     loop {

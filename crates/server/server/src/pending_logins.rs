@@ -53,7 +53,7 @@ pub struct PendingLogin {
 pub struct Entered {
     /// The place.
     pub place: PendingLogin,
-    /// Whether someone was sent away for it.
+    /// Whether another connection was closed for it.
     pub was_taken: bool,
 }
 
@@ -153,7 +153,8 @@ impl Guests {
 }
 
 impl PendingLogin {
-    /// Its login has come: it keeps the place until that is answered. False if the place is someone else's by now.
+    /// Its login has arrived: it keeps the place until that is answered. False if another connection has the place by
+    /// now.
     pub fn keep(&self) -> bool {
         let mut guests = self.pending_logins.guests();
         let guest = guests.here.get_mut(&self.number);

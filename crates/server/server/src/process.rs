@@ -6,8 +6,8 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::ServerError;
 
-/// Has the system write no core dump of this process, whose memory holds keys and unencrypted pages; and has it let no other process of the
-/// same user look into that memory (ptrace(2)).
+/// Prevents core dumps of this process, whose memory holds keys and unencrypted pages, and prevents other processes
+/// of the same user from reading that memory (ptrace(2)).
 ///
 /// # Errors
 /// [`ServerError::Machine`].

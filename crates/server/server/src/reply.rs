@@ -23,7 +23,7 @@ pub(crate) struct Reply {
     capture: Option<Capture>,
     /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
     text_size: Option<usize>,
-    /// Why there is no one to answer.
+    /// Why the client can't be answered.
     ended: Option<Ended>,
 }
 
@@ -63,7 +63,7 @@ impl Reply {
         self.text_size = usize::try_from(bytes).ok().filter(|_| bytes != i32::MAX);
     }
 
-    /// Whether a request goes on that takes long: no one stops it, and its session has memory.
+    /// Whether a request that takes long continues: it is not interrupted, and its session has memory.
     pub fn goes_on(&self) -> bool {
         self.interrupts.poll().is_none() && memory::reserve(0).is_ok()
     }
@@ -73,7 +73,7 @@ impl Reply {
         self.interrupts.poll().is_some()
     }
 
-    /// Why there is no one to answer; none if there is.
+    /// Why the client can't be answered; `None` if it can.
     pub fn ended(&self) -> Option<Ended> {
         self.ended
     }

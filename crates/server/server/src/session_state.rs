@@ -36,7 +36,7 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// How long a statement waits for a lock: SET LOCK_TIMEOUT, and never longer than the server lets it.
+    /// How long a statement waits for a lock: SET LOCK_TIMEOUT, and never longer than the server allows.
     #[must_use]
     pub fn lock_timeout(&self) -> Duration {
         let asked = u64::try_from(self.session.lock_timeout_ms).map(Duration::from_millis);

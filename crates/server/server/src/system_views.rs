@@ -91,7 +91,7 @@ pub struct ViewSpec {
     pub name: &'static str,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, and behind them those of the second.
+    /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
     /// What makes its rows.
     pub rows: fn(&Sight<'_>) -> Result<Vec<Row>, PlanError>,
@@ -120,7 +120,8 @@ pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, V
     let views = views.map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
     let functions = relations.functions.iter();
     let functions = functions.map(|function| (function.schema, function.name, names(function.columns, &[])));
-    // What the server's own procedures read is not for clients, and what is found without a schema stands there with one, too.
+    // What the server's own procedures read is not for clients, and what is found without a schema is also in the
+    // list with one.
     let is_told = |(schema, name, _): &(&str, &str, Vec<&str>)| !schema.is_empty() && !name.starts_with("selenite_");
     views.chain(functions).filter(is_told)
 }

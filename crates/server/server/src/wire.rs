@@ -247,7 +247,7 @@ impl Shared {
         }
     }
 
-    /// Whether it is time to look, and no one else does. Answers the time.
+    /// Whether it is time to poll, and no other thread does. Returns the time.
     fn is_due(&self) -> Option<u64> {
         let now_ns = coarse_now_ns();
         let due = self.look_next_ns.load(Ordering::Relaxed);
@@ -289,7 +289,7 @@ impl Interrupts {
             match self.0.state.try_lock() {
                 Ok(mut state) => self.note(state.look()),
                 Err(TryLockError::Poisoned(state)) => self.note(state.into_inner().look()),
-                // The session's thread is at it.
+                // The session's thread holds the lock.
                 Err(TryLockError::WouldBlock) => {}
             }
         }

@@ -69,7 +69,7 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     for (_, values) in rows {
         let old = values.get(1..).unwrap_or(&[]);
         let told = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
-        // A row that no one refers to is not the one.
+        // A row without references to it is not the one.
         if told.number() != UNTOLD {
             return Err(told);
         }

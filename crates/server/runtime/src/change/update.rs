@@ -66,7 +66,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
     Ok(count)
 }
 
-/// Puts the new row behind the old one, and sets variables.
+/// Appends the new row to the old one, and sets variables.
 fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), PlanError> {
     let table = &update.rules.table;
     let count = table.columns.len();

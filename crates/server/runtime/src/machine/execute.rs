@@ -428,14 +428,14 @@ impl Machine {
         self.answer.finish(done, host)
     }
 
-    /// Ends a request that no one waits for.
+    /// Ends a request that is abandoned.
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
         self.answer.drop_pending();
         while self.drop_frame(host).is_some() {}
-        // The client is gone: there is no one to report that to.
+        // The client is gone: the error is not sent.
         let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
-            // The client is gone: there is no one to report that to.
+            // The client is gone: the error is not sent.
             let _ = self.end_transaction(TransactionStep::Rollback, host);
         }
     }

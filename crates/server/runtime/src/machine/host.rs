@@ -152,7 +152,7 @@ pub enum Stop {
 pub enum Failure {
     /// An error of the statement.
     Error(PlanError),
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
 }
 
@@ -161,7 +161,7 @@ pub enum Failure {
 pub enum TextFailure {
     /// What is wrong with it: at least one.
     Errors(Vec<PlanError>),
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
 }
 

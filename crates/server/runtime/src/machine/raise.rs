@@ -12,7 +12,7 @@ use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 /// Why a request ends before its program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halt {
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
     /// An error that was sent.
     Batch,
@@ -202,7 +202,7 @@ impl Machine {
         )
     }
 
-    /// 3621, behind the error of a statement that changes rows.
+    /// 3621, after the error of a statement that changes rows.
     fn tell_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let message = Message {
             number: 3621,

@@ -1,4 +1,4 @@
-//! The steps that need no one: they run here as fast as they can.
+//! The steps that need nothing but variables: they run here as fast as they can.
 
 use selenite_compiler::program::index;
 use selenite_compiler::program::step::{Asks, Branch, Set, Step};

@@ -42,7 +42,7 @@ fn place_of(refusal: &Refusal) -> Option<String> {
         Role::Main => (1, ""),
         Role::Wal => (2, "-wal"),
         Role::Journal => (2, "-journal"),
-        // They have no name, and are no one's pages.
+        // They have no name, and contain no database's pages.
         Role::SuperJournal | Role::Nameless => return None,
     };
     let path = &refusal.path;

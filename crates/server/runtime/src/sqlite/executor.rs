@@ -209,7 +209,7 @@ pub struct Call<'a> {
 /// What takes the rows of a query.
 pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, PlanError> + 'a;
 
-/// A row that SQLite gives, while it stands there.
+/// A row that SQLite returns, until the next step.
 pub struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
 
 impl SqliteRow<'_> {
@@ -243,7 +243,7 @@ impl SqliteRow<'_> {
     }
 }
 
-/// What SQLite says behind so many rows: a lock is no reason to begin again once there was one.
+/// SQLite's error after so many rows: a lock is no reason to restart once there was a row.
 fn after_rows(error: rusqlite::Error, count: u64) -> rusqlite::Error {
     if count > 0 && is_busy(&error) {
         return rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), Some(error.to_string()));

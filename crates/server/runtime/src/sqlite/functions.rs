@@ -187,7 +187,7 @@ fn finish(
     run.value().map(output).map_err(|error| functions.refuse(error))
 }
 
-/// `tsql_single(a)`: a subquery that stands for one value.
+/// `tsql_single(a)`: a scalar subquery.
 struct Single(FunctionContext);
 
 impl Aggregate<SingleValue, ToSqlOutput<'static>> for Single {

@@ -107,7 +107,7 @@ impl Identities {
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
 
-    /// What was given last as far as it is known without asking the database; none if it is not.
+    /// The number given last, as far as it is known without reading the database; `None` if it is not.
     pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, PlanError>> {
         let counter = self.lock().get(&table.object_id).copied()?;
         let told =

@@ -47,7 +47,7 @@ pub(crate) struct Refused {
 pub(crate) enum Ended {
     /// With an error.
     Refused(Refused),
-    /// No one is left to go on for.
+    /// The request is to stop.
     Stopped(Failure),
 }
 

@@ -122,7 +122,7 @@ impl Schema {
         }
     }
 
-    /// What someone sees of it.
+    /// What a user sees of it.
     #[must_use]
     pub fn seen_by(&self, permissions: &Permissions) -> Self {
         let mut seen = Self {

@@ -26,7 +26,7 @@ pub struct ViewDefinition {
     pub id: i32,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, and behind them those of the second.
+    /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
 }
 

@@ -42,7 +42,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
                 modified: now,
                 set: present.as_ref().map_or(created, |present| present.set),
                 scanned: 0,
-                // Whether it was switched on stands in no file.
+                // Whether it was switched on is recorded in no file.
                 tde: match (&present, suite) {
                     (_, Suite::None) => Tde::Off,
                     (Some(present), _) => present.tde.settled(),

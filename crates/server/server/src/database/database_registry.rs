@@ -34,7 +34,7 @@ pub struct DatabaseRegistry {
     closed: Mutex<HashSet<i32>>,
 }
 
-/// A database that no one can open until this is dropped.
+/// A database that no session can open until this is dropped.
 pub struct Closure<'a> {
     database_registry: &'a DatabaseRegistry,
     id: i32,
@@ -106,7 +106,8 @@ impl DatabaseRegistry {
         &self.scans
     }
 
-    /// How many commits waited for how many syncs since the server began; nothing of a database that no one has used.
+    /// How many commits waited for how many syncs since the server began; `None` for a database that no session has
+    /// used.
     #[must_use]
     pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -114,7 +115,7 @@ impl DatabaseRegistry {
         shared.log.as_ref().map(LogSync::figures)
     }
 
-    /// Keeps everyone out of a database; none if someone has it open.
+    /// Prevents the database from being opened; `None` if a session has it open.
     pub fn close_for_restore(&self, id: i32) -> Option<Closure<'_>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.get(&id).is_some_and(|shared| Arc::strong_count(shared) > 1) {

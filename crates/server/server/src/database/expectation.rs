@@ -70,7 +70,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
     Err(inaccessible(instance, record, &why))
 }
 
-/// The same of a file that no one knows yet.
+/// The same of a file that is not known yet.
 pub fn plain_access(access: &Access) -> Access {
     Access {
         allow_plain: true,

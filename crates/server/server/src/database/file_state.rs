@@ -35,7 +35,7 @@ pub struct FileState {
     pub suite: String,
     /// How many percent of the pages are done, while something is done to all; 0 else.
     pub percent: f64,
-    /// Whether someone is at it.
+    /// Whether a process is re-encrypting it.
     pub is_running: bool,
     /// Whether it was suspended.
     pub is_paused: bool,
@@ -88,7 +88,8 @@ impl FileState {
         };
         let number = |name| facts.number("reencryption", name);
         let percent = if phase.is_moving() {
-            // Who is at it says more than the superblock, whose cursor stands where the file was synced.
+            // The process that re-encrypts reports more than the superblock, whose cursor is where the file was last
+            // synced.
             let running = number("bytes_done").zip(number("bytes").filter(|total| *total > 0.0));
             let running = running.map(|(done, total)| done * 100.0 / total);
             let saved = number("percent_complete").unwrap_or(0.0);

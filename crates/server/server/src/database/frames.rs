@@ -33,7 +33,7 @@ pub struct Frame {
 /// The table that numbers may be given for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdentityInsert {
-    /// Its database; none of a temporary table, which goes along with its session.
+    /// Its database; `None` for a temporary table, which belongs to the session in any database.
     pub database_id: Option<i32>,
     /// Its number.
     pub object_id: i32,

@@ -62,7 +62,7 @@ struct State {
 }
 
 impl LogSync {
-    /// The log of a database that no one has open yet.
+    /// The log of a database that no session has open yet.
     pub fn new(log: Box<dyn SyncedLog>) -> Self {
         Self {
             log,

@@ -161,7 +161,7 @@ impl<'a> NewDatabase<'a> {
     }
 }
 
-/// A file that stands where a new database's would, or that SQLite would take for a part of it.
+/// A file at the path of a new database's, or that SQLite would take for a part of it.
 pub fn in_the_way(path: &Path) -> Option<PathBuf> {
     let files = COMPANIONS.iter().map(|companion| beside(path, companion));
     files.into_iter().find(|file| file.symlink_metadata().is_ok())

@@ -118,8 +118,9 @@ impl Transaction {
         self.database.check_log()?;
         let timeout = LockTimeout::of(timeout);
         let waits = (session, self.database.shared.waits.as_ref());
-        // Everyone is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
-        // them alone. Logins are written to the file, too, and must not wait for someone's idle transaction.
+        // Every session is in master and tempdb, and writes there to temporary tables, which are the connection's
+        // own: SQLite locks them alone. Logins are written to the file, too, and must not wait for another session's
+        // idle transaction.
         let id = self.database.shared.record.id;
         let is_everybodys = [MASTER, TEMPDB].contains(&id);
         let (write_queue, begin) = if is_everybodys {
@@ -154,7 +155,7 @@ impl Transaction {
     /// Ends it for good, and waits for the disk.
     ///
     /// # Errors
-    /// SQLite's error: then it is rolled back. 9001 if no one knows whether it is on the disk.
+    /// SQLite's error: then it is rolled back. 9001 if it is unknown whether it is on the disk.
     pub fn commit(&mut self) -> Result<(), PlanError> {
         let commit = self.commit_unsynced(None)?;
         self.database.wait_for_disk(commit)

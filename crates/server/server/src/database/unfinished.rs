@@ -76,7 +76,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Learns of a file what no one has noted yet.
+    /// Notes of a file what has not been noted yet.
     fn look_at(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Result<(), MasterError> {
         let mut known = file.clone();
         if known.commitment.is_none()
@@ -145,7 +145,7 @@ impl Settlement<'_> {
         });
         match state.as_ref().and_then(|state| Some((state.database_id?, state))) {
             Some((id, state)) => self.adopt(file, id, state)?,
-            // It is opened by no one that expects another.
+            // A session that expects another file does not open it.
             None => self.master.finish_file(file.database_id)?,
         }
         self.remove_drafts(file)
@@ -252,7 +252,7 @@ impl Settlement<'_> {
 const RESTORE: &str = "restore";
 /// What it puts aside beside that.
 const DRAFT_LOGS: [&str; 3] = ["-journal", "-wal", "-shm"];
-/// And who is at it.
+/// And the claim of the process that restores.
 const RESTORE_CLAIM: &str = "restore-claim";
 
 #[cfg(test)]

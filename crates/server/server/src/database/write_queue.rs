@@ -37,14 +37,14 @@ pub struct WritePermit {
     number: u64,
 }
 
-/// Why it is no one's turn.
+/// Why a session does not get its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoPermit<E> {
     /// It took too long.
     TimedOut,
     /// The poll says so.
     Stopped(E),
-    /// The first in the queue waits, over however many others, for who would wait here.
+    /// The first in the queue waits, through however many others, for the session that would wait here.
     Deadlock,
 }
 

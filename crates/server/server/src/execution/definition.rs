@@ -115,7 +115,7 @@ impl Work<'_> {
         Ok(self.catalog.schema.table(own).cloned())
     }
 
-    /// Refuses a name that is taken, or that no one may use.
+    /// Refuses a name that is taken, or reserved.
     fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
         let own = name.name.text.as_str();
         let is_taken = if is_temporary(own) {
@@ -130,7 +130,7 @@ impl Work<'_> {
         check_name(own)
     }
 
-    /// The objects as they are now, behind what the statement has done so far.
+    /// The objects as they are now, after what the statement has done so far.
     fn reloaded(&self, name: &str) -> Result<Schema, PlanError> {
         Schema::load(&self.database.connection, self.place(name), self.database_name(name))
     }

@@ -63,7 +63,8 @@ impl SessionExecutor<'_> {
         is_here.then_some(on.object_id)
     }
 
-    /// A definition was carried out: a table that is gone is numbered by no one, whatever gets its number next.
+    /// A definition was carried out: IDENTITY_INSERT is off for a table that was dropped, whatever gets its number
+    /// next.
     pub(crate) fn note_dropped(&mut self) {
         let Some(object_id) = self.numbered_by_hand() else {
             return;

@@ -242,7 +242,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),
 ];
-/// Numbers of SQL Server's own procedures are below 0, too: these are behind those of views.
+/// Numbers of SQL Server's own procedures are below 0, too: these follow those of views.
 const FIRST_ID: i32 = -10_000;
 
 #[cfg(test)]

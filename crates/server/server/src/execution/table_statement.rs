@@ -1,4 +1,4 @@
-//! A statement on tables, and what is around it: its own transaction, a savepoint, what it leaves behind.
+//! A statement on tables, and what surrounds it: its own transaction, a savepoint, its after-effects.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -279,14 +279,14 @@ impl SessionExecutor<'_> {
         if let Some(stop) = stop {
             return Err(stop.into());
         }
-        // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
+        // As SQL Server has it: after an INSERT into a table without an identity there is no identity value.
         if done.is_ok() && is_numberless(bound) {
             execution.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), execution)
     }
 
-    /// What a statement leaves behind: variables, random numbers, identities, a warning.
+    /// The after-effects of a statement: variables, random numbers, identities, a warning.
     fn conclude(
         &self,
         done: Result<u64, PlanError>,

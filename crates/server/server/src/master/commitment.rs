@@ -1,4 +1,4 @@
-//! Which master key a database has: its commitment, which no one without that key can choose (FORMAT 4.2).
+//! Which master key a database has: its commitment, which can't be chosen without that key (FORMAT 4.2).
 
 use std::path::Path;
 
@@ -6,7 +6,8 @@ use selenite::storage::Disk;
 use selenite::{Access, DatabaseId, EngineError, status};
 use selenite_keyring::{KeyError, Origin, OriginPolicy};
 
-/// The id and the commitment of a database that no one of this process has open; none of an unencrypted file without a superblock.
+/// The id and the commitment of a database that is not open in this process; `None` for an unencrypted file without a
+/// superblock.
 ///
 /// # Errors
 /// [`EngineError`]: of one whose origin `access` does not admit, too.

@@ -44,7 +44,7 @@ pub(crate) struct DatabaseFile {
 }
 
 impl Unfinished {
-    /// As it stands in master.db.
+    /// Its text in master.db.
     pub fn word(self) -> &'static str {
         match self {
             Self::Creation => "create",

@@ -121,6 +121,6 @@ const SELECT: &str = "SELECT id, name, created FROM selenite_database";
 const IS_WHOLE: &str = "unfinished NOT IN ('create', 'drop')";
 /// 1 to 4 are the server's own.
 const FIRST_ID: i32 = 5;
-/// The ids 1 to 4 are always there, so that there is a gap behind one of them, or the end.
+/// The ids 1 to 4 always exist, so that there is a gap after one of them, or the end.
 const FREE_ID: &str = "SELECT min(id) + 1 FROM selenite_database AS one WHERE id >= 4 \
     AND NOT EXISTS (SELECT 1 FROM selenite_database AS next WHERE next.id = one.id + 1)";

@@ -17,7 +17,7 @@ pub struct LoginRecord {
     pub sid: [u8; 16],
     /// Whether it may do everything.
     pub is_administrator: bool,
-    /// Whether no one may log in by it.
+    /// Whether it is disabled.
     pub is_disabled: bool,
     /// Whether a new password has to be chosen before anything else.
     pub must_change: bool,
@@ -45,14 +45,14 @@ impl LoginRecord {
     }
 }
 
-/// Logins that failed, one behind the other.
+/// Consecutive failed logins.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Attempts {
     /// How many since the last that did not.
     pub failure_count: u32,
     /// When the last was: seconds since 1970-01-01 UTC.
     pub failure_last: i64,
-    /// Until when no one may try; 0 if anyone may.
+    /// Until when the login is locked; 0 if it is not.
     pub locked_until: i64,
 }
 
@@ -164,7 +164,7 @@ impl Master {
         })
     }
 
-    /// Lets no one log in by it, or lets them again.
+    /// Disables or enables it.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; SQLite's error.
@@ -324,5 +324,5 @@ const UNIT_COUNT_MAX: usize = 128;
 const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
 const SA: i64 = 1;
-/// SQL Server's logins begin behind its own roles and principals.
+/// SQL Server's logins begin after its own roles and principals.
 const NEXT_ID: &str = "SELECT max(256, max(id) + 1) FROM selenite_login";

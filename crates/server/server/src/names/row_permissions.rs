@@ -31,8 +31,8 @@ pub enum NamedRelation {
 }
 
 impl NamedRelation {
-    /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
-    /// everyone who may read it (ownership chaining). What the server shows is no one's to give.
+    /// Whether it needs no permission where it is named in a view's text: views and tables have one owner, whose view
+    /// gives its rows to every user who may read it (ownership chaining). What the server shows has no such owner.
     #[must_use]
     pub fn is_of_the_owner(&self) -> bool {
         match self {
@@ -109,7 +109,7 @@ impl Catalog for Asked<'_> {
     }
 }
 
-/// Whether a statement on rows may be run by who is no administrator.
+/// Whether a user who is no administrator may run a statement on rows.
 ///
 /// # Errors
 /// 229 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the server.

@@ -1,4 +1,4 @@
-//! What names in a session's statements stand for.
+//! What names in a session's statements refer to.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

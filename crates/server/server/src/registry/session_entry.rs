@@ -169,7 +169,7 @@ impl SessionEntry {
         self.figures().cpu.saturating_sub(before)
     }
 
-    /// Whether someone has ended it, and it has not noticed yet.
+    /// Whether it was ended, and has not noticed yet.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.cancel_handle.cancelled().is_some()

@@ -7,7 +7,7 @@ use selenite_runtime::machine::CallArgument;
 use selenite_tds::RpcCall;
 use selenite_types::Value;
 
-/// The parameters behind the first ones.
+/// The parameters after the first ones.
 pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> {
     let parameters = call.parameters.iter().skip(first);
     parameters

@@ -53,7 +53,7 @@ pub(crate) struct SessionHost<'a> {
     pub swallows_done: bool,
     /// Whether the transaction is not reported to the client: it is one statement's.
     pub is_untold: bool,
-    /// The handle that sp_prepexec gives back behind the status.
+    /// The handle that sp_prepexec returns after the status.
     pub handle: Option<Handle>,
 }
 

@@ -34,7 +34,7 @@ pub(super) fn own(name: &ObjectName) -> Option<Target> {
     is_of(&name.database, &["master"]).then_some(Target::Own(id, None))
 }
 
-/// Up to four parts between dots, in brackets, quotes or neither; a `;1` behind them is left out.
+/// Up to four parts between dots, in brackets, quotes or neither; a `;1` after them is ignored.
 fn object_name(text: &str) -> Option<ObjectName> {
     let text = text.trim();
     let text = text.strip_suffix(";1").unwrap_or(text).trim_end();

@@ -194,7 +194,7 @@ impl Answering<'_, '_> {
         self.host.program(&text, &declared)
     }
 
-    /// Runs a program with the values behind the first parameters.
+    /// Runs a program with the values after the first parameters.
     fn run(&mut self, program: Arc<Program>, first: usize) -> Ended {
         let request = Request {
             program,

@@ -193,7 +193,7 @@ pub(crate) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
     }
 }
 
-/// What stands for the length of a type without bounds.
+/// The length of a type without bounds.
 const MAX_LENGTH: i32 = 65_535;
 /// SQL_Latin1_General_CP1_CI_AS: its flags and language.
 const COLLATION_ID: i32 = 13_632_521;

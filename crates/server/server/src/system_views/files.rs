@@ -123,7 +123,7 @@ fn files(sight: &Sight<'_>, record: &DatabaseRecord) -> Vec<Row> {
 }
 
 fn file(number: i32, (kind, word): (i32, &str), name: &str, path: &Path) -> Row {
-    // There is no log before the first commit, and behind the last connection.
+    // There is no log before the first commit, and after the last connection.
     let size = std::fs::metadata(path).map_or(0, |facts| facts.len());
     let pages = Cell::count(size.div_ceil(PAGE_SIZE), i64::from(i32::MAX));
     row![

@@ -357,8 +357,8 @@ const TYPE: &[ColumnSpec] = &[
     ("usertype", SMALL, true),
 ];
 
-/// A type that can be written: its greatest, what stands around a literal and in parentheses, how it can be searched for (2 all but LIKE, 3
-/// all), and sysusertype's number.
+/// A type that can be written: its largest size, what surrounds a literal and is in parentheses, how it can be
+/// searched for (2 all but LIKE, 3 all), and sysusertype's number.
 type Written = (DataType, (&'static str, &'static str), &'static str, i32, i32);
 
 const fn wide(length: u16) -> Width {

@@ -84,7 +84,7 @@ impl Line {
         Ok(())
     }
 
-    /// The size of what follows: a packet's data behind its header, which is taken, or a naked record.
+    /// The size of what follows: a packet's data after its header, which is consumed, or a bare record.
     fn next_piece(&mut self) -> Result<usize, LineError> {
         loop {
             if let Some(piece) = HandshakePiece::parse(self.raw.bytes())? {

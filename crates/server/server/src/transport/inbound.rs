@@ -1,4 +1,4 @@
-//! Bytes that came and no one has taken yet.
+//! Bytes that were received and not consumed yet.
 
 use zeroize::Zeroize;
 
@@ -37,7 +37,7 @@ impl Inbound {
         }
     }
 
-    /// All the room that can be had behind what is there.
+    /// All the room that is available after the present bytes.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);

@@ -64,7 +64,7 @@ fn an_if_has_a_done_without_a_count() {
     assert_eq!(run("IF 1 = 0 PRINT 'a'"), ["done c0"]);
 }
 
-/// FreeTDS issue 100: TRY .. CATCH has DONEs before and behind what stands in it.
+/// FreeTDS issue 100: TRY .. CATCH has DONEs before and after its contents.
 #[test]
 fn a_try_has_a_done_at_its_beginning_and_at_its_end() {
     assert_eq!(

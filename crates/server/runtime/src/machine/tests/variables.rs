@@ -7,7 +7,7 @@ fn a_variable_is_null_until_it_is_set() {
     assert_eq!(rows("DECLARE @a int SELECT @a SET @a = 1 SELECT @a"), ["NULL", "1"]);
 }
 
-/// A value is set where the DECLARE stands, at each turn; without a value nothing happens there.
+/// A value is set where the DECLARE is, at each iteration; without a value nothing happens there.
 #[test]
 fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     assert_eq!(

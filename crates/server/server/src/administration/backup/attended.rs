@@ -11,7 +11,7 @@ use selenite_runtime::machine::Stop;
 use super::{Ended, tell};
 use crate::execution_context::ExecutionContext;
 
-/// What the engine answered, or that no one waits for it any more.
+/// What the engine returned, or that the session does not wait for it any more.
 pub(crate) enum Answer<R> {
     /// It is done, or failed.
     Done(Result<R, EngineError>),

@@ -1,4 +1,4 @@
-//! What stands behind WITH.
+//! The options after WITH.
 //!
 //! - `no-option-is-ignored`: an option that is accepted is carried out, or describes what happens
 //!   in any case: every backup has checksums, and no disk is rewound. Any other option is refused

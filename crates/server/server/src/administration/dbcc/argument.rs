@@ -1,4 +1,4 @@
-//! What stands in the parentheses of a DBCC.
+//! The arguments in the parentheses of a DBCC.
 
 use selenite_compiler::{Ends, PlanError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};

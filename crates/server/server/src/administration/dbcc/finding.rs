@@ -18,7 +18,7 @@ pub(crate) struct Finding {
 pub(crate) struct Findings {
     /// The findings that are reported.
     pub told: Vec<Finding>,
-    /// Space that no one owns, or two do.
+    /// Space that is unowned, or owned twice.
     pub allocation_errors: u64,
     /// All others.
     pub consistency_errors: u64,

@@ -64,7 +64,8 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether it is about the list of free pages, or pages that no one owns (checkList and sqlite3BtreeIntegrityCheck in btree.c).
+/// Whether it is about the list of free pages, or unowned pages (checkList and sqlite3BtreeIntegrityCheck in
+/// btree.c).
 fn is_allocation(fault: &str) -> bool {
     fault.starts_with("Freelist: ") || fault.ends_with(": never used") || fault.contains("free-page count")
 }

@@ -64,7 +64,7 @@ impl Administration<'_, '_> {
             }
             let interrupts = self.session.interrupts.clone();
             let Ok(database) = OpenDatabase::connect(shared, instance, interrupts) else {
-                // One that can't be opened has a log that no one can look into.
+                // The log of a database that can't be opened can't be read.
                 rows.push(row(&record.name, log_size(&path), None));
                 continue;
             };
@@ -77,7 +77,7 @@ impl Administration<'_, '_> {
 }
 
 impl OpenDatabase {
-    /// Leaves the log as it is if this is the last connection to be closed: it only came to look.
+    /// Leaves the log as it is if this is the last connection to be closed: it was opened only for this.
     ///
     /// # Errors
     /// SQLite's error.

@@ -61,7 +61,7 @@ impl Administration<'_, '_> {
 fn lines(session: &SessionEntry, since: SystemTime, offset_minutes: i16) -> Vec<(&'static str, String)> {
     let transaction = session.activity().transaction();
     let name = transaction.map(|transaction| transaction.name).unwrap_or_default();
-    // SQL Server's own name for one that no one named.
+    // SQL Server's own name for an unnamed transaction.
     let name = if name.is_empty() {
         "user_transaction".to_owned()
     } else {

@@ -64,10 +64,10 @@ impl Subject {
         noted.map_err(|fault| of_master(&fault))
     }
 
-    /// Waits until no one of this server writes to it.
+    /// Waits until no session of this server writes to it.
     ///
     /// # Errors
-    /// 1222; that no one is left to go on for.
+    /// 1222; that the request is to stop.
     fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
         let timeout = execution.state.lock_timeout();
         let session = own::spid();
@@ -221,7 +221,7 @@ impl Administration<'_, '_> {
     /// What a database's file says. Where that is that a scan is over, its thread is waited for.
     ///
     /// # Errors
-    /// The error of the engine; that no one is left to go on for.
+    /// The error of the engine; that the request is to stop.
     pub(crate) fn settled(
         &self,
         subject: &Subject,

@@ -233,7 +233,7 @@ fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(secret)
 }
 
-/// A secret that no one has seen, and the same sealed by a password.
+/// A new random secret, and the same encrypted with a password.
 fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey, PlanError> {
     let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
     os_random(&mut secret);

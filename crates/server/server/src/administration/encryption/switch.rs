@@ -164,8 +164,8 @@ impl Administration<'_, '_> {
         Ok(self.note_switch(subject)?)
     }
 
-    /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: no one can open it. That it
-    /// is to be off admits it. Answers whether it was so.
+    /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: it can't
+    /// be opened. Switching encryption off accepts that. Returns whether it was so.
     fn admit_in_clear(&self, subject: &Subject) -> Result<bool, PlanError> {
         if !subject.access.expected.is_encrypted {
             return Ok(false);
@@ -230,7 +230,7 @@ impl Administration<'_, '_> {
     /// Begins a scan in the background, and waits until the file says so.
     ///
     /// # Errors
-    /// What keeps it from beginning; that no one is left to go on for: then it does not begin.
+    /// What keeps it from beginning; that the request is to stop: then it does not begin.
     pub(crate) fn begin_scan(
         &self,
         subject: &Subject,

@@ -148,7 +148,7 @@ impl Work<'_> {
         ))
     }
 
-    /// Whether all that a table refers to is there, behind foreign keys that were added.
+    /// Whether everything that a table refers to exists, after foreign keys were added.
     pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), PlanError> {
         if new.foreign_keys.is_empty() {
             return Ok(());

@@ -59,7 +59,7 @@ impl Work<'_> {
         self.check_foreign_keys(new)
     }
 
-    /// Indexes that someone made with SQLite alone. Triggers would be lost: they are refused.
+    /// Indexes that were created with SQLite alone. Triggers would be lost: they are refused.
     fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, PlanError> {
         let master = if self.place(&old.definition.name) == super::TEMP {
             "sqlite_temp_schema"

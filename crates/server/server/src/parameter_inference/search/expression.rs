@@ -9,7 +9,7 @@ use crate::parameter_inference::fault;
 use crate::parameter_inference::places::ParameterPosition;
 
 impl Search<'_> {
-    /// Looks into an expression that stands in `place`.
+    /// Searches an expression whose context is `place`.
     pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), PlanError> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Global(_) | ExprKind::Column(_) => Ok(()),

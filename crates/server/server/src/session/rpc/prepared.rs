@@ -16,7 +16,7 @@ pub(crate) struct Prepared {
     size_max: u64,
 }
 
-/// What a handle stands for.
+/// The statement of a handle.
 #[derive(Clone)]
 pub(crate) enum Statement {
     /// A text with its parameters.
@@ -62,7 +62,7 @@ impl Prepared {
         }
     }
 
-    /// What the handle stands for.
+    /// The statement of the handle.
     pub fn find(&self, handle: i32) -> Option<Statement> {
         self.statements.get(&handle).cloned()
     }
@@ -101,7 +101,7 @@ pub(super) fn unknown_handle(handle: i32) -> PlanError {
     PlanError::new(8179, Ends::Batch, text).with_state(4)
 }
 
-/// 8180: behind what is wrong with a text that was to be prepared.
+/// 8180: sent after the errors of a text that was to be prepared.
 pub(super) fn not_prepared() -> PlanError {
     PlanError::new(8180, Ends::Batch, "Statement(s) could not be prepared.").on_line(1)
 }
