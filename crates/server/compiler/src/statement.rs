@@ -1,9 +1,8 @@
 //! Statements on tables, bound: what the runtime runs.
 //!
-//! bound-once: a statement is bound once and run often. It holds no values, and no rows.
-//!
-//! rows-are-computed-outside: rows are computed by the runtime, not in SQLite's change statements: values are converted, checked and
-//! numbered with T-SQL's errors, which name the row; SQLite stores them.
+//! - `bound-once`: a statement is bound once and run often. It holds no values, and no rows.
+//! - `rows-are-computed-outside`: rows are computed by the runtime, not in SQLite's change statements: values are
+//!   converted, checked and numbered with T-SQL's errors, which name the row; SQLite stores them.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! INSERT, UPDATE and DELETE, run.
 //!
-//! read-before-write: what is read is read by one query; what is written is written row by row, by rowid, after all was read, unless no
-//! row that is written can be read. So no statement sees its own changes.
+//! - `read-before-write`: one query reads everything; rows are written one by one, by rowid, after everything was
+//!   read, unless no row that is written can be read. So no statement sees its own changes.
 //!
 //! A row that needs another of the statement's to be written first waits for it, and rows that exchange their keys are moved aside: keys
 //! and foreign keys are checked when the statement ends.

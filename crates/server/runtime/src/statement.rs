@@ -1,7 +1,7 @@
 //! Statements on tables, run.
 //!
-//! complete-or-undone: whatever a statement changes before an error must be undone by the caller: a savepoint around it, unless
-//! [`selenite_compiler::statement::Statement::is_single`].
+//! - `complete-or-undone`: whatever a statement changes before an error must be undone by the caller: a savepoint
+//!   around it, unless [`selenite_compiler::statement::Statement::is_single`].
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};

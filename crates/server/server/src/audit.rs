@@ -1,8 +1,11 @@
 //! The audit log: who logged in or failed to, and who changed principals, keys, settings and databases.
 //!
-//! - one-line-each: an event is one line of JSON, written by one call of the system and flushed to it before what it tells of is answered.
-//! - no-secret: no password, no statement's text and no data of a table is in it. Names that clients send are.
-//! - follows-its-name: a file that was renamed or removed is left, and one of the log's name begun: logrotate needs no signal.
+//! - `one-line-each`: an event is one line of JSON, written by one system call and flushed to the system before the
+//!   operation that it records is answered.
+//! - `no-secret`: it contains no password, no statement's text and no data of a table. Names that clients send are in
+//!   it.
+//! - `follows-its-name`: a file that was renamed or removed is closed, and a new one with the log's name is begun:
+//!   logrotate needs no signal.
 
 mod refused;
 mod statement;

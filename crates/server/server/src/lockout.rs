@@ -1,14 +1,14 @@
 //! Failed logins, and which logins and addresses are locked out for a while.
 //!
-//! - reserved-before-hashed: an attempt is counted before its password is hashed, and given back when the password was right. However many
+//! - `reserved-before-hashed`: an attempt is counted before its password is hashed, and given back when the password was right. However many
 //!   attempts run at once, no more passwords are tried than one after the other: an attempt that could exceed the limit waits for the ones
 //!   before it.
-//! - lock-of-a-login: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more for two, then four, eight, and
+//! - `lock-of-a-login`: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more for two, then four, eight, and
 //!   fifteen minutes at most. While it is locked no password is tried, and attempts do not prolong the lock.
-//! - unknown-as-known: a login that does not exist is counted and locked as one that does.
-//! - owner-not-locked-out: an address from which a login has succeeded since the server started has a counter of its own, and so has
+//! - `unknown-as-known`: a login that does not exist is counted and locked as one that does.
+//! - `owner-not-locked-out`: an address from which a login has succeeded since the server started has a counter of its own, and so has
 //!   loopback. Failures from all other addresses are counted together, and kept in master.db.
-//! - limit-of-an-address: an address has `attempts_per_address` wrong passwords (100) for all logins together; one is forgiven each minute.
+//! - `limit-of-an-address`: an address has `attempts_per_address` wrong passwords (100) for all logins together; one is forgiven each minute.
 //!   Loopback is not limited.
 //! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after the last one.
 

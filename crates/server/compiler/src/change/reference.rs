@@ -1,6 +1,7 @@
 //! The foreign keys that a change may break.
 //!
-//! last-key-answers: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further on: that one is reported.
+//! - `last-key-answers`: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further
+//!   on: that one is reported.
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
 use crate::writer::quoted;

@@ -1,12 +1,12 @@
 //! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
 //!
-//! statement-fails-first: SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement
-//! when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows calls
-//! [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one that writes a single row ends by itself.
-//!
-//! grace-ends: a statement that does not call it within [`GRACE`], since a query within it takes long, is interrupted after all.
-//!
-//! session-ends-at-once: of a session that ends nothing is kept: its transaction is undone anyway.
+//! - `statement-fails-first`: SQLite rolls the whole transaction back when a statement that writes is interrupted,
+//!   but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
+//!   writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
+//!   that writes a single row ends by itself.
+//! - `grace-ends`: a statement that does not call it within [`GRACE`], since a query within it takes long, is
+//!   interrupted after all.
+//! - `session-ends-at-once`: a session that ends keeps nothing: its transaction is undone anyway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

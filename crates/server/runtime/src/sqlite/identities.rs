@@ -1,11 +1,11 @@
 //! The next numbers of tables with IDENTITY.
 //!
-//! given-once: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL Server. What is undone
-//! is a definition: a table that was dropped or emptied goes on where it was ([`IdentityJournal`]), and the counter of one that never
-//! was is gone.
-//!
-//! reserved-in-blocks: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that takes the first of
-//! them: a restart leaves a gap of that size at most. A counter begins behind the highest number in the table, too.
+//! - `given-once`: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL
+//!   Server. What is undone is a definition: a table that was dropped or emptied continues with its old counter
+//!   ([`IdentityJournal`]), and the counter of a table whose creation was undone is gone.
+//! - `reserved-in-blocks`: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that
+//!   takes the first of them: a restart leaves a gap of that size at most. A counter begins after the highest number
+//!   in the table, too.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

@@ -86,7 +86,7 @@ fn a_damaged_page_is_an_error_that_names_it() {
         let sum = "CHECKDB found 0 allocation errors and 1 consistency errors in database 'shop'.";
         assert!(answer.infos().contains(&sum), "{answer:?}");
     }
-    // Closed behind the server's own: closing it gives up the process's locks.
+    // Closed after the server's own: closing it gives up the process's locks.
     bench.stop();
     drop(file);
 }

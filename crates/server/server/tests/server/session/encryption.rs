@@ -120,7 +120,7 @@ fn a_new_database_is_encrypted_from_its_first_byte_and_t_sql_says_nothing_of_it(
     assert_eq!(client.value(own), Value::Bit(false));
     let keys = client.batch("SELECT * FROM sys.dm_database_encryption_keys");
     assert_eq!(keys.rows().len(), 0);
-    // An unencrypted file in its place is no one's.
+    // An unencrypted file in its place belongs to no database.
     drop(client);
     let path = bench.data_folder().join("d.db");
     let bench = bench.restarted_after(|| {

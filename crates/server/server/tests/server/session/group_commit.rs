@@ -161,7 +161,7 @@ const MARK: &str = "server to be killed: ";
 /// Set in the other process, which runs the same test.
 const ROLE: &str = "SELENITE_TEST_SERVER_TO_BE_KILLED";
 
-/// The other process: a server, until it is killed, or who would kill it is gone.
+/// The other process: a server, until it is killed, or the process that would kill it is gone.
 fn serve_until_killed() {
     let bench = Bench::new();
     made(&bench);

@@ -22,7 +22,8 @@ fn ok(client: &mut Client, text: &str) {
     assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
-/// Everyone is a user of master and tempdb, without a right there: no one's idle transaction may stop logins or administration.
+/// Every login is a user of master and tempdb, without a permission there: an idle transaction must not stop logins
+/// or administration.
 #[test]
 fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
     let bench = Bench::new();
@@ -116,7 +117,7 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
     let bench = Bench::limited(limits);
     let (mut first, mut second) = two(&bench);
     ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
-    // One thread has both: while the second waits no one can commit the first.
+    // One thread has both sessions: while the second waits the first can't commit.
     for timeout in ["-1", "3600000"] {
         ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
         assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
@@ -137,7 +138,7 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
             &mut reader,
             &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
         );
-        // BEGIN itself keeps no one out.
+        // BEGIN itself locks out no session.
         ok(&mut writer, "UPDATE t SET b = 11");
         assert_eq!(reader.int("SELECT b FROM t"), 11, "{level}");
         ok(&mut writer, "SET LOCK_TIMEOUT 50");

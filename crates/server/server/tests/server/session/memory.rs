@@ -24,7 +24,7 @@ fn numbers(answer: &Answer) -> Vec<i32> {
 /// A session that needs too much gets an error, and continues with all that it had.
 fn assert_refused(client: &mut Client, batch: &str) {
     let answer = client.batch(batch);
-    // Behind it may stand what that leaves of a call: 266.
+    // It may be followed by 266, which the ended call leaves.
     assert_eq!(numbers(&answer).first(), Some(&OUT_OF_MEMORY), "{batch}");
     let said = &answer.said()[0];
     assert_eq!((said.severity, said.state), (17, 123), "{batch}");

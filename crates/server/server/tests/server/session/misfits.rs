@@ -1,4 +1,4 @@
-//! Values in the file that do not fit their declared type: someone else wrote them.
+//! Values in the file that do not fit their declared type: another program wrote them.
 
 use super::bench::Bench;
 use super::client::Client;

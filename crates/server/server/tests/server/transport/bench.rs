@@ -148,7 +148,7 @@ fn files(place: &Path) -> TlsFiles {
     files
 }
 
-/// Below the ports that the system gives to clients: no one has them by chance.
+/// Below the ports that the system gives to clients: none is taken by chance.
 pub fn next_port() -> u16 {
     static NEXT: OnceLock<AtomicU16> = OnceLock::new();
     let next = NEXT.get_or_init(|| {

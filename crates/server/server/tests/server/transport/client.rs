@@ -221,7 +221,7 @@ impl Client {
         }
     }
 
-    /// What has come as it is; never nothing.
+    /// What was received, as it is; never nothing.
     pub fn some(&mut self) -> io::Result<Vec<u8>> {
         let mut room = vec![0; 16 * 1024];
         let size = self.socket.read(&mut room)?;
