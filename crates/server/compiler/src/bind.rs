@@ -211,7 +211,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// An expression behind which COLLATE stands.
+/// An expression followed by COLLATE.
 fn collated(operand: Expr, name: &str) -> Result<Expr, PlanError> {
     let collation = Collation::explicit(name)?;
     if operand.data_type.family() != Family::Text {

@@ -27,7 +27,7 @@ pub use violation::{ChangeVerb, Violation};
 
 /// What knows the tables, views and functions of rows.
 pub trait Catalog {
-    /// The table or view that `name` stands for; `None` makes error 208.
+    /// The table or view that `name` refers to; `None` makes error 208.
     ///
     /// A name of one part that begins with `#` is a temporary table's; `sysprocesses` and related ones are found with or without
     /// `sys.`; `INFORMATION_SCHEMA` is a schema as `sys` is.
@@ -35,7 +35,7 @@ pub trait Catalog {
     /// Errors: a database that does not exist (911), is not reachable here (40510), or can't be opened.
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError>;
 
-    /// The function of rows that `name` stands for, such as `sys.dm_exec_sql_text`; `None` makes error 208.
+    /// The function of rows that `name` refers to, such as `sys.dm_exec_sql_text`; `None` makes error 208.
     ///
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
@@ -54,18 +54,18 @@ pub trait Catalog {
         Ok(())
     }
 
-    /// The table behind a table variable, whose name has its `@`; `None` makes error 1087.
+    /// The table of a table variable, whose name has its `@`; `None` makes error 1087.
     ///
     /// Errors: as [`Catalog::relation`].
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError>;
 }
 
-/// What a name of a FROM stands for.
+/// What a name in a FROM refers to.
 #[derive(Clone, Debug)]
 pub enum Relation {
     /// A table, also a temporary one.
     Table(Arc<Table>),
-    /// A view that someone has defined.
+    /// A user-defined view.
     View(Arc<View>),
     /// A view that the server itself has: a virtual table.
     System(Arc<SystemView>),

@@ -63,7 +63,7 @@ pub struct ColumnDefinition {
     pub is_binary: bool,
     /// How it is numbered.
     pub identity: Option<IdentityRule>,
-    /// What it is if no one says: the constraint's name and the value.
+    /// Its default: the constraint's name and the value.
     pub default: Option<(String, Arc<Expr>)>,
     /// What it is computed from, and whether it is PERSISTED.
     pub computed: Option<(Arc<Expr>, bool)>,
@@ -203,7 +203,7 @@ impl PlanError {
     }
 }
 
-/// The schema of everything that someone makes.
+/// The schema of everything that users create.
 pub const SCHEMA: &str = "dbo";
 
 #[cfg(test)]

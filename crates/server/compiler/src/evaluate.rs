@@ -160,7 +160,7 @@ fn computed(
     Ok(operator.apply(&left, &right, data_type)?)
 }
 
-/// One string behind another: NULL if either is, unless the session takes NULL for an empty string.
+/// Two strings concatenated: NULL if either is, unless the session takes NULL for an empty string.
 fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
     let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > HEAVY_SIZE {

@@ -73,13 +73,13 @@ pub enum ExprKind {
         /// To what.
         operand: Box<Expr>,
     },
-    /// Arithmetic, bits, or one string behind another: both sides as [`selenite_types`]' operators take them.
+    /// Arithmetic, bits, or concatenation: both sides as [`selenite_types`]' operators take them.
     Binary {
         /// Which.
         operator: Operator,
-        /// What stands before it.
+        /// The left side.
         left: Box<Expr>,
-        /// What stands after it.
+        /// The right side.
         right: Box<Expr>,
     },
     /// Arithmetic on whole numbers, the fast way.
@@ -111,7 +111,7 @@ pub enum ExprKind {
 /// A value that is evaluated once, and an expression over it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Let {
-    /// What [`ExprKind::Local`] is in the body; in itself it is that of whatever stands around.
+    /// What [`ExprKind::Local`] is in the body; in itself it is that of the expression around.
     pub value: Expr,
     /// The expression.
     pub body: Expr,

@@ -170,7 +170,7 @@ impl Program {
         self.lines.get(at).copied().unwrap_or(0)
     }
 
-    /// Where to go on behind a statement that failed at a step.
+    /// Where to continue after a statement that failed at a step.
     pub fn behind(&self, at: usize) -> usize {
         let end = match self.steps.get(at) {
             Some(Step::Branch(branch)) => branch.end,

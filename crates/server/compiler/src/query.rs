@@ -30,7 +30,7 @@ use tree::{Outside, Parts};
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
 
-/// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
+/// How deep queries may be nested, views counted: SQL Server's own limit for views and subqueries.
 const NESTING_MAX: usize = 32;
 
 /// Binds the queries of one statement.
@@ -60,7 +60,7 @@ pub(crate) struct Scope {
     pub has_aggregate: bool,
 }
 
-/// Where in a query an expression stands.
+/// The position of an expression in a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clause {
     /// The list of columns.
@@ -210,7 +210,7 @@ impl<'c> QueryBinder<'c> {
         self.scopes.last().map_or(Clause::Values, |scope| scope.clause)
     }
 
-    /// An expression that stands for what the statement's parts hold.
+    /// An expression that refers to an entry of the statement's parts.
     fn outside(&mut self, outside: Outside, data_type: DataType, nullable: bool) -> Expr {
         let reference = self.parts.add_outside(outside);
         Expr::new(crate::ExprKind::Outside(reference), data_type).with_nullable(nullable)

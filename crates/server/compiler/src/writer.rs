@@ -98,7 +98,7 @@ impl Writer {
         Compiled::new(self.operations, self.aggregates, self.inputs, self.parts.holds)
     }
 
-    /// The SQL of a parameter; equal ones that stand near one another are one.
+    /// The SQL of a parameter; equal ones that are near one another are one.
     fn parameter(&mut self, parameter: Parameter) -> String {
         let first = self.parameters.len().saturating_sub(EQUAL_WITHIN);
         let mut near = self.parameters.iter().skip(first);

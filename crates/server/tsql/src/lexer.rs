@@ -177,7 +177,7 @@ impl Lexer<'_> {
         symbol
     }
 
-    /// What stands between a delimiter and the next `close` that is not doubled.
+    /// The text between a delimiter and the next `close` that is not doubled.
     fn quoted(&mut self, close: u8, kind: TokenKind) -> TokenKind {
         self.at += 1;
         let start = self.at;

@@ -101,7 +101,7 @@ pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> 
     parser.batch().map_err(|error| *error)
 }
 
-/// Where a parse stands.
+/// The state of a parse.
 struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
@@ -121,7 +121,7 @@ struct Parser<'a> {
     catch_depth: u32,
     /// How many statements are open.
     statement_depth: u32,
-    /// How many queries are open that stand in another statement or query.
+    /// How many queries are open that are nested in another statement or query.
     query_depth: u32,
     /// Whether nothing of the batch was taken yet.
     batch_start: bool,
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         self.is(TokenKind::Keyword(keyword))
     }
 
-    /// Whether a word that is not reserved stands there, letters' case aside.
+    /// Whether the token is this word, which is not reserved, letters' case aside.
     fn is_word(&self, word: &str) -> bool {
         self.is_word_at(0, word)
     }
@@ -321,7 +321,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The error of a token that cannot stand where it stands.
+    /// The error of a token that cannot stand its position.
     fn unexpected(&self) -> Box<SyntaxError> {
         self.unexpected_at(self.peek())
     }
@@ -378,7 +378,7 @@ const STACK_MAX: u32 = 700;
 const WEIGHT_EXPRESSION: u32 = 2;
 /// A table in a table.
 const WEIGHT_SOURCE: u32 = 4;
-/// A query in whatever it stands in.
+/// A query in whatever contains it.
 const WEIGHT_QUERY: u32 = 6;
 /// A statement in a statement.
 const WEIGHT_STATEMENT: u32 = 6;

@@ -1,4 +1,4 @@
-//! What becomes of two types that meet: in CASE, COALESCE and UNION, in a comparison, and one string behind another.
+//! The common type of two types: in CASE, COALESCE and UNION, in a comparison, and in a concatenation.
 
 use crate::data_type::{PRECISION_MAX, joined_strings};
 use crate::{Comparison, Conversion, DataType, Family, OperationError, conversion};

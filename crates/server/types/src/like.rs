@@ -81,7 +81,7 @@ impl LikePattern {
         }
     }
 
-    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has behind its first `%`. It polls
+    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has after its first `%`. It polls
     /// as [`LikePattern::matches_polling`] does.
     ///
     /// # Errors

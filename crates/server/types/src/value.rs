@@ -46,7 +46,7 @@ pub enum Value {
 pub struct Decimal {
     /// All digits, below 10^38.
     pub unscaled: i128,
-    /// How many of them stand after the point: 0 to 38.
+    /// How many of them are after the point: 0 to 38.
     pub scale: u8,
 }
 

@@ -65,7 +65,7 @@ pub struct Column {
     pub collation: Collation,
     /// How it is numbered.
     pub identity: Option<IdentityRule>,
-    /// What it is if no one says.
+    /// Its default.
     pub default: Option<ColumnDefault>,
     /// What it is computed from: such a column is not in SQLite's table.
     pub computed: Option<Computed>,

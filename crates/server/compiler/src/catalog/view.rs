@@ -8,7 +8,7 @@ use selenite_types::storage::StorageClass;
 
 use super::SqliteName;
 
-/// A view that someone has defined: bound again in each statement that names it.
+/// A user-defined view: bound again in each statement that names it.
 #[derive(Clone, Debug)]
 pub struct View {
     /// The database's name; its own names are looked up there.

@@ -22,7 +22,7 @@ pub struct Shift {
     pub sql: String,
     /// What writes the row, once it is aside: the values of all columns that change, and its address.
     pub back: String,
-    /// Whether the address is the number that it was moved to; else it is the rowid.
+    /// Whether the address is the number that it was moved to; otherwise it is the rowid.
     pub is_by_number: bool,
     /// What finds the least and the greatest number of each column of whole numbers.
     pub bounds: Vec<String>,

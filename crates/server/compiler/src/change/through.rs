@@ -34,7 +34,7 @@ pub(crate) struct InsertTarget {
 }
 
 impl QueryBinder<'_> {
-    /// The target behind a source that is a query: its rows, joined with the table's by rowid.
+    /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
     /// Errors: 4405 and 40510 for a query that is not about one table's rows.
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
@@ -81,7 +81,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The table behind the target of an INSERT, which may be a view.
+    /// The table of the target of an INSERT, which may be a view.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
     pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, PlanError> {
@@ -115,7 +115,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// Lets the query behind a source give its table's rowid too.
+    /// Makes the query of a source return its table's rowid too.
     fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, PlanError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);

@@ -40,7 +40,7 @@ fn cut(name: &str, count: usize) -> String {
     name.chars().take(count).collect()
 }
 
-/// The columns of a key, or the one that it stands at; and whether each descends.
+/// The columns of a key, or the one that it is written at; and whether each descends.
 pub(super) fn key_columns(columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
     match (columns, own) {
         ([], Some(own)) => vec![(own.to_owned(), false)],

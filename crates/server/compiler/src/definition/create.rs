@@ -26,7 +26,7 @@ impl TableDefinition {
         Self::of_elements(&name, &statement.elements, salt)
     }
 
-    /// Reads what stands in parentheses behind CREATE TABLE and a name, or behind `DECLARE @name TABLE`.
+    /// Reads the contents of the parentheses after CREATE TABLE and a name, or after `DECLARE @name TABLE`.
     ///
     /// # Errors
     /// As [`TableDefinition::read`].
@@ -110,7 +110,7 @@ impl TableDefinition {
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
             return Err(PlanError::identity_twice(&self.name));
         }
-        // A primary key makes its column NOT NULL where no one says otherwise.
+        // A primary key makes its column NOT NULL where nothing else is specified.
         let is_key = column.constraints.iter().any(is_primary);
         if is_key && column.nullable.is_none() {
             read.nullable = false;
@@ -296,7 +296,7 @@ impl TableDefinition {
     }
 }
 
-/// Whether it makes its column the primary key: one with a list of columns stands there as it would behind all columns.
+/// Whether it makes its column the primary key: one with a list of columns means the same there as after all columns.
 fn is_primary(constraint: &Constraint) -> bool {
     matches!(&constraint.kind, ConstraintKind::PrimaryKey(key) if key.columns.is_empty())
 }

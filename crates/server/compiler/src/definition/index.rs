@@ -50,7 +50,7 @@ impl IndexDefinition {
         Ok(read)
     }
 
-    /// Reads an index in a table's definition; `own` is the column that it stands at.
+    /// Reads an index in a table's definition; `own` is the column that it is written at.
     pub(super) fn of_table(
         index: &ast::TableIndex,
         own: &[(String, bool)],
@@ -143,7 +143,7 @@ impl TableDefinition {
             return None;
         }
         let told = columns.iter().map(|column| {
-            // What stands for NULL is of a class that no value of the column has.
+            // The substitute for NULL is of a class that no value of the column has.
             let nothing = if collation(column).is_some() || !column.is_bytes() {
                 "x''"
             } else {

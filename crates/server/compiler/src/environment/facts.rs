@@ -254,7 +254,7 @@ pub struct PrincipalFacts {
     pub id: i32,
     /// Its name.
     pub name: Arc<str>,
-    /// Whether it is a role, not someone.
+    /// Whether it is a role, not a user.
     pub is_role: bool,
     /// Of a role: whether the current user or login is a member.
     pub is_member: bool,

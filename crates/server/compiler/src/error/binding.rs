@@ -31,7 +31,7 @@ impl PlanError {
         Self::new(8624, Ends::Statement, format!("{text} ({what})"))
     }
 
-    /// 102: a word where none such may stand.
+    /// 102: a word that is not allowed there.
     #[must_use]
     pub fn syntax_near(word: &str) -> Self {
         Self::new(102, Ends::Batch, format!("Incorrect syntax near '{word}'.")).with_severity(15)
@@ -148,7 +148,7 @@ impl PlanError {
         Self::new(448, Ends::Batch, format!("Invalid collation '{name}'."))
     }
 
-    /// 447: COLLATE behind what is no text.
+    /// 447: COLLATE after an expression that is not text.
     #[must_use]
     pub fn collate_type(type_name: &str) -> Self {
         Self::new(

@@ -58,7 +58,7 @@ impl PlanError {
         Self::new(2754, Ends::Statement, text)
     }
 
-    /// 2778: RAISERROR WITH LOG by someone who is no administrator.
+    /// 2778: RAISERROR WITH LOG by a user who is no administrator.
     pub fn log_needs_administrator() -> Self {
         let text = "Only System Administrator can specify WITH LOG option for RAISERROR command.";
         Self::new(2778, Ends::Statement, text)

@@ -92,7 +92,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// A default is a constant; a bare word stands for its letters.
+    /// A default is a constant; a bare word means the string of its letters.
     fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
         if let ast::ExprKind::Column(column) = &value.kind {
             return word_value(&column.name.text).converted_to(data_type);
@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Execute(execute) => self.execute(*execute, line)?,
             StatementKind::Select(select) => self.select(*select, position)?,
             StatementKind::Unsupported(unsupported) => {
-                // Nothing of the batch runs: what stands before it would be half of what was meant.
+                // Nothing of the batch runs: the statements before it would be half of what was meant.
                 return Err(PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line));
             }
             kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,
@@ -188,7 +188,7 @@ impl<'a> Compiler<'a> {
 
     /// Leaves a statement to the host.
     ///
-    /// Errors: 137 and 1087 for a variable that it names and no one declared.
+    /// Errors: 137 and 1087 for a variable that it names and that was not declared.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
         // A procedure's variables are its own: its body is compiled by itself.
         if !matches!(statement.kind, StatementKind::Procedure(_)) {
@@ -279,7 +279,7 @@ fn asked(node: Node<'_>) -> Asks {
     Asks::Nothing
 }
 
-/// A bare word that stands for the string of its letters.
+/// A bare word that means the string of its letters.
 fn word_value(word: &str) -> Expr {
     let length = selenite_types::utf16_length(word).clamp(1, 4000);
     let length = u16::try_from(length).unwrap_or(4000);

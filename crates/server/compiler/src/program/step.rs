@@ -38,7 +38,7 @@ pub enum Step {
     SelectAssign(Box<SelectAssign>),
     /// BEGIN TRY.
     BeginTry,
-    /// END TRY; jumps behind the CATCH.
+    /// END TRY; jumps to the end of the CATCH.
     EndTry(Target),
     /// END CATCH: so many are left open.
     EndCatch {
@@ -191,7 +191,7 @@ pub struct SetInt {
 /// A comparison of ints that decides where to go on.
 #[derive(Debug)]
 pub struct BranchInt {
-    /// What stands before the comparison: an int variable.
+    /// The left side of the comparison: an int variable.
     pub left: usize,
     /// The comparison.
     pub comparison: Comparison,
@@ -345,7 +345,7 @@ pub struct ArgumentStep {
 pub struct TryRegion {
     /// The first step of the TRY.
     pub start: Target,
-    /// The step behind its last.
+    /// The step after its last.
     pub end: Target,
     /// The first step of the CATCH.
     pub handler: Target,

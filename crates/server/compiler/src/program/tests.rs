@@ -31,7 +31,7 @@ fn a_program_is_shared_between_threads() {
     shared(&compile("SELECT 1").unwrap());
 }
 
-/// DECLARE: a variable is known behind its declaration in the text.
+/// DECLARE: a variable is known after its declaration in the text.
 #[test]
 fn a_variable_is_unknown_before_its_declaration() {
     assert_eq!(refused("\nSELECT @a DECLARE @a int"), [(137, 15, 2, 2)]);

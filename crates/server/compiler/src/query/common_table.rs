@@ -18,7 +18,7 @@ pub(crate) struct CommonScope {
     home: Option<String>,
 }
 
-/// A name that stands for a common table expression.
+/// The name of a common table expression.
 #[derive(Debug)]
 struct Entry {
     name: String,

@@ -13,7 +13,7 @@ use crate::PlanError;
 impl QueryBinder<'_> {
     /// Notes what a table's hints require.
     ///
-    /// Errors: 321 for one that no one has.
+    /// Errors: 321 for one that does not exist.
     pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {
         for hint in hints {
             let name = hint.name.text.to_ascii_uppercase();

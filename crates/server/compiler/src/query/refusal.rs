@@ -33,7 +33,7 @@ impl PlanError {
         Self::query(108, 15, 1, text)
     }
 
-    /// 116: more columns than one where a value stands.
+    /// 116: more columns than one in the place of a value.
     pub(crate) fn one_column_only() -> Self {
         let text =
             "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
@@ -193,7 +193,7 @@ impl PlanError {
         Self::new(10744, Ends::Statement, text).with_severity(15)
     }
 
-    /// 512: several rows where one value stands.
+    /// 512: several rows in the place of one value.
     pub fn several_rows() -> Self {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
@@ -245,7 +245,7 @@ impl PlanError {
         Self::query(1056, 15, 1, text)
     }
 
-    /// 321: a hint that no one has.
+    /// 321: a hint that does not exist.
     pub(crate) fn unknown_hint(name: &str) -> Self {
         let text = format!(
             "\"{name}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to \

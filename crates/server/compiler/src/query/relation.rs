@@ -48,7 +48,7 @@ impl QueryBinder<'_> {
         self.bind_table(&table, Some(alias))
     }
 
-    /// The table behind a table variable.
+    /// The table of a table variable.
     ///
     /// Errors: 1087.
     pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, PlanError> {
@@ -67,7 +67,7 @@ impl QueryBinder<'_> {
             let query = self.computed_query(table, stored)?;
             let mut bound = self.leaf(query, String::new());
             if let Some(source) = bound.sources.first_mut() {
-                // The rowid stands behind the columns.
+                // The rowid follows the columns.
                 source.columns.truncate(table.columns.len());
                 self.parts
                     .row_ids
@@ -309,7 +309,7 @@ impl QueryBinder<'_> {
         Ok((arguments, columns))
     }
 
-    /// The name with the database of the view that it stands in.
+    /// The name with the database of the view that contains it.
     fn at_home(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
         let home = self.commons.iter().rev().find_map(CommonScope::home);

@@ -19,7 +19,7 @@ use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predica
 /// What the queries of one statement share.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parts {
-    /// What stands behind each [`OutsideRef`].
+    /// What each [`OutsideRef`] refers to.
     pub outsides: Vec<Outside>,
     /// The columns of each source, by its number.
     pub sources: Vec<Vec<SqliteColumn>>,
@@ -166,9 +166,9 @@ pub(crate) enum Rows {
 pub(crate) struct Join {
     /// How.
     pub kind: JoinKind,
-    /// What stands before it.
+    /// The left side.
     pub left: From,
-    /// What stands after it; of a lateral join it sees the left's columns.
+    /// The right side; of a lateral join it sees the left's columns.
     pub right: From,
     /// ON; `None` for all pairs.
     pub on: Option<Predicate>,
@@ -332,7 +332,7 @@ pub(crate) enum WindowFunction {
     Aggregate(Aggregate),
 }
 
-/// The column number that stands for SQLite's rowid.
+/// The column number of SQLite's rowid.
 pub(crate) const ROW_ID: u32 = u32::MAX;
 
 impl Parts {
@@ -350,7 +350,7 @@ impl Parts {
         OutsideRef(number)
     }
 
-    /// What stands behind a number.
+    /// What a number refers to.
     pub fn outside(&self, reference: OutsideRef) -> Option<&Outside> {
         self.outsides.get(usize::try_from(reference.0).ok()?)
     }

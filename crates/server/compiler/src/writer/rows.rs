@@ -13,7 +13,7 @@ use crate::{Expr, PlanError};
 struct Columns<'a> {
     /// Whether rows are compared by them, so that text needs its collation.
     compared: bool,
-    /// Columns more, behind them.
+    /// Additional columns, after them.
     more: &'a [String],
 }
 
@@ -362,7 +362,7 @@ pub(super) fn column_names(count: usize) -> String {
     names.join(", ")
 }
 
-/// The alias of a column more: what stands behind its last AS.
+/// The alias of a column more: the text after its last AS.
 fn alias_of(column: &str) -> &str {
     column.rsplit(' ').next().unwrap_or(column)
 }

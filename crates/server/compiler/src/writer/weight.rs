@@ -123,7 +123,7 @@ impl Writer {
         self.weights.tables.insert(leaf.source, 1);
     }
 
-    /// Whether SQLite is to compute a common table expression where it stands.
+    /// Whether SQLite is to compute a common table expression in its place.
     ///
     /// Errors: as [`Writer::weigh_from`].
     pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, PlanError> {
@@ -148,7 +148,7 @@ impl Writer {
         Ok(weight)
     }
 
-    /// Whether SQLite is to evaluate a derived table's columns where they stand.
+    /// Whether SQLite is to evaluate a derived table's columns in their place.
     pub(super) fn is_fenced(&self, source: u32) -> bool {
         self.weights.fenced.contains(&source)
     }

@@ -8,7 +8,7 @@ pub(super) struct Fields<'a> {
     data: &'a [u8],
 }
 
-/// Where a text's offset and length stand, and how many units of UTF-16 it may have.
+/// The position of a text's offset and length, and how many units of UTF-16 it may have.
 #[derive(Clone, Copy)]
 pub(super) struct TextField {
     at: usize,
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     pub fn sspi(&self) -> Result<&'a [u8], TdsError> {
         let offset = self.u16(SSPI)?;
         let short = self.u16(SSPI + 2)?;
-        // A length that does not fit into two bytes stands at the end.
+        // A length that does not fit into two bytes is at the end.
         let size = match (short, u32::from_le_bytes(self.array(SSPI_LONG)?)) {
             (u16::MAX, long) if long > 0 => long,
             (short, _) => short.into(),

@@ -22,7 +22,7 @@ impl HandshakePiece {
         self.header_size
     }
 
-    /// Bytes of TLS behind them, which may be none.
+    /// Bytes of TLS after them, which may be none.
     #[must_use]
     pub fn data_size(&self) -> usize {
         self.data_size

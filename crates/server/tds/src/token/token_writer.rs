@@ -149,7 +149,7 @@ impl<S: PacketSink> TokenWriter<S> {
     }
 }
 
-/// A token whose length, of two bytes, stands before its data.
+/// A token whose length, of two bytes, precedes its data.
 fn token(kind: u8, append: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut token = vec![kind, 0, 0];
     append(&mut token);

@@ -23,7 +23,7 @@ pub struct Tree {
 pub struct Statement {
     /// What it is.
     pub kind: StatementKind,
-    /// Where it stands, without the semicolon after it.
+    /// Its position, without the semicolon after it.
     pub position: Position,
 }
 
@@ -219,7 +219,7 @@ pub struct Unsupported {
     pub what: String,
     /// The statement's own text.
     pub text: String,
-    /// Where the thing itself stands, within the statement.
+    /// The position of the thing itself, within the statement.
     pub position: Position,
 }
 
@@ -316,7 +316,7 @@ pub struct Declaration {
     pub variable_type: VariableType,
     /// `= value`; never for a table.
     pub initial: Option<Expr>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -396,13 +396,13 @@ pub struct Parameter {
     pub type_name: TypeName,
     /// `NULL` is true, `NOT NULL` is false, neither is `None`.
     pub nullable: Option<bool>,
-    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and stands for its letters.
+    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and means the string of its letters.
     pub default: Option<Expr>,
     /// `OUTPUT`.
     pub output: bool,
     /// `READONLY`.
     pub read_only: bool,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 

@@ -47,7 +47,7 @@ pub struct ColumnDefinition {
     pub constraints: Vec<Constraint>,
     /// `INDEX i`, without columns, which is on this one.
     pub index: Option<TableIndex>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -81,7 +81,7 @@ pub struct Constraint {
     pub name: Option<Name>,
     /// What it is.
     pub kind: ConstraintKind,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 

@@ -156,7 +156,7 @@ impl Operator {
         }
     }
 
-    /// Two texts that are not to be put behind each other.
+    /// Two texts for an operator other than concatenation.
     fn no_text(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let has_max = left.is_max() || right.is_max();
         if self == Self::Modulo || (self == Self::Subtract && has_max) {

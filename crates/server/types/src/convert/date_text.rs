@@ -165,7 +165,7 @@ fn read_offset(
         scanner.peek().filter(|byte| matches!(byte, b'+' | b'-')),
     );
     if (z || sign.is_some()) && clock == Clock::AfterT && spaced {
-        // Behind a T it stands close.
+        // After a T, `Z` or an offset follows without blanks.
         return Err(TextFault::Syntax);
     }
     if z {

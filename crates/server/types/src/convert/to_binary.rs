@@ -14,13 +14,13 @@ use crate::{
 /// On which side bytes are cut and padded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Numbers: the first ones are cut, zeros stand before.
+    /// Numbers: the first ones are cut, zeros are prepended.
     Left,
-    /// Text and bytes: the last ones are cut, zeros stand behind.
+    /// Text and bytes: the last ones are cut, zeros are appended.
     Right,
-    /// Decimals: the last ones are cut, zeros stand before.
+    /// Decimals: the last ones are cut, zeros are prepended.
     Both,
-    /// Dates of the newer types: nothing is cut, zeros stand behind.
+    /// Dates of the newer types: nothing is cut, zeros are appended.
     Whole,
 }
 

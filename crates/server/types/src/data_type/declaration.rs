@@ -2,7 +2,7 @@
 
 use crate::{DataType, DeclarationError, Width};
 
-/// What stands in the parentheses behind a type's name.
+/// The contents of the parentheses after a type's name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Argument {
     /// A number without a sign.
@@ -77,7 +77,7 @@ impl DataType {
     }
 }
 
-/// What a name stands for, and which numbers it takes.
+/// The type of a name, and which numbers it takes.
 #[derive(Clone, Copy)]
 enum Word {
     /// No numbers.

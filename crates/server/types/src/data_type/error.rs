@@ -9,7 +9,7 @@ use std::fmt;
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DeclarationError {
-    /// 102: `max` behind a type that has no such form.
+    /// 102: `max` after a type that has no such form.
     MaxNotAllowed,
     /// 131 in a column of char, varchar, binary or varbinary.
     ColumnTooWide {
@@ -48,7 +48,7 @@ pub enum DeclarationError {
         /// The requested name.
         name: Box<str>,
     },
-    /// 291: numbers behind a type that takes none, in CAST or CONVERT.
+    /// 291: numbers after a type that takes none, in CAST or CONVERT.
     CastWidthNotAllowed {
         /// The type's name.
         name: &'static str,
@@ -74,7 +74,7 @@ pub enum DeclarationError {
         /// The requested name.
         name: Box<str>,
     },
-    /// 2716: numbers behind a type that takes none, or too many.
+    /// 2716: numbers after a type that takes none, or too many.
     WidthNotAllowed {
         /// Which column, parameter or variable, from 1.
         number: u32,

@@ -1,6 +1,6 @@
 //! real and float as text.
 
-/// A float as CONVERT shows it, in a style; none for 128 and 129, which no one describes.
+/// A float as CONVERT shows it, in a style; `None` for 128 and 129, which are not documented.
 ///
 /// 1, 2 and 3 are always scientific, of 8, 16 and 17 digits; 126 of 8 for real and 16 for float;
 /// any other has at most 6 digits, scientific below 0.0001 and from a million.

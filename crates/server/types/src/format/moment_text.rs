@@ -300,7 +300,7 @@ impl ClockForm {
     }
 }
 
-/// The digits of a second with what stands before them, or nothing if the type has none.
+/// The digits of a second with the separator before them, or nothing if the type has none.
 fn fraction_text(time: TimeOfDay, shown: &Shown, legacy_separator: char) -> String {
     if shown.scale == 0 {
         return String::new();

@@ -1,8 +1,8 @@
-//! A type as it stands in SQLite's CREATE TABLE.
+//! A type as it is written in SQLite's CREATE TABLE.
 
 use crate::{Argument, DataType, DeclarationContext, DeclarationError, Site};
 
-/// The declared type to write behind a column's name.
+/// The declared type to write after a column's name.
 ///
 /// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's values:
 /// INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms are integers

@@ -9,7 +9,7 @@ use crate::functions::Arguments;
 use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
 use crate::{Expr, PlanError};
 
-/// The text behind its first `units`.
+/// The text after its first `units`.
 pub(super) fn skip(text: &str, units: usize) -> &str {
     slice(text, units, usize::MAX)
 }

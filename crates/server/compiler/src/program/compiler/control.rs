@@ -10,7 +10,7 @@ use crate::program::index;
 use crate::program::step::{Branch, Role, Step, Target, TryRegion};
 use crate::{NameKey, PlanError};
 
-/// Where a compilation stands among loops, TRYs and labels.
+/// The state of a compilation: loops, TRYs and labels.
 #[derive(Default)]
 pub(super) struct Flow {
     loops: Vec<Loop>,

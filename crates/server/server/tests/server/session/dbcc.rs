@@ -72,7 +72,7 @@ fn a_damaged_page_is_an_error_that_names_it() {
     assert_eq!(client.batch("CHECKPOINT").errors(), []);
     let path = bench.data_folder().join("shop.db");
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // FORMAT 2.1: pages of 4096 bytes begin behind 64 KiB.
+    // FORMAT 2.1: pages of 4096 bytes begin after 64 KiB.
     file.write_all_at(&[0x5A; 16], 65_536 + 5 * 4096 + 300).unwrap();
     for question in ["DBCC CHECKDB ('shop') WITH PHYSICAL_ONLY, NO_INFOMSGS", "DBCC CHECKDB"] {
         let answer = client.batch(question);
