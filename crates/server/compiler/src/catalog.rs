@@ -29,8 +29,8 @@ pub use violation::{ChangeVerb, Violation};
 pub trait Catalog {
     /// The table or view that `name` refers to; `None` makes error 208.
     ///
-    /// A name of one part that begins with `#` is a temporary table's; `sysprocesses` and related ones are found with or without
-    /// `sys.`; `INFORMATION_SCHEMA` is a schema as `sys` is.
+    /// A name of one part that begins with `#` is a temporary table's; `sysprocesses` and related ones are found with
+    /// or without `sys.`; `INFORMATION_SCHEMA` is a schema as `sys` is.
     ///
     /// Errors: a database that does not exist (911), is not reachable here (40510), or can't be opened.
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError>;

@@ -22,7 +22,8 @@ pub use facts::{
 pub use random::RandomState;
 pub use session::Session;
 
-/// What is outside an expression; one method for each group of functions. Unless a method is written there are no such names.
+/// What is outside an expression; one method for each group of functions. Unless a method is written there are no
+/// such names.
 pub trait Environment {
     /// The moment at which the statement began: every GETDATE of a statement is the same.
     fn now(&self) -> Moment;

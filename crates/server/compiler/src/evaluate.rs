@@ -50,8 +50,8 @@ impl<'a> Frame<'a> {
 impl Expr {
     /// The expression's value: NULL, or of its type.
     ///
-    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which only an
-    /// [`crate::Operations`] can evaluate.
+    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which
+    /// only an [`crate::Operations`] can evaluate.
     #[inline]
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
         if let ExprKind::Whole(operation) = &self.kind {

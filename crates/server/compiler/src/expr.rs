@@ -60,7 +60,8 @@ pub enum ExprKind {
     Variable(Slot),
     /// A column of a source: evaluated only as an [`ExprKind::Input`].
     Column(ColumnRef),
-    /// What the query binder keeps: a subquery, an aggregate, a window function. Evaluated only as an [`ExprKind::Input`].
+    /// What the query binder keeps: a subquery, an aggregate, a window function. Evaluated only as an
+    /// [`ExprKind::Input`].
     Outside(OutsideRef),
     /// Value `n` of the frame's row: what columns become in an [`crate::Operations`].
     Input(u32),

@@ -58,7 +58,8 @@ impl Function {
 
     /// A call with bound arguments; `part` is the word before them.
     ///
-    /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not supported.
+    /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not
+    /// supported.
     pub(crate) fn bind(&'static self, part: Option<DatePart>, arguments: Vec<Expr>) -> Result<Expr, PlanError> {
         self.check_supported()?;
         self.check_count(arguments.len() + usize::from(self.takes_part))?;

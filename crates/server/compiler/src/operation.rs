@@ -117,8 +117,8 @@ impl Operations {
 
     /// Evaluates operation `number` over the stored forms of its inputs.
     ///
-    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count of
-    /// arguments that was never given out.
+    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count
+    /// of arguments that was never given out.
     pub fn run(
         &self,
         number: u32,

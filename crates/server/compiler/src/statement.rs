@@ -114,7 +114,8 @@ impl Statement {
         }
     }
 
-    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it fails.
+    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it
+    /// fails.
     #[must_use]
     pub fn is_single(&self) -> bool {
         match self {

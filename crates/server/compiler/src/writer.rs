@@ -79,7 +79,8 @@ impl Writer {
 
     /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
     ///
-    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a moment.
+    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a
+    /// moment.
     pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
         self.check_sources()?;
         self.count_windows(0)?;

@@ -3,8 +3,8 @@
 //! - `read-before-write`: one query reads everything; rows are written one by one, by rowid, after everything was
 //!   read, unless no row that is written can be read. So no statement sees its own changes.
 //!
-//! A row that needs another of the statement's to be written first waits for it, and rows that exchange their keys are moved aside: keys
-//! and foreign keys are checked when the statement ends.
+//! A row that needs another of the statement's to be written first waits for it, and rows that exchange their keys
+//! are moved aside: keys and foreign keys are checked when the statement ends.
 
 mod delete;
 mod insert;
@@ -31,7 +31,8 @@ impl Run<'_> {
 
     /// Runs an INSERT of the rows that a procedure has returned, and returns how many they were.
     ///
-    /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the values or a row.
+    /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the
+    /// values or a row.
     pub fn insert_given(&mut self, insert: &Insert, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
         insert::run_given(insert, self, rows)
     }

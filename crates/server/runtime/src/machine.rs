@@ -1,4 +1,5 @@
-//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between batches.
+//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between
+//! batches.
 //!
 //! - `one-done-per-statement`: one DONE for each statement but DECLARE without a value, BEGIN and
 //!   END, labels, GOTO, BREAK, CONTINUE and RETURN (MS-TDS 2.2.7.6); the conditions of IF and WHILE
@@ -160,7 +161,8 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one DONE.
+    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one
+    /// DONE.
     pub fn transact<H: Host + ?Sized>(&mut self, step: TransactionStep<'_>, host: &mut H) -> Ended {
         self.entry = Entry::Batch;
         let (command, done) = match step {

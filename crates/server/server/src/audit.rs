@@ -187,7 +187,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// For its owner alone, never through a link, and never another kind of file: a pipe without a reader would keep the server waiting.
+/// For its owner alone, never through a link, and never another kind of file: a pipe without a reader would keep the
+/// server waiting.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;

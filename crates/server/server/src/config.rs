@@ -78,7 +78,8 @@ pub struct ServerLimits {
     pub sessions: SessionLimits,
     /// Wrong passwords.
     pub attempts: AttemptLimits,
-    /// How long a request of a login without administrator's rights may run, a batch or a call; zero is as long as it takes.
+    /// How long a request of a login without administrator's rights may run, a batch or a call; zero is as long as it
+    /// takes.
     pub request_time: Duration,
     /// How long a connection may take to log in.
     pub login_time: Duration,

@@ -220,7 +220,8 @@ impl Connection {
         })
     }
 
-    /// A small packet is sent at once. A peer that vanished is noticed, as SQL Server notices it: after half a minute of silence.
+    /// A small packet is sent at once. A peer that vanished is noticed, as SQL Server notices it: after half a minute
+    /// of silence.
     fn set_options(&self) -> Result<(), LineError> {
         let set = || {
             self.socket.set_nodelay(true)?;

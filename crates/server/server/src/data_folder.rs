@@ -19,7 +19,8 @@ impl DataFolder {
     /// Makes the folder if it is missing, and takes it.
     ///
     /// # Errors
-    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where others may look into it; [`ServerError::Io`].
+    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where others may look into it;
+    /// [`ServerError::Io`].
     pub fn take(path: &Path) -> Result<Self, ServerError> {
         let failed = |verb| {
             move |source| ServerError::Io {

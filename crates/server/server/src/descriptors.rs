@@ -1,7 +1,7 @@
 //! The file descriptors of the process: raised to what the limits promise, and not left to the one who takes most.
 //!
-//! - `promise-kept`: as many sessions are admitted as the process has descriptors for. The soft limit is raised to that at the start, as far
-//!   as the hard one allows; beyond, the start admits fewer sessions and says so.
+//! - `promise-kept`: as many sessions are admitted as the process has descriptors for. The soft limit is raised to
+//!   that at the start, as far as the hard one allows; beyond, the start admits fewer sessions and says so.
 //! - reserve: the last descriptors are for administrators, and for connections that have not logged in.
 
 use std::fs;
@@ -21,7 +21,8 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Raises the process's limit to what `limits` promise. Where that is not allowed, `limits` are lowered, which is answered.
+    /// Raises the process's limit to what `limits` promise. Where that is not allowed, `limits` are lowered, which is
+    /// answered.
     ///
     /// # Errors
     /// [`ServerError::Usage`] where not even a few sessions could be served.
@@ -122,8 +123,8 @@ fn as_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// A session's socket, the file and the log of a database, and one for a while. Where sessions have more, fewer are admitted:
-/// [`Descriptors::has_room`].
+/// A session's socket, the file and the log of a database, and one for a while. Where sessions have more, fewer are
+/// admitted: [`Descriptors::has_room`].
 const PER_SESSION: u64 = 4;
 /// master.db, the data folder's lock, logs, standard streams, and what a backup or a scan of a database takes.
 const OWN: u64 = 48;

@@ -21,8 +21,8 @@ pub(crate) struct SessionInfo<'a> {
 
 /// The session's state and its answer, borrowed by the executor for one statement.
 ///
-/// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of the state.
-/// It writes rows and messages, but no DONE and no error: those are the machine's.
+/// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of
+/// the state. It writes rows and messages, but no DONE and no error: those are the machine's.
 pub(crate) struct ExecutionContext<'a> {
     /// What expressions see. The executor writes `identity`, `scope_identity` and `context_info` of its session.
     pub state: &'a mut SessionState,

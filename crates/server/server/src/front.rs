@@ -11,7 +11,8 @@ use crate::{Instance, SessionEntry, Wire};
 ///
 /// One value serves all sessions, each on a thread of its own.
 pub trait Front: Send + Sync {
-    /// Whether a login may use a database that exists. Asked before the login is answered: if not, it fails with error 4060.
+    /// Whether a login may use a database that exists. Asked before the login is answered: if not, it fails with
+    /// error 4060.
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool;
 
     /// The server has started. Called once, before the first session.

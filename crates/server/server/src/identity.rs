@@ -19,7 +19,8 @@ pub struct OwnIdentity {
     pub is_new: bool,
 }
 
-/// Settles `access`: an identity that is named stays; else an age key outside the data folder is taken, and made if it is missing.
+/// Settles `access`: an identity that is named stays; else an age key outside the data folder is taken, and made if
+/// it is missing.
 ///
 /// # Errors
 /// [`ServerError::Usage`] where no key can be made, or a new one would open nothing; [`ServerError::Engine`].

@@ -1,16 +1,18 @@
 //! Failed logins, and which logins and addresses are locked out for a while.
 //!
-//! - `reserved-before-hashed`: an attempt is counted before its password is hashed, and given back when the password was right. However many
-//!   attempts run at once, no more passwords are tried than one after the other: an attempt that could exceed the limit waits for the ones
-//!   before it.
-//! - `lock-of-a-login`: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more for two, then four, eight, and
-//!   fifteen minutes at most. While it is locked no password is tried, and attempts do not prolong the lock.
+//! - `reserved-before-hashed`: an attempt is counted before its password is hashed, and given back when the
+//!   password was right. However many attempts run at once, no more passwords are tried than one after the other: an
+//!   attempt that could exceed the limit waits for the ones before it.
+//! - `lock-of-a-login`: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more
+//!   for two, then four, eight, and fifteen minutes at most. While it is locked no password is tried, and attempts do
+//!   not prolong the lock.
 //! - `unknown-as-known`: a login that does not exist is counted and locked as one that does.
-//! - `owner-not-locked-out`: an address from which a login has succeeded since the server started has a counter of its own, and so has
-//!   loopback. Failures from all other addresses are counted together, and kept in master.db.
-//! - `limit-of-an-address`: an address has `attempts_per_address` wrong passwords (100) for all logins together; one is forgiven each minute.
-//!   Loopback is not limited.
-//! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after the last one.
+//! - `owner-not-locked-out`: an address from which a login has succeeded since the server started has a counter of
+//!   its own, and so has loopback. Failures from all other addresses are counted together, and kept in master.db.
+//! - `limit-of-an-address`: an address has `attempts_per_address` wrong passwords (100) for all logins together;
+//!   one is forgiven each minute. Loopback is not limited.
+//! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after
+//!   the last one.
 
 mod recent_map;
 
@@ -142,8 +144,8 @@ impl Lockout {
         self.lock().strangers.entry(login).or_insert(counter);
     }
 
-    /// Counts an attempt before its password is hashed. `now` is in seconds since 1970-01-01 UTC. An attempt that could be one too many waits
-    /// for the outcome of those before it, until `deadline`.
+    /// Counts an attempt before its password is hashed. `now` is in seconds since 1970-01-01 UTC. An attempt that
+    /// could be one too many waits for the outcome of those before it, until `deadline`.
     ///
     /// # Errors
     /// [`Blocked`]: no password is to be tried.
@@ -234,8 +236,8 @@ impl Reservation<'_> {
         }
     }
 
-    /// The password was right: the login's failures are forgotten, and its address is known from now on. Answers what is to be kept in
-    /// master.db if it had failed.
+    /// The password was right: the login's failures are forgotten, and its address is known from now on. Answers what
+    /// is to be kept in master.db if it had failed.
     pub fn succeeded(self) -> Option<Attempts> {
         let mut state = self.lockout.lock();
         let counter = state.counter(self.counter);
@@ -381,8 +383,8 @@ const MEMORY_SECONDS: i64 = 3600;
 const FORGIVEN_SECONDS: i64 = 60;
 /// Up to 4096 addresses of all logins together: 400 KiB.
 const KNOWN_GENERATION_SIZE: usize = 2048;
-/// Up to 131,072 unknown logins: 10 MiB. To make the server forget one that is locked for fifteen minutes, as many others have to be tried
-/// meanwhile, and some 80 passwords a second are hashed: 72,000.
+/// Up to 131,072 unknown logins: 10 MiB. To make the server forget one that is locked for fifteen minutes, as many
+/// others have to be tried meanwhile, and some 80 passwords a second are hashed: 72,000.
 const UNKNOWN_GENERATION_SIZE: usize = 65_536;
 /// Up to 32,768 addresses: 2 MiB.
 const ADDRESS_GENERATION_SIZE: usize = 16_384;

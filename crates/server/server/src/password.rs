@@ -138,7 +138,8 @@ impl Drop for Memory {
     }
 }
 
-/// Wiped memory to be used again: glibc would keep it for the thread that freed it, and a session has a thread of its own.
+/// Wiped memory to be used again: glibc would keep it for the thread that freed it, and a session has a thread of its
+/// own.
 static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
 /// As many as are stretched at a time (`Limits::password_check_max`).
 const SPARE_COUNT_MAX: usize = 2;

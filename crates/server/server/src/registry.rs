@@ -88,8 +88,8 @@ impl Registry {
         &self.waits
     }
 
-    /// A place for a session of the calling thread, with the lowest spid that is free. An administrator who finds all taken gets one of those
-    /// that are kept for administrators.
+    /// A place for a session of the calling thread, with the lowest spid that is free. An administrator who finds all
+    /// taken gets one of those that are kept for administrators.
     ///
     /// # Errors
     /// [`NoPlace`].

@@ -111,8 +111,8 @@ impl Running {
         &self.instance
     }
 
-    /// Ends the listener, all sessions and the front. When this returns, none of its threads is left, and another server may have the
-    /// data folder.
+    /// Ends the listener, all sessions and the front. When this returns, none of its threads is left, and another
+    /// server may have the data folder.
     pub fn stop(mut self) {
         self.end();
     }

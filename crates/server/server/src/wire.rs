@@ -25,7 +25,8 @@ pub struct Wire {
     size: PacketSize,
 }
 
-/// Where the packets of answers go: each is encrypted and sent when it is given, and waits for a client that does not read.
+/// Where the packets of answers go: each is encrypted and sent when it is given, and waits for a client that does not
+/// read.
 #[derive(Clone)]
 pub struct Outlet(Arc<Shared>);
 
@@ -39,7 +40,8 @@ pub enum Interrupt {
     /// The client sent ATTENTION: end the request, roll back what has to be, and answer it by a DONE with
     /// [`selenite_tds::Done::ATTENTION`] after [`Wire::take_attention`].
     Attention,
-    /// The request has run for longer than it may: end the request, and answer it by an error after [`Wire::take_timeout`].
+    /// The request has run for longer than it may: end the request, and answer it by an error after
+    /// [`Wire::take_timeout`].
     TimedOut,
     /// KILL: end the session.
     Killed,

@@ -40,7 +40,8 @@ pub struct Login {
     pub is_database_fatal: bool,
     /// Whether a language that can't be used ends the login.
     pub is_language_fatal: bool,
-    /// ODBC's or OLE DB's defaults of SET options: ANSI_DEFAULTS but for CURSOR_CLOSE_ON_COMMIT and IMPLICIT_TRANSACTIONS.
+    /// ODBC's or OLE DB's defaults of SET options: ANSI_DEFAULTS but for CURSOR_CLOSE_ON_COMMIT and
+    /// IMPLICIT_TRANSACTIONS.
     pub is_odbc: bool,
     /// Login by Windows; it can't be had here.
     pub is_integrated: bool,
@@ -79,7 +80,8 @@ pub struct Login {
 impl Login {
     /// Reads the data of a message.
     ///
-    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a machine that has other bytes than ours.
+    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a machine that has other bytes
+    /// than ours.
     pub fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let mut reader = ByteReader::new(data, Part::Login);
         let size = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);

@@ -26,7 +26,8 @@ pub struct Prelogin {
     pub version: ProductVersion,
     /// What is wanted or answered.
     pub encryption: Encryption,
-    /// INSTOPT: a client's is the instance that it looks for, or empty; a server answers with one byte, 0 if it is that.
+    /// INSTOPT: a client's is the instance that it looks for, or empty; a server answers with one byte, 0 if it is
+    /// that.
     pub instance: Option<Vec<u8>>,
     /// THREADID: a client's thread.
     pub thread_id: Option<u32>,

@@ -1,7 +1,7 @@
 //! The words that T-SQL reserves: where one is, no name is allowed, and a statement may end.
 //!
-//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table that
-//! mssql-jdbc declares.
+//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table
+//! that mssql-jdbc declares.
 
 macro_rules! keywords {
     ($($name:ident = $text:literal,)*) => {

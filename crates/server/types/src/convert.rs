@@ -41,8 +41,8 @@ use crate::{DataType, Family, Value, convert::request::Request};
 /// which decides how text is read as a date. Whether the conversion needs a CAST is not checked:
 /// [`Conversion::check_implicit`] does that.
 ///
-/// Errors: 529 if the types never convert, even of NULL; else one that names what is wrong with the value or the style. Of
-/// those, TRY_CAST and TRY_CONVERT make NULL if [`ConversionError::is_of_value`].
+/// Errors: 529 if the types never convert, even of NULL; else one that names what is wrong with the value or the
+/// style. Of those, TRY_CAST and TRY_CONVERT make NULL if [`ConversionError::is_of_value`].
 pub fn convert(
     value: &Value,
     from: &DataType,

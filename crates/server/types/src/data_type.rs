@@ -17,8 +17,8 @@ pub use system_type::SystemType;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar, bytes of
-/// binary.
+/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar,
+/// bytes of binary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
     /// 1 to 8000, or to 4000 for nchar and nvarchar.

@@ -167,7 +167,8 @@ pub(crate) fn remainder(left: Decimal, right: Decimal, scale: u8) -> Option<Deci
     let rest = if divisor.high == 0 {
         dividend.remainder(divisor.low)?
     } else {
-        // Only the one with fewer digits after the point was multiplied: the dividend fits into 128 bits, and is smaller.
+        // Only the one with fewer digits after the point was multiplied: the dividend fits into 128 bits, and is
+        // smaller.
         dividend.low
     };
     let common = left.scale.max(right.scale);

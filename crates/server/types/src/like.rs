@@ -81,8 +81,8 @@ impl LikePattern {
         }
     }
 
-    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has after its first `%`. It polls
-    /// as [`LikePattern::matches_polling`] does.
+    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has after its
+    /// first `%`. It polls as [`LikePattern::matches_polling`] does.
     ///
     /// # Errors
     /// The first of `poll`, which ends it.
@@ -161,8 +161,8 @@ fn blank_from(text: &str, is_national: bool) -> usize {
     }
 }
 
-/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins is found behind
-/// the first place of them, or behind none.
+/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins
+/// is found behind the first place of them, or behind none.
 fn find<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,
@@ -201,7 +201,8 @@ fn begins<E>(
     Ok(true)
 }
 
-/// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried again.
+/// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried
+/// again.
 fn matches<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,

@@ -82,7 +82,8 @@ pub struct SystemView {
 /// Where SQLite finds the rows of what the server shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SystemRows {
-    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as hidden columns.
+    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as
+    /// hidden columns.
     Table(SqliteName),
     /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, followed by a function's arguments: a JSON
     /// array of rows, each an array of stored forms, of which blobs are hexadecimal digits.
@@ -104,8 +105,8 @@ pub struct SystemFunction {
     pub arguments: Vec<DataType>,
     /// How many of the arguments must be given; the rest are NULL.
     pub required: usize,
-    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its last argument, a
-    /// constant, is 1.
+    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its
+    /// last argument, a constant, is 1.
     pub is_split: bool,
 }
 

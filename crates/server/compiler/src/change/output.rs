@@ -34,7 +34,8 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed
+    /// `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
     ///
     /// Errors: whatever is wrong with them.
     pub(crate) fn bind(

@@ -55,7 +55,8 @@ enum Change {
 struct Reached {
     table: (String, String),
     change: Change,
-    /// The columns of the changed table, and the condition with their values that the rows are found by. None for the table itself.
+    /// The columns of the changed table, and the condition with their values that the rows are found by. None for the
+    /// table itself.
     found: Option<(Vec<usize>, String)>,
 }
 

@@ -20,7 +20,8 @@ pub struct RowRules {
     pub references: References,
     /// What its rows must fulfil, each with its place in [`Table::checks`].
     pub checks: Vec<(Predicate, usize)>,
-    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the same key.
+    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the
+    /// same key.
     pub null_keys: Box<[(usize, String)]>,
     /// What rows must fulfil that are written through views WITH CHECK OPTION.
     pub of_views: Box<[Predicate]>,

@@ -110,8 +110,8 @@ impl TableDefinition {
         })
     }
 
-    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks whether what is
-    /// named is a key there. `find` answers the definition of another table.
+    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks
+    /// whether what is named is a key there. `find` answers the definition of another table.
     ///
     /// # Errors
     /// 1767 for a table that is not there, 1773 for one without a primary key, 1776 for columns that are no key.

@@ -1,7 +1,7 @@
 //! Whole numbers: tinyint to bigint, whose arithmetic needs no conversion between them.
 //!
-//! Every operand is read into 64 bits; the result is checked against the type that T-SQL gives it. So a sum of an int and a
-//! smallint is one node, and a loop's counter costs no allocation.
+//! Every operand is read into 64 bits; the result is checked against the type that T-SQL gives it. So a sum of an int
+//! and a smallint is one node, and a loop's counter costs no allocation.
 
 use selenite_types::{Comparison, DataType, Operator};
 

@@ -2,8 +2,8 @@
 
 /// The numbers by which DONE distinguishes kinds of statements.
 ///
-/// MS-TDS leaves them to the server. Drivers count rows by those of SELECT to UPDATE and take those of definitions for an
-/// update count of 0 (mssql-jdbc, `StreamDone`).
+/// MS-TDS leaves them to the server. Drivers count rows by those of SELECT to UPDATE and take those of definitions
+/// for an update count of 0 (mssql-jdbc, `StreamDone`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command;
 

@@ -11,8 +11,8 @@ use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, PlanError};
 impl QueryBinder<'_> {
     /// Binds what cuts a query.
     ///
-    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once, 40510 for a
-    /// count that is no constant or variable.
+    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once,
+    /// 40510 for a count that is no constant or variable.
     pub(crate) fn bind_limit(
         &mut self,
         top: Option<&ast::Top>,

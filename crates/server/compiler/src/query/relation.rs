@@ -331,7 +331,8 @@ fn is_one(argument: Option<&ast::Expr>) -> bool {
     argument.is_some_and(|argument| argument.kind == ast::ExprKind::Literal(ast::Literal::Integer("1".to_owned())))
 }
 
-/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of them are.
+/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of
+/// them are.
 fn database_of(written: Option<&ast::Name>) -> String {
     written.map_or_else(|| String::from("master"), |written| written.text.clone())
 }
@@ -340,5 +341,6 @@ fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views double with each level.
+/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views
+/// double with each level.
 const SOURCE_COUNT_MAX: usize = 512;

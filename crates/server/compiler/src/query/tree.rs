@@ -388,7 +388,8 @@ impl Query {
         }
     }
 
-    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they are.
+    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they
+    /// are.
     pub fn is_volatile(&self) -> bool {
         let select = self.plain();
         select.is_some_and(|select| select.items.iter().any(crate::expr::is_volatile))

@@ -106,8 +106,8 @@ fn keeps_left(join: &Join) -> bool {
     keeps
 }
 
-/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps SQLite from taking
-/// the query apart (sqlite.org/optoverview.html#flattening).
+/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps
+/// SQLite from taking the query apart (sqlite.org/optoverview.html#flattening).
 fn system(view: &SystemView) -> Result<String, PlanError> {
     let name = match &view.rows {
         SystemRows::Table(name) => return qualified(name),

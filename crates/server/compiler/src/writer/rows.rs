@@ -377,8 +377,8 @@ fn has_offset(columns: &[QueryColumn]) -> bool {
         .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
 }
 
-/// UNION and related ones of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant alone. Of rows with one
-/// instant and several offsets any is taken.
+/// UNION and related ones of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant
+/// alone. Of rows with one instant and several offsets any is taken.
 fn combined_by_instant(columns: &[QueryColumn], operator: SetOperator, (first, second): (&str, &str)) -> String {
     let names = column_names(columns.len());
     let key = |prefix: &str| -> Vec<String> {

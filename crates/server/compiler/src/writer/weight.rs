@@ -1,8 +1,9 @@
 //! How large SQLite makes what is written.
 //!
-//! SQLite puts the expressions of a derived table's columns where the columns are used (sqlite.org/optoverview.html#flattening), and copies
-//! a common table expression for each of its uses. Both double with each level of a statement that uses two columns, or one table
-//! twice, so that a few hundred bytes become gigabytes in sqlite3_prepare, which nothing interrupts.
+//! SQLite puts the expressions of a derived table's columns where the columns are used
+//! (sqlite.org/optoverview.html#flattening), and copies a common table expression for each of its uses. Both double
+//! with each level of a statement that uses two columns, or one table twice, so that a few hundred bytes become
+//! gigabytes in sqlite3_prepare, which nothing interrupts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -351,15 +352,15 @@ impl Found {
 /// SQLite's own limit of tables in a join.
 const JOINED_MAX: u64 = 64;
 
-/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000 (SQLITE_MAX_EXPR_DEPTH), and has a few
-/// more than are written.
+/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000
+/// (SQLITE_MAX_EXPR_DEPTH), and has a few more than are written.
 const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 
 /// 2,000 nodes: more than anyone writes as one column, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;
 
-/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has 10,000 at most, which SQLite
-/// prepares in half a second; joins within them poll.
+/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has
+/// 10,000 at most, which SQLite prepares in half a second; joins within them poll.
 pub(super) const SUBQUERY_NODE_COUNT: u64 = 100;
 
 /// 4,096 sources: SQLite prepares so many in a third of a second, in joins or in subqueries of conditions.

@@ -40,8 +40,8 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
     Ok(())
 }
 
-/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's keys hold NULL
-/// once, SQLite's any number of times.
+/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's
+/// keys hold NULL once, SQLite's any number of times.
 ///
 /// Errors: 2601, 2627.
 pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {

@@ -393,7 +393,8 @@ impl Machine {
             .finish(last(DoneKind::Procedure, error | more, Command::EXECUTE), host)
     }
 
-    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable of this type.
+    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable
+    /// of this type.
     fn client_outputs<H: Host + ?Sized>(
         &self,
         frame: &Frame,

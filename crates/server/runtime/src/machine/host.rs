@@ -88,7 +88,8 @@ pub trait Host {
 
     /// Runs what is not scalar, writes its rows, and sets the variables that it assigns.
     ///
-    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows it read or changed.
+    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows
+    /// it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
 
     /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which is passed to

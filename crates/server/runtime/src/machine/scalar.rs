@@ -170,5 +170,6 @@ const LARGE_SIZE: usize = 4 << 10;
 /// 64 KiB: some 10 us of work.
 const HEAVY_SIZE: usize = 64 << 10;
 
-/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few milliseconds.
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few
+/// milliseconds.
 pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

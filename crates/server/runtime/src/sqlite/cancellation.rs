@@ -98,7 +98,8 @@ impl Cancellation {
         done
     }
 
-    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its steps.
+    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its
+    /// steps.
     pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
         self.writing.is_held.store(true, Ordering::Relaxed);
         let done = body();

@@ -1,6 +1,7 @@
 //! A page that does not open, met by a statement: error 824, which ends the connection.
 //!
-//! SQLite has only a number for it (SQLITE_IOERR_DATA). Which page of which file it was is what the VFS refused this thread last.
+//! SQLite has only a number for it (SQLITE_IOERR_DATA). Which page of which file it was is what the VFS refused this
+//! thread last.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -70,7 +70,8 @@ pub fn trouble(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a client's to know.
+            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a
+            // client's to know.
             let failure = if let rusqlite::Error::SqlInputError { error, .. } = error {
                 Some(error)
             } else {

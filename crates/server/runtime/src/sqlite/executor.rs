@@ -106,8 +106,8 @@ impl Executor<'_> {
         !self.timeout.is_over() && !self.cancellation.is_requested()
     }
 
-    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that the query does
-    /// not read.
+    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that
+    /// the query does not read.
     ///
     /// # Errors
     /// Those of `row`, of the functions that SQLite calls, and of SQLite itself.
@@ -156,7 +156,8 @@ impl Executor<'_> {
         Ok(taken)
     }
 
-    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last moves it.
+    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last
+    /// moves it.
     pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
@@ -219,7 +220,8 @@ impl SqliteRow<'_> {
         self.0.get_ref(at).ok().map(stored_ref)
     }
 
-    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and column that errors name.
+    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and
+    /// column that errors name.
     ///
     /// # Errors
     /// 50823 for a value that does not have its column's type; 701.

@@ -21,7 +21,8 @@ pub trait SessionSnapshot: Send {
 /// A snapshot that all calls of a statement share.
 pub type SharedSnapshot = Arc<Mutex<dyn SessionSnapshot>>;
 
-/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's thread.
+/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's
+/// thread.
 #[derive(Clone, Default)]
 pub struct FunctionContext(Arc<Mutex<Present>>);
 

@@ -139,8 +139,8 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 }
 
-/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between two looks, which takes
-/// long where the values are large.
+/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between
+/// two looks, which takes long where the values are large.
 fn check(functions: &FunctionContext, context: &Context<'_>) -> Result<()> {
     reserve(0).map_err(|error| functions.refuse(error))?;
     if size_of(&argument(context)) > LARGE_SIZE {

@@ -22,8 +22,8 @@ use super::error::trouble;
 #[derive(Default)]
 pub struct Identities(Mutex<HashMap<i32, Counter>>);
 
-/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables had before,
-/// oldest first. Only the session that writes to the database has entries.
+/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables
+/// had before, oldest first. Only the session that writes to the database has entries.
 #[derive(Default)]
 pub struct IdentityJournal {
     before: RefCell<Vec<(i32, Option<Counter>)>>,
@@ -159,7 +159,8 @@ impl Identities {
         Ok(())
     }
 
-    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is reserved again.
+    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is
+    /// reserved again.
     pub fn undo(&self, journal: &IdentityJournal, mark: usize) {
         let mut counters = self.lock();
         let mut before = journal.before.borrow_mut();

@@ -1,7 +1,7 @@
 //! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
 //!
-//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits itself. So no wait is
-//! without end.
+//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits
+//! itself. So no wait is without end.
 
 use std::time::{Duration, Instant};
 

@@ -18,8 +18,8 @@ pub fn reserve(bytes: usize) -> Result<(), PlanError> {
     }
 }
 
-/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite expects that a text of
-/// a column can always be had, and panics.
+/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite
+/// expects that a text of a column can always be had, and panics.
 ///
 /// # Errors
 /// Those of `body`; SQLITE_NOMEM.

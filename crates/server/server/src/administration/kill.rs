@@ -6,8 +6,8 @@ use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 use crate::administration::Administration;
 
 impl Administration<'_, '_> {
-    /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its transaction is rolled
-    /// back, and its connection closed.
+    /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its
+    /// transaction is rolled back, and its connection closed.
     pub(crate) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {
         let Some(number) = number(&kill.session.kind) else {
             return Err(PlanError::unsupported("KILL of a unit of work").with_ends(Ends::Statement));

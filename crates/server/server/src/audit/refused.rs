@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::statement::STOPPED;
 
-/// Counts a session's refused calls: of each minute so many are written one by one, and of the others only their number.
+/// Counts a session's refused calls: of each minute so many are written one by one, and of the others only their
+/// number.
 #[derive(Default, Debug)]
 pub struct RefusedCalls {
     /// When the minute began, with its first refused call.

@@ -1,4 +1,5 @@
-//! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as sys.indexes has them.
+//! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as
+//! sys.indexes has them.
 //!
 //! - `constraint-number-is-derived`: a constraint has no row of its own in the catalog. Its number
 //!   is derived from its table's number and its name, so that it stays the same as long as they do.

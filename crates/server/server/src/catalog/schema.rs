@@ -322,7 +322,8 @@ fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<St
     rows.collect()
 }
 
-/// The columns of a table as SQLite has them. What is declared as no type of T-SQL's is what SQLite's affinity makes of it.
+/// The columns of a table as SQLite has them. What is declared as no type of T-SQL's is what SQLite's affinity makes
+/// of it.
 fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlite::Result<Vec<ColumnDefinition>> {
     let mut statement =
         connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1, ?2) ORDER BY cid")?;

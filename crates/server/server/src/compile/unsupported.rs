@@ -13,7 +13,8 @@ use selenite_tsql::ast::{
 
 use super::set_option_check;
 
-/// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
+/// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their
+/// own.
 pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
     let mut found = Vec::new();
     for name in &tree.functions {

@@ -68,11 +68,12 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
 
-/// `only-own-file-is-removed`: a missing file belongs to no other database. A link belongs to none: neither the link nor
-/// its target is removed.
+/// `only-own-file-is-removed`: a missing file belongs to no other database. A link belongs to none: neither the link
+/// nor its target is removed.
 ///
 /// # Errors
-/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.
+/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is
+/// not to be touched.
 pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
     let Ok(there) = path.symlink_metadata() else {
         return Ok(true);

@@ -328,7 +328,8 @@ impl Work {
         }
     }
 
-    /// From here on no page of the database may be in clear, if none is; and what was begun with its encryption key has ended.
+    /// From here on no page of the database may be in clear, if none is; and what was begun with its encryption key
+    /// has ended.
     fn note_encrypted(&self) -> Result<(), String> {
         let state = FileState::load(&self.path, &self.access).map_err(|failed| failed.to_string())?;
         let (master, id) = (self.instance.master(), self.record.id);

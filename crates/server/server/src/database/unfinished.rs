@@ -42,7 +42,8 @@ impl Settlement<'_> {
                 return;
             }
         };
-        // A server from before that has noted no commitments, and made its key slots without marks: its databases are believed once.
+        // A server from before that has noted no commitments, and made its key slots without marks: its databases are
+        // believed once.
         let is_first = !self.master.has_commitments().unwrap_or(true);
         let origin = if is_first { Some(OriginPolicy::Any) } else { None };
         for file in &files {

@@ -200,8 +200,8 @@ impl SessionExecutor<'_> {
         Ok(bound)
     }
 
-    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and outside a
-    /// transaction temporary tables.
+    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and
+    /// outside a transaction temporary tables.
     pub(crate) fn is_own(&self, bound: &Statement) -> bool {
         let written = bound.written();
         let is_own =

@@ -23,7 +23,8 @@ pub struct Applicant<'a> {
     pub deadline: Instant,
 }
 
-/// What is to be written when the client has its answer and its connection is closed: what that costs says nothing to it then.
+/// What is to be written when the client has its answer and its connection is closed: what that costs says nothing to
+/// it then.
 #[must_use = "failures are not kept otherwise"]
 #[derive(Default)]
 pub struct Afterwards(Option<Outcome>);

@@ -52,8 +52,8 @@ impl Master {
         self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
 
-    /// Gives a new database the lowest id that is free, from 5 up. No one sees it before [`Master::finish_file`]; its file is the
-    /// caller's to make.
+    /// Gives a new database the lowest id that is free, from 5 up. No one sees it before [`Master::finish_file`]; its
+    /// file is the caller's to make.
     ///
     /// # Errors
     /// [`MasterError::Taken`]; SQLite's error.

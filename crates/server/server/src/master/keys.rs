@@ -1,7 +1,7 @@
 //! The master key, and which certificate each database's encryption key belongs to.
 //!
-//! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot of the
-//! certificate's opens.
+//! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot
+//! of the certificate's opens.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use zeroize::Zeroizing;
@@ -63,7 +63,8 @@ pub struct EncryptionKeyRecord {
     pub tde: Tde,
 }
 
-/// Transparent data encryption of a database, as T-SQL switches it. Its file may be encrypted all the same: under the server's identity.
+/// Transparent data encryption of a database, as T-SQL switches it. Its file may be encrypted all the same: under the
+/// server's identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tde {
     /// SET ENCRYPTION OFF, or never ON.
@@ -152,8 +153,8 @@ impl Master {
         })
     }
 
-    /// Puts another master key in the place of the one that is there, with what `seal` makes of each certificate's private
-    /// part: all of them or none.
+    /// Puts another master key in the place of the one that is there, with what `seal` makes of each certificate's
+    /// private part: all of them or none.
     ///
     /// # Errors
     /// The error of `seal`; SQLite's error.

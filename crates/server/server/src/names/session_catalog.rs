@@ -29,7 +29,8 @@ pub struct SessionCatalog {
     pub directory: Arc<Directory>,
     /// The table variables of the frame that runs.
     pub variables: Arc<Variables>,
-    /// Whether the database is another than the one in use, for one statement: then each name has to say that it means it.
+    /// Whether the database is another than the one in use, for one statement: then each name has to say that it
+    /// means it.
     pub is_away: bool,
     /// The database that a name was of, if it was another one.
     pub elsewhere: Arc<Mutex<Option<i32>>>,

@@ -137,7 +137,8 @@ impl Activity {
         kind_at(self.last_wait.load(Ordering::Relaxed))
     }
 
-    /// How often its thread has read and written files of databases: as of the last statement on tables, or the last request.
+    /// How often its thread has read and written files of databases: as of the last statement on tables, or the last
+    /// request.
     #[must_use]
     pub fn file_accesses(&self) -> (u64, u64) {
         (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))

@@ -18,7 +18,8 @@ pub(super) fn parse(text: &str) -> Option<Target> {
     Some(own(&name).unwrap_or(Target::Other(name)))
 }
 
-/// The session's own procedure of that name; none if it is another. sp_executesql is in every database, as in SQL Server.
+/// The session's own procedure of that name; none if it is another. sp_executesql is in every database, as in SQL
+/// Server.
 pub(super) fn own(name: &ObjectName) -> Option<Target> {
     let is_of = |part: &Option<Name>, known: &[&str]| match part {
         None => true,

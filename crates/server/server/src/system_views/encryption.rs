@@ -1,7 +1,8 @@
 //! What encrypts databases: keys and certificates.
 //!
-//! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in tempdb is in memory or
-//! in files without a name, which are encrypted always, too; as SQL Server does, it is shown so while any database is encrypted.
+//! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in
+//! tempdb is in memory or in files without a name, which are encrypted always, too; as SQL Server does, it is shown
+//! so while any database is encrypted.
 
 use selenite::Suite;
 use selenite_compiler::PlanError;
@@ -95,7 +96,8 @@ fn encryption_keys(sight: &Sight<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
     for record in users_databases(sight) {
-        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows nothing of.
+        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows
+        // nothing of.
         let Some(key) = keys.iter().find(|key| key.database_id == record.id) else {
             continue;
         };

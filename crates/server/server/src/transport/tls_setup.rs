@@ -51,7 +51,8 @@ fn config(
         .with_no_client_auth()
         .with_single_cert(chain.to_vec(), key.clone_key())
         .map_err(TlsSetupError)?;
-    // A resumed handshake has its turns in another order, which was never tried inside PRELOGIN; and nothing is kept then.
+    // A resumed handshake has its turns in another order, which was never tried inside PRELOGIN; and nothing is kept
+    // then.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     Ok(config)
 }

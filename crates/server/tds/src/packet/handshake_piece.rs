@@ -57,7 +57,8 @@ impl HandshakePiece {
     }
 }
 
-/// What a server says in one turn of a handshake, as one message of PRELOGIN's kind: clients read one message for one turn.
+/// What a server says in one turn of a handshake, as one message of PRELOGIN's kind: clients read one message for one
+/// turn.
 #[must_use]
 pub fn wrap_handshake(flight: &[u8]) -> Vec<u8> {
     let room = usize::from(PacketSize::DEFAULT.bytes()) - HEADER_SIZE;

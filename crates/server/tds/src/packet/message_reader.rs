@@ -66,7 +66,8 @@ impl MessageReader {
 
     /// Takes bytes from the front of `bytes` until a message is whole or none are left. Call it again with the rest.
     ///
-    /// Errors: `Malformed`, `Unsupported` (a login as before TDS 7), `TooLarge`. After any the stream has no meaning left: close it.
+    /// Errors: `Malformed`, `Unsupported` (a login as before TDS 7), `TooLarge`. After any the stream has no meaning
+    /// left: close it.
     pub fn push(&mut self, bytes: &mut &[u8]) -> Result<Option<Incoming>, TdsError> {
         loop {
             if self.packet.is_none() {

@@ -114,7 +114,8 @@ impl Parameter {
             let name = name.to_owned();
             TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
         };
-        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and `params`.
+        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and
+        // `params`.
         let is_name = |name: &String| name.is_empty() || ((is_by_number || name.starts_with('@')) && size <= 128);
         let Some(name) = name.filter(is_name) else {
             return Err(fail("", ParameterFault::Name));

@@ -396,7 +396,8 @@ pub struct Parameter {
     pub type_name: TypeName,
     /// `NULL` is true, `NOT NULL` is false, neither is `None`.
     pub nullable: Option<bool>,
-    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and means the string of its letters.
+    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and means the string of its
+    /// letters.
     pub default: Option<Expr>,
     /// `OUTPUT`.
     pub output: bool,

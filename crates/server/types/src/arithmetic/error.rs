@@ -6,8 +6,8 @@ use crate::DataType;
 
 /// An error of SQL Server's in an operator's types or values, with its own number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
-/// shows and a user searches for. Types are named without their length, but with `(max)`.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
+/// client shows and a user searches for. Types are named without their length, but with `(max)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OperationError {

@@ -1,8 +1,8 @@
 //! Which types an operator takes, what they are converted to first, and what it makes of them.
 //!
-//! The rules are SQL Server's published ones for precision, scale and length. Which message a refused pair gives was looked
-//! up pair by pair: 8117 where the operator never takes the type, 402 where it takes each but not both, 206 where neither
-//! type becomes the other.
+//! The rules are SQL Server's published ones for precision, scale and length. Which message a refused pair gives was
+//! looked up pair by pair: 8117 where the operator never takes the type, 402 where it takes each but not both, 206
+//! where neither type becomes the other.
 
 use super::{OperationError, Operator, UnaryOperator};
 use crate::data_type::{PRECISION_MAX, concatenated};

@@ -6,7 +6,8 @@ use crate::format::push_hex;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LoneSurrogate;
 
-/// Bytes as hexadecimal digits, with `0x` before them or not; no more than `length_max` characters, and never half a byte.
+/// Bytes as hexadecimal digits, with `0x` before them or not; no more than `length_max` characters, and never half a
+/// byte.
 pub(crate) fn hex_of(bytes: &[u8], with_prefix: bool, length_max: usize) -> String {
     let prefix = if with_prefix { "0x" } else { "" };
     let count = length_max.saturating_sub(prefix.len()) / 2;

@@ -9,7 +9,8 @@ pub(crate) enum DigitsFault {
     Overflow,
 }
 
-/// Text as a whole number, which ends at what i128 holds. Blanks around it do not count; nothing, or a sign alone, is 0.
+/// Text as a whole number, which ends at what i128 holds. Blanks around it do not count; nothing, or a sign alone, is
+/// 0.
 pub(crate) fn read_integer(text: &str) -> Option<i128> {
     let (is_negative, digits) = split_sign(text.trim_matches(' '));
     let mut number = 0_i128;

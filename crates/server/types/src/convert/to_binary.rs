@@ -90,7 +90,8 @@ fn of_text(text: &str, request: &Request<'_>) -> Result<Vec<u8>, ConversionError
     }
 }
 
-/// Precision, scale, a zero, the sign (1 is positive), and the digits little-endian in as few words of four as hold them.
+/// Precision, scale, a zero, the sign (1 is positive), and the digits little-endian in as few words of four as hold
+/// them.
 fn of_decimal(number: Decimal, from: &DataType) -> Vec<u8> {
     let (precision, _) = from.decimal_digits().unwrap_or((38, 0));
     let digits = number.unscaled.unsigned_abs().to_le_bytes();

@@ -176,7 +176,8 @@ fn from_float(number: f64, request: &Request<'_>) -> Result<Value, ConversionErr
     from_days(days, whole(ticks).and_then(|ticks| u32::try_from(ticks).ok()), request)
 }
 
-/// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest first.
+/// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest
+/// first.
 fn from_bytes(bytes: &[u8], to: MomentType) -> Option<Value> {
     match to {
         MomentType::DateTime => {

@@ -45,8 +45,8 @@ impl DataType {
     /// Finds the type that `name` and `arguments` declare at `site`.
     ///
     /// `name` is without its schema and brackets, its words parted by one blank (`double precision`), in any case.
-    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits of a
-    /// second.
+    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits
+    /// of a second.
     ///
     /// Errors: whatever is wrong with name or numbers, as SQL Server reports it.
     pub fn from_name(name: &str, arguments: &[Argument], site: &Site<'_>) -> Result<Self, DeclarationError> {

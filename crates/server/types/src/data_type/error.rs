@@ -4,8 +4,8 @@ use std::fmt;
 
 /// An error of SQL Server's in a type as it is written, with its own number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
-/// shows and a user searches for.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
+/// client shows and a user searches for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DeclarationError {

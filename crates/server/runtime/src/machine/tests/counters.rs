@@ -18,8 +18,8 @@ fn an_assignment_and_a_select_of_values_set_the_row_count_to_1() {
     }
 }
 
-/// `@@ROWCOUNT`: USE, SET of an option, BEGIN TRANSACTION and COMMIT set it to 0; that IF and PRINT do too is well known
-/// (codecorner.galanter.net, 2012).
+/// `@@ROWCOUNT`: USE, SET of an option, BEGIN TRANSACTION and COMMIT set it to 0; that IF and PRINT do too is well
+/// known (codecorner.galanter.net, 2012).
 #[test]
 fn other_statements_set_the_row_count_to_0() {
     for statement in [

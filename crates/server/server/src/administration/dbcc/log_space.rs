@@ -97,7 +97,8 @@ fn log_size(path: &Path) -> u64 {
     std::fs::metadata(name).map_or(0, |log| log.len())
 }
 
-/// Bytes of frames that no checkpoint has copied yet. It copies none itself (sqlite.org/pragma.html#pragma_wal_checkpoint).
+/// Bytes of frames that no checkpoint has copied yet. It copies none itself
+/// (sqlite.org/pragma.html#pragma_wal_checkpoint).
 fn used_bytes(database: &OpenDatabase) -> rusqlite::Result<u64> {
     let connection = &database.connection;
     let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;

@@ -45,8 +45,8 @@ impl MasterKey {
         Self::new(&stored.secret).ok_or_else(|| PlanError::internal("a master key of another size"))
     }
 
-    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for some thousand
-    /// certificates in a key's life.
+    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for
+    /// some thousand certificates in a key's life.
     ///
     /// # Errors
     /// The machine's.

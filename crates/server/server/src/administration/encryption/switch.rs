@@ -207,8 +207,8 @@ impl Administration<'_, '_> {
         Ok(self.note_scan(subject)?)
     }
 
-    /// Begins a scan that turns the state of a database's encryption key from one into another. Both are noted: a scan that does not begin
-    /// leaves the first.
+    /// Begins a scan that turns the state of a database's encryption key from one into another. Both are noted: a
+    /// scan that does not begin leaves the first.
     ///
     /// # Errors
     /// As [`Self::begin_scan`].

@@ -1,7 +1,7 @@
 //! X.509 certificates around age recipients.
 //!
-//! A certificate is signed by a key of its own (ECDSA on P-256), which is forgotten as soon as it has signed: what the certificate is for
-//! is the age recipient that it names as a URI, `age:age1...`.
+//! A certificate is signed by a key of its own (ECDSA on P-256), which is forgotten as soon as it has signed: what
+//! the certificate is for is the age recipient that it names as a URI, `age:age1...`.
 
 use std::time::Duration;
 
@@ -23,7 +23,8 @@ pub struct Issued {
     pub private_part: PrivatePart,
 }
 
-/// Makes a certificate for a new age identity. Moments are seconds since 1970-01-01 UTC; what is before that is taken for it.
+/// Makes a certificate for a new age identity. Moments are seconds since 1970-01-01 UTC; what is before that is taken
+/// for it.
 ///
 /// # Errors
 /// What is wrong, in words.

@@ -55,7 +55,8 @@ pub(crate) fn stretch(
     })
 }
 
-/// Whether a password is the login's. A wrong one counts as a failed login from that address; while the login is locked none is right.
+/// Whether a password is the login's. A wrong one counts as a failed login from that address; while the login is
+/// locked none is right.
 ///
 /// # Errors
 /// As [`stretch`].

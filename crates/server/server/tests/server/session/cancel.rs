@@ -22,7 +22,8 @@ fn ten_rows(client: &mut Client) {
     assert_eq!(filled.errors(), []);
 }
 
-/// What answers a cancelled request: its own answer, which ends well-formed, and a message with nothing but the ATTENTION's DONE.
+/// What answers a cancelled request: its own answer, which ends well-formed, and a message with nothing but the
+/// ATTENTION's DONE.
 fn two_messages(client: &mut Client) -> Answer {
     let first = client.answer().unwrap();
     let statuses = first.statuses();

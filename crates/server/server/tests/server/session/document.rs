@@ -203,7 +203,8 @@ pub const WORKS: &str = "works";
 /// No such option, function, object, procedure, type.
 const UNKNOWN: [i32; 5] = [195, 208, 243, 2715, 2812];
 
-/// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being done now.
+/// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being
+/// done now.
 const NOT_NOW: [&str; 2] = ["error 5058", "error 33109"];
 
 /// What forms are about.

@@ -1,4 +1,5 @@
-//! A server that is killed while it makes, removes and restores databases: each is there whole afterwards, or its name is free.
+//! A server that is killed while it makes, removes and restores databases: each is there whole afterwards, or its
+//! name is free.
 //!
 //! The server is a process of its own: this test's program, run once more for one test of it.
 

@@ -126,7 +126,8 @@ fn texts_and_their_programs_are_counted() {
         &mut client,
         &format!("EXEC (N'SELECT {}')", vec!["1"; 300_000].join(",")),
     );
-    // A message is read into memory before anything of it is known; a client that sends more than there is loses the connection.
+    // A message is read into memory before anything of it is known; a client that sends more than there is loses the
+    // connection.
     let mut other = bench.client();
     let told = other
         .try_ask(&format!("-- {}", "x".repeat(20_000_000)))

@@ -22,7 +22,8 @@ fn text(client: &mut Client, sql: &str) -> String {
     }
 }
 
-/// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login `bob` without.
+/// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login
+/// `bob` without.
 fn administrator(bench: &Bench) -> Client {
     let mut client = bench.client();
     for login in ["ann", "bob"] {
