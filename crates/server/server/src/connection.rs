@@ -36,7 +36,7 @@ impl Connection {
         let _ = self.socket.shutdown(Shutdown::Write);
         afterwards.write(instance);
         let said = match outcome {
-            // A probe of the port is not worth a line.
+            // A probe of the port is not logged.
             Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
             Ok(Ended::Broken) => "the connection broke".to_owned(),
             Ok(Ended::Refused) => "ended by an error".to_owned(),
@@ -220,7 +220,7 @@ impl Connection {
         })
     }
 
-    /// A small packet is sent at once. A peer that vanished is noticed, as SQL Server notices it: after half a minute
+    /// A small packet is sent at once. A peer that vanished is noticed as SQL Server notices it: after half a minute
     /// of silence.
     fn set_options(&self) -> Result<(), LineError> {
         let set = || {

@@ -19,7 +19,7 @@ impl DataFolder {
     /// Makes the folder if it is missing, and takes it.
     ///
     /// # Errors
-    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where others may look into it;
+    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where other users may read it;
     /// [`ServerError::Io`].
     pub fn take(path: &Path) -> Result<Self, ServerError> {
         let failed = |verb| {

@@ -47,7 +47,7 @@ pub fn deadlock(session: u16) -> PlanError {
         .with_state(51)
 }
 
-/// 3998: SQLite has rolled a transaction back all by itself, which the client does not know of yet.
+/// 3998: SQLite itself has rolled a transaction back, which the client does not know yet.
 pub fn transaction_lost() -> PlanError {
     let text = "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     PlanError::new(3998, Ends::Transaction, text)

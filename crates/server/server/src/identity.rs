@@ -110,7 +110,7 @@ mod tests {
         let inside = settle(&mut access, Some(&data.join("key.txt")), &data);
         assert!(matches!(inside, Err(ServerError::Usage { .. })));
         assert_eq!(access.identity, None);
-        // A new key would not open what is there.
+        // A new key would not open the present files.
         std::fs::write(data.join("master.db"), "").unwrap();
         let lost = settle(&mut access, Some(&place.path().join("lost")), &data);
         assert!(matches!(lost, Err(ServerError::Usage { .. })));

@@ -98,7 +98,7 @@ impl Instance {
         &self.master
     }
 
-    /// Who is there.
+    /// The registry of sessions.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry

@@ -13,7 +13,7 @@ impl Log {
         Self(Arc::new(take))
     }
 
-    /// Says nothing to anyone.
+    /// Discards every line.
     #[must_use]
     pub fn silent() -> Self {
         Self::new(|_| {})

@@ -190,7 +190,7 @@ impl Inference<'_> {
         let mut variables = Variables::new();
         let trial = trial.map(|(name, data_type)| (name.to_owned(), data_type));
         for (name, data_type) in trial.iter().chain(&self.known).chain(&self.declared) {
-            // One of the same name that is there already is meant.
+            // If there is one of the same name already, that one is meant.
             let _ = variables.declare(name, *data_type);
         }
         variables

@@ -1,4 +1,4 @@
-//! What comes before the login, where anyone can be.
+//! Connections before their login, which anyone can open.
 //!
 //! - `longest-without-login-makes-room`: the number of places is bounded. A connection that comes
 //!   when all are taken gets the place of the one that has been here longest without sending a
@@ -285,7 +285,7 @@ mod tests {
         assert!(third.was_taken);
         assert!(!second.place.keep());
         assert_eq!((&pairs[1].1).read(&mut [0]).unwrap(), 0);
-        // Who has gone already takes no place with it.
+        // Dropping a place that was taken over frees no other place.
         drop(second);
         assert!(third.place.keep());
         assert!(pending_logins.enter(&pairs[1].0, LOOPBACK).is_none());

@@ -338,7 +338,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// Whether to go on: called at least every 50 milliseconds.
+    /// Whether to continue: called at least every 50 milliseconds.
     ///
     /// # Errors
     /// Why not.

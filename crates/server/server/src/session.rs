@@ -92,7 +92,7 @@ impl Stock {
         Ok(program)
     }
 
-    /// DBCC FREEPROCCACHE: what runs goes on, and every text is recompiled.
+    /// DBCC FREEPROCCACHE: what runs continues, and every text is recompiled.
     pub(crate) fn forget_programs(&self) {
         self.programs.clear();
     }

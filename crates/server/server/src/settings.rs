@@ -46,7 +46,7 @@ pub struct Settings {
     pub max_sessions: Option<usize>,
     /// How many of these one login may have.
     pub max_sessions_per_login: Option<usize>,
-    /// How many sessions are kept for administrators besides.
+    /// How many sessions are reserved for administrators in addition.
     pub admin_sessions: Option<usize>,
     /// How many connections there may be that have not logged in.
     pub max_logins: Option<usize>,

@@ -6,7 +6,7 @@ use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 use crate::administration::Administration;
 
 impl Administration<'_, '_> {
-    /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its
+    /// Ends a session: one that waits for its client at once, one that runs a statement at its next poll. Its
     /// transaction is rolled back, and its connection closed.
     pub(crate) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {
         let Some(number) = number(&kill.session.kind) else {

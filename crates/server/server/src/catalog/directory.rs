@@ -1,4 +1,4 @@
-//! What there is in the server besides objects: databases and logins, as master.db has them.
+//! The server's own records that are not objects: databases and logins, as master.db has them.
 
 use crate::Instance;
 use crate::master::{DatabaseRecord, LoginRecord, MasterError};

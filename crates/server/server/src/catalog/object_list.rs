@@ -40,7 +40,7 @@ pub struct ListedIndex {
     pub is_unique: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
-    /// Columns that it has besides.
+    /// Its included columns.
     pub include: Vec<String>,
     /// Of which rows it is, if not of all.
     pub filter: Option<String>,

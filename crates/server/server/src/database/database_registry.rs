@@ -169,7 +169,7 @@ impl DatabaseRegistry {
         }
     }
 
-    /// The server has started: what was under way in the background goes on. Called once, before the first session.
+    /// The server has started: unfinished background work continues. Called once, before the first session.
     pub(crate) fn begin(&self, instance: &Arc<Instance>) {
         let settlement = Settlement {
             master: instance.master(),

@@ -36,7 +36,7 @@ impl From<MasterError> for NotDropped {
 /// Removes a database. Answers a file that is not the database's own, and stays.
 ///
 /// # Errors
-/// [`NotDropped`]. The database is there still if its file is.
+/// [`NotDropped`]. The database still exists if its file does.
 pub fn drop_database(master: &Master, folder: &Path, file: &DatabaseFile) -> Result<Option<PathBuf>, NotDropped> {
     let path = path_of(folder, file)?;
     if !is_own(&path, file).map_err(|_| NotDropped::InUse)? {

@@ -75,7 +75,7 @@ impl DelayedDurability {
         }
     }
 
-    /// The setting of a word; none of another.
+    /// The setting of a word; `None` for another word.
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::Disabled, Self::Allowed, Self::Forced]
             .into_iter()

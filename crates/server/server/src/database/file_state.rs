@@ -115,8 +115,8 @@ impl FileState {
         }
     }
 
-    /// What T-SQL says of it: a database without an encryption key, or with one that is switched off, is in clear,
-    /// whatever its pages are encrypted by besides.
+    /// What T-SQL reports of it: a database without an encryption key, or with one that is switched off, is in clear,
+    /// whatever else its pages are encrypted with.
     #[must_use]
     pub fn shown(self, key: Option<&EncryptionKeyRecord>) -> Self {
         let tde = key.map_or(Tde::Off, |key| key.tde);

@@ -143,7 +143,7 @@ impl LogSync {
 /// and on `-shm`.
 pub struct LogFile {
     path: PathBuf,
-    /// The file that the folder was synced for, so that its name is there after a crash, too.
+    /// The file that the folder was synced for, so that its name exists after a crash, too.
     named: Mutex<Option<u64>>,
 }
 

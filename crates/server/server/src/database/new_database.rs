@@ -138,7 +138,7 @@ impl<'a> NewDatabase<'a> {
         Ok(draft.publish(&self.path)?)
     }
 
-    /// Says that it is there.
+    /// Notes that it exists.
     ///
     /// # Errors
     /// The error of master.db.
@@ -156,7 +156,7 @@ impl<'a> NewDatabase<'a> {
     }
 
     fn give_up(&self) {
-        // What can't be taken back is taken back by the next start.
+        // What can't be undone here is undone by the next start.
         let _ = self.master.remove_database(&self.record.name);
     }
 }
@@ -186,7 +186,7 @@ pub fn remove_draft(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 ///
 /// # Errors
 /// The error of the system.

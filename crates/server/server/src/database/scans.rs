@@ -1,4 +1,4 @@
-//! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions go on.
+//! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions continue.
 //!
 //! - `one-scan-per-database`: a database has one scan at a time. Its progress is in the file: a
 //!   scan that ends with the server continues with the next one.
@@ -60,7 +60,7 @@ enum Stage {
 }
 
 impl Scans {
-    /// The server has started: scans that were not finished go on.
+    /// The server has started: scans that were not finished continue.
     pub fn open(&self, instance: &Arc<Instance>) {
         if self.instance.set(instance.clone()).is_err() {
             return;
@@ -312,7 +312,7 @@ impl Work {
             match reencrypt(&Disk, &self.path, &self.access, &how, &watch) {
                 Ok(_) => return Ok(true),
                 Err(EngineError::Interrupted | EngineError::Unfinished { .. }) => return Ok(false),
-                // Someone has come to its end meanwhile.
+                // Another process has finished it meanwhile.
                 Err(EngineError::Key(KeyError::NotUnderWay)) => return Ok(true),
                 Err(EngineError::Busy { .. } | EngineError::UnderWay { .. }) => {
                     if self.course.is_interrupted() {

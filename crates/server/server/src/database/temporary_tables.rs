@@ -36,7 +36,7 @@ pub fn move_all(from: &OpenDatabase, to: &OpenDatabase, is_writing: bool) -> Res
     to.reload_temporary()
 }
 
-/// Drops one, if it is there.
+/// Drops one, if it exists.
 ///
 /// # Errors
 /// SQLite's error.

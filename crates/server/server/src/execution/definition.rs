@@ -32,7 +32,7 @@ mod table;
 pub struct Work<'a> {
     /// The connection, in a transaction that writes.
     pub database: &'a OpenDatabase,
-    /// What is there now.
+    /// The present catalog.
     pub catalog: &'a SessionCatalog,
     /// The text that positions of the statement are in.
     pub source: &'a str,

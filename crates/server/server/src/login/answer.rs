@@ -23,7 +23,7 @@ pub struct Acceptance<'a> {
     pub database: &'a str,
     /// The size of packets from here on.
     pub packet_size: PacketSize,
-    /// What the client would have liked besides.
+    /// The features that the client has requested in addition.
     pub features: &'a [Feature],
 }
 

@@ -81,7 +81,7 @@ pub fn confirm(
     )
 }
 
-/// Decides. equal-cost: a password is hashed whether the login is there, locked, or neither.
+/// Decides. `equal-cost`: a password is hashed whether the login exists, is locked, or neither.
 pub fn authenticate(instance: &Instance, applicant: &Applicant<'_>) -> (Result<LoginRecord, Refusal>, Afterwards) {
     let mut afterwards = Afterwards::default();
     let outcome = decide(instance, applicant, &mut afterwards);

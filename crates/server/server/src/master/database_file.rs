@@ -1,5 +1,5 @@
-//! What master.db knows of a database's file: which it is, whether it has to be encrypted, and what was begun with it
-//! and not ended.
+//! What master.db holds about a database's file: which it is, whether it has to be encrypted, and what was begun with
+//! it and not finished.
 //!
 //! - `required-only-when-complete`: `must_be_encrypted` is cleared before the first page is
 //!   decrypted, and set when all are encrypted. A kill in between leaves a database that can be

@@ -30,7 +30,7 @@ pub struct MasterKeyRecord {
 /// What came of a removal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Removal {
-    /// It is gone.
+    /// It is removed.
     Done,
     /// It does not exist.
     Missing,
@@ -43,7 +43,7 @@ pub(crate) enum Removal {
 pub struct EncryptionKeyRecord {
     /// The database.
     pub database_id: i32,
-    /// The certificate that opens the database besides the server's own identity.
+    /// The certificate that opens the database in addition to the server's own identity.
     pub certificate_id: i64,
     /// The algorithm that was requested last: a suite's name.
     pub algorithm: String,
@@ -153,8 +153,8 @@ impl Master {
         })
     }
 
-    /// Puts another master key in the place of the one that is there, with what `seal` makes of each certificate's
-    /// private part: all of them or none.
+    /// Replaces the present master key, with what `seal` makes of each certificate's private part: all of them or
+    /// none.
     ///
     /// # Errors
     /// The error of `seal`; SQLite's error.
@@ -224,12 +224,12 @@ impl Master {
     /// Keeps a database encryption key, in the place of the one that the database had.
     ///
     /// # Errors
-    /// SQLite's error; if the certificate or the database is gone, too.
+    /// SQLite's error; also if the certificate or the database is gone.
     pub(crate) fn store_encryption_key(&self, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
         self.change(|connection| store(connection, new))
     }
 
-    /// Changes a database encryption key that is there.
+    /// Changes an existing database encryption key.
     ///
     /// # Errors
     /// SQLite's error.

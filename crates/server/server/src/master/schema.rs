@@ -64,7 +64,7 @@ pub fn set_commitments(connection: &Connection) -> Result<(), MasterError> {
     Ok(())
 }
 
-/// Whether the tables are there and filled. A start that was cut off leaves them otherwise.
+/// Whether the tables exist and are filled. A start that was cut off leaves them otherwise.
 ///
 /// `NotMaster` for a database that has others and no version: one of the server's own databases, say, that was renamed.
 pub fn check(connection: &Connection) -> Result<bool, MasterError> {

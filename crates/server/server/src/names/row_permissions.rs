@@ -278,8 +278,8 @@ fn is_queried(top: Option<&ast::Top>) -> bool {
     top.is_some_and(|top| !is_constant(&top.count))
 }
 
-/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a
-/// database is made of its owners'. Views that show everyone the asker's own session are made of that alone.
+/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is visible to administrators, and what a
+/// database is made of to its owners. Views that show every user their own session contain that alone.
 fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {

@@ -85,7 +85,7 @@ pub struct DatabaseLock {
     pub since: SystemTime,
 }
 
-/// A wait that goes on.
+/// A wait that has not ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PresentWait {
     /// What for.

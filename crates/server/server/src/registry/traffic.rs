@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Counters of one connection: its thread writes them, anyone reads them.
+/// Counters of one connection: its thread writes them, any thread reads them.
 #[derive(Default)]
 pub struct Traffic {
     reads: AtomicU64,

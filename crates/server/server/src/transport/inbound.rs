@@ -19,12 +19,12 @@ impl Inbound {
         }
     }
 
-    /// What is there.
+    /// The present bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Whether nothing is there.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }

@@ -142,7 +142,7 @@ impl Line {
         Ok(true)
     }
 
-    /// Opens one record, if it has come whole. What was opened before has been taken by then.
+    /// Opens one record, if it is complete. The contents of the previous one have been consumed by then.
     pub(super) fn open_record(&mut self) -> Result<bool, LineError> {
         let Some(size) = record_size(self.raw.bytes())? else {
             return Ok(false);
@@ -296,7 +296,7 @@ pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io
     Ok(total)
 }
 
-/// The size of the record in front, as soon as all of it is there.
+/// The size of the first record, as soon as all of it has been received.
 fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
     let &[_, _, _, high, low, ..] = bytes else {
         return Ok(None);
@@ -308,7 +308,7 @@ fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
     Ok((bytes.len() >= size).then_some(size))
 }
 
-/// Sends the alert that says what was wrong, if the peer takes it at once.
+/// Sends the alert that says what was wrong, if the socket takes it at once.
 fn tell_why(connection: &mut ServerConnection, socket: &TcpStream) {
     let mut alert = Vec::new();
     while connection.wants_write() && connection.write_tls(&mut alert).is_ok_and(|size| size > 0) {}
@@ -319,6 +319,6 @@ fn tell_why(connection: &mut ServerConnection, socket: &TcpStream) {
 pub const ALLOWANCE: usize = 1 << 20;
 /// RFC 5246, 6.2: type, version, length.
 const RECORD_HEADER_SIZE: usize = 5;
-/// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 besides.
+/// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 in addition.
 pub(super) const RECORD_SIZE_MAX: usize = RECORD_HEADER_SIZE + (1 << 14) + 2048;
 const RECORD_CONTENT_MAX: usize = 1 << 14;

@@ -88,7 +88,7 @@ pub(crate) fn attend<R: Send>(
         Err(panic) => std::panic::resume_unwind(panic),
     };
     match (outcome, stopped) {
-        // What is done is done, also if the client is gone.
+        // A backup that is complete stays, also if the client is gone.
         (Ok(done), _) => Ok(Answer::Done(Ok(done))),
         (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
         (Err(_), Some(other)) => Err(other),

@@ -68,7 +68,7 @@ impl Device {
         })
     }
 
-    /// What is there: the finished backups by their time, and the others.
+    /// Its contents: the finished backups by their time, and the others.
     ///
     /// # Errors
     /// 3201 where there is nothing, unless there `may_be_none`; 3241 for what is not a medium

@@ -12,7 +12,7 @@ use super::Words;
 /// How a backup is made.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BackupOptions {
-    /// INIT or FORMAT: the backups that are there go when this one is whole.
+    /// INIT or FORMAT: the existing backups are removed when this one is complete.
     pub replaces: bool,
     /// DIFFERENTIAL.
     pub differential: bool,

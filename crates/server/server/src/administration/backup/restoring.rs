@@ -143,7 +143,7 @@ impl Administration<'_, '_> {
         )
     }
 
-    /// The database that is there already, if it may be replaced.
+    /// The existing database, if it may be replaced.
     fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
         let directory = self
             .registry
@@ -246,7 +246,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// Refuses a backup of another database than the one that is there.
+/// Refuses a backup of another database than the existing one.
 fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
     // A file that this process has open is reported as in use: no session of this server has it open.
     let present = inspect(&Disk, path);

@@ -253,7 +253,7 @@ fn has_our_layout(connection: &rusqlite::Connection) -> bool {
     said.is_ok_and(|said| said != "no" && said != "no database yet")
 }
 
-/// 824, as reading the page would be, but for its severity: the session goes on.
+/// 824, as reading the page would be, but for its severity: the session continues.
 fn tell_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
     for bad in &report.bad {
         let place = match bad.page_no {

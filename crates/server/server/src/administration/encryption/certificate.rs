@@ -285,7 +285,7 @@ fn moment(text: &str) -> Result<i64, PlanError> {
     Ok(since / UNITS_PER_SECOND)
 }
 
-/// 15232: the name, or the certificate, is there.
+/// 15232: the name, or the certificate, exists already.
 fn taken(name: &str) -> PlanError {
     let text = format!(
         "A certificate with name '{name}' already exists or this certificate already has been added to the database."

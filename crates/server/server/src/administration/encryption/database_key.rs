@@ -54,8 +54,8 @@ impl Subject {
         self.instance.config().new_databases == NewDatabases::Encrypted
     }
 
-    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on
-    /// where a kill comes between.
+    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start continues
+    /// after a kill in between.
     ///
     /// # Errors
     /// The error of master.db.

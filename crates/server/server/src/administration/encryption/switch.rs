@@ -25,7 +25,7 @@ pub enum Change {
     Off,
     /// The scan rests.
     Suspend,
-    /// The scan goes on.
+    /// The scan continues.
     Resume,
 }
 
@@ -113,7 +113,7 @@ impl Administration<'_, '_> {
         match state.phase {
             Phase::Clear if state.pages.is_moving() => return Err(in_progress("enable").into()),
             Phase::Clear => {}
-            // One that has stopped by an error goes on.
+            // A scan that was stopped by an error continues.
             Phase::Encrypting if !state.is_running && !self.registry.scans().is_running(subject.record.id) => {}
             Phase::Encrypted | Phase::Encrypting => {
                 let text = "Cannot enable database encryption because it is already enabled.";
@@ -279,7 +279,7 @@ fn in_progress(verb: &str) -> PlanError {
     error(33109, text)
 }
 
-/// 5058: there is no scan that could rest or go on.
+/// 5058: there is no scan that could be suspended or resumed.
 fn no_scan(word: &str, subject: &Subject) -> PlanError {
     let name = &subject.record.name;
     error(

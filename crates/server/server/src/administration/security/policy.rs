@@ -86,7 +86,7 @@ fn broken(rule: RuleBroken) -> PlanError {
     error(number, format!("{text} {why}."))
 }
 
-/// The options of CREATE LOGIN and ALTER LOGIN besides the password.
+/// The options of CREATE LOGIN and ALTER LOGIN other than the password.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LoginOptions {
     /// NAME.

@@ -1,4 +1,4 @@
-//! Unique indexes over rows that are there.
+//! Unique indexes over existing rows.
 
 use rusqlite::ErrorCode;
 use selenite_compiler::PlanError;

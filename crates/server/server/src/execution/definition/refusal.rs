@@ -1,4 +1,4 @@
-//! What is wrong with a definition where it meets what is there.
+//! What is wrong with a definition in view of the existing objects and rows.
 
 use selenite_compiler::{Ends, PlanError};
 
@@ -105,7 +105,7 @@ pub fn null_there(column: &str, table: &str) -> PlanError {
     refused(515, text).with_state(2)
 }
 
-/// 4901: a column that rows that are there can't have.
+/// 4901: a column that existing rows can't have.
 pub fn column_without_value(column: &str, table: &str) -> PlanError {
     let text = format!(
         "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the \
