@@ -47,7 +47,7 @@ pub trait Catalog {
     /// The end of a view's text.
     fn leave_view(&self) {}
 
-    /// Asked every few thousand nodes that are bound: whether to go on.
+    /// Polled every few thousand nodes that are bound: whether to continue.
     ///
     /// Errors: why not.
     fn poll(&self) -> Result<(), PlanError> {

@@ -50,7 +50,7 @@ pub trait Environment {
         Ok(())
     }
 
-    /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
+    /// Polled by what takes long, every 65,536 steps: whether the statement is to continue.
     ///
     /// Errors: [`PlanError::interrupted`], which is not sent: the host stops the machine by its own poll.
     fn poll(&self) -> Result<(), PlanError> {

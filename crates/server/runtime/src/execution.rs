@@ -112,7 +112,7 @@ impl AggregateRun {
         }
     }
 
-    /// The aggregate of what is there now.
+    /// The aggregate of the present values.
     ///
     /// Errors: 8115.
     pub fn value(&mut self) -> Result<Stored<'static>, PlanError> {

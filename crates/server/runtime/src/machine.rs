@@ -187,7 +187,7 @@ impl Machine {
     /// The session restarts, as RESETCONNECTION requires: a transaction is rolled back, and options are as after a
     /// login.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
         let done = match self.transaction.count {
             0 => Ok(()),

@@ -30,7 +30,7 @@ pub struct Login {
     pub client_version: u32,
     /// Its process.
     pub client_process: u32,
-    /// Of a connection that this one goes on with.
+    /// Of a connection that this one continues.
     pub connection_id: u32,
     /// Minutes from UTC; not believed by SQL Server either.
     pub time_zone_minutes: i32,

@@ -26,7 +26,7 @@ pub struct Prelogin {
     pub version: ProductVersion,
     /// What is wanted or answered.
     pub encryption: Encryption,
-    /// INSTOPT: a client's is the instance that it looks for, or empty; a server answers with one byte, 0 if it is
+    /// INSTOPT: a client's is the instance that it requests, or empty; a server answers with one byte, 0 if it is
     /// that.
     pub instance: Option<Vec<u8>>,
     /// THREADID: a client's thread.

@@ -89,7 +89,7 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
 ///
 /// # Errors
 ///
-/// As [`parse`]; 701 where it does not go on.
+/// As [`parse`]; 701 where it does not continue.
 pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
         return Err(*Fault::TOO_DEEP.at(Position::default()));

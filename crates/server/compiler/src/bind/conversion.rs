@@ -64,7 +64,7 @@ impl Expr {
         Ok(self.wrapped(data_type, None, false))
     }
 
-    /// The expression in a conversion, unless a constant's can be made at once.
+    /// The expression in a conversion, unless it is a constant that can be converted now.
     pub(super) fn wrapped(self, data_type: &DataType, style: Option<Self>, is_try: bool) -> Self {
         let (nullable, collation) = (self.nullable, self.collation);
         if style.is_none()

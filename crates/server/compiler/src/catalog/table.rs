@@ -34,7 +34,7 @@ pub struct Table {
     pub references: Arc<[Reference]>,
 }
 
-/// A foreign key, and whose it is.
+/// A foreign key, and its table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
     /// The schema and name of the table that refers.

@@ -100,7 +100,7 @@ impl Table {
         PlanError::new(515, Ends::Statement, text).with_state(2)
     }
 
-    /// 2601 or 2627: a key that is there already; `row` has the values of all columns.
+    /// 2601 or 2627: a key that exists already; `row` has the values of all columns.
     #[must_use]
     pub fn duplicate(&self, key: &Key, row: &[Value]) -> PlanError {
         let values: Vec<String> = key.columns.iter().map(|&at| self.shown(at, row)).collect();

@@ -89,7 +89,7 @@ impl Binding<'_> {
                     " WHERE {CHECK_CANCELLED_FUNCTION}() AND ({})",
                     writer.condition(filter)?
                 )),
-                // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
+                // Without a condition SQLite deletes all rows at once, unless it has to check references to them.
                 None if table.referenced_by.is_empty() => {}
                 None => sql.push_str(&format!(" WHERE {CHECK_CANCELLED_FUNCTION}()")),
             }

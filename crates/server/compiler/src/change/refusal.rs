@@ -155,7 +155,7 @@ impl PlanError {
         Self::change(8102, 16, 1, format!("Cannot update identity column '{column}'."))
     }
 
-    /// 8115: an identity that has come to its type's end.
+    /// 8115: an identity that has reached its type's end.
     pub fn identity_overflow(type_name: &str) -> Self {
         let text = format!("Arithmetic overflow error converting IDENTITY to data type {type_name}.");
         Self::new(8115, Ends::Statement, text)

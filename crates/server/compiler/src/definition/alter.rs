@@ -13,7 +13,7 @@ use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
 use crate::{Collation, PlanError, declared_type, same_name};
 
-/// What ALTER TABLE comes to.
+/// The result of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Alteration {
     /// The table as it is afterwards.
@@ -36,7 +36,7 @@ pub enum Step {
     },
     /// No row there is may have NULL in this column: 515.
     CheckNoNull(String),
-    /// This new column gets its default in the rows that are there.
+    /// This new column gets its default in existing rows.
     Fill(String),
     /// A column that must not be NULL and has no default: only a table without rows takes it (4901).
     CheckEmpty {

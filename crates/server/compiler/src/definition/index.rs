@@ -24,7 +24,7 @@ pub struct IndexDefinition {
     pub is_clustered: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
-    /// `INCLUDE`: columns that it has besides.
+    /// `INCLUDE`: its included columns.
     pub include: Vec<String>,
     /// `WHERE`: of which rows it is.
     pub filter: Option<Arc<Condition>>,

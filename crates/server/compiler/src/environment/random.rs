@@ -4,7 +4,7 @@
 //! seed 67890, and 12345 for the first where 0 is given, it returns the very numbers that SQL Server's documentation
 //! shows.
 
-/// Where a session's random numbers have come to.
+/// The state of a session's random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomState {
     first: i64,

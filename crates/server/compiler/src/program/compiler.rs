@@ -25,7 +25,7 @@ mod query;
 mod session;
 mod variable_scan;
 
-/// What a compilation has come to.
+/// The state of a compilation.
 pub(super) struct Compiler<'a> {
     source: &'a str,
     in_procedure: bool,

@@ -21,7 +21,7 @@ impl PlanError {
         )
     }
 
-    /// 132: a label that is there twice.
+    /// 132: a label that occurs twice.
     pub(crate) fn label_declared_twice(name: &str) -> Self {
         refused(
             132,

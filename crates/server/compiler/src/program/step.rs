@@ -109,7 +109,7 @@ pub enum Step {
     End,
 }
 
-/// What a statement that the host runs is there for.
+/// The purpose of a statement that the host runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// It is the statement that was written.
@@ -188,7 +188,7 @@ pub struct SetInt {
     pub general: Set,
 }
 
-/// A comparison of ints that decides where to go on.
+/// A comparison of ints that decides where to continue.
 #[derive(Debug)]
 pub struct BranchInt {
     /// The left side of the comparison: an int variable.
@@ -210,7 +210,7 @@ pub enum Int {
     Slot(usize),
 }
 
-/// A condition that decides where to go on: at the next step if it is true.
+/// A condition that decides where to continue: at the next step if it is true.
 #[derive(Debug)]
 pub struct Branch {
     /// The condition.

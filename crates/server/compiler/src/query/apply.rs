@@ -404,7 +404,7 @@ impl QueryBinder<'_> {
         self.leaf(Query::of_select(select, vec![column]), String::new()).from
     }
 
-    /// A column of the first source that is never NULL in a row that is there.
+    /// A column of the first source that is never NULL in an existing row.
     fn marker(&self, from: &From) -> Option<Expr> {
         let mut marker = None;
         from.visit_leaves(&mut |leaf| {

@@ -356,7 +356,7 @@ const JOINED_MAX: u64 = 64;
 /// (SQLITE_MAX_EXPR_DEPTH), and has a few more than are written.
 const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 
-/// 2,000 nodes: more than anyone writes as one column, and few enough to be copied for each use.
+/// 2,000 nodes: more than is ever written as one column, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;
 
 /// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has

@@ -58,7 +58,7 @@ fn run_rows(
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
-/// Deletes rows at once, for rows of one table may refer to one another.
+/// Deletes rows in one statement, since rows of one table may refer to one another.
 fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
     let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
     let list = Stored::Text(format!("[{}]", ids.join(",")).into());

@@ -59,7 +59,7 @@ pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], co
     Ok(())
 }
 
-/// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
+/// Whether a row that SQLite refuses may be accepted once the statement's other rows are written.
 pub(super) fn may_wait(rules: &RowRules, error: &ChangeError) -> bool {
     let ChangeError::Constraint(message) = error else {
         return false;

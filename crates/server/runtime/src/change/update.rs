@@ -103,7 +103,7 @@ fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut V
 }
 
 /// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when
-/// all were tried from both ends change keys among themselves, or a key is there twice: they are moved aside first.
+/// all were tried from both ends change keys among themselves, or a key occurs twice: they are moved aside first.
 fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), PlanError> {
     if rows.changed.is_empty() {
         return Ok(());

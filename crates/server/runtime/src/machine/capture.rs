@@ -133,7 +133,7 @@ impl Machine {
         }
     }
 
-    /// An error ends the INSERT, if it runs in a frame that goes on or has ended: `frame_count` are left. What it did
+    /// An error ends the INSERT, if it runs in a frame that continues or has ended: `frame_count` are left. What it did
     /// is undone.
     pub(super) fn abandon_capture<H: Host + ?Sized>(&mut self, frame_count: usize, host: &mut H) -> Result<(), Stop> {
         let Some(capture) = self.capture.filter(|capture| frame_count <= capture.depth) else {

@@ -48,42 +48,42 @@ pub trait Host {
 
     /// A statement or procedure is done.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn done(&mut self, done: Done) -> Result<(), Stop>;
 
     /// An error, or an information: PRINT's have number 0 and severity 0.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop>;
 
     /// What has been sent so far is to reach the client now: RAISERROR WITH NOWAIT.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn flush(&mut self) -> Result<(), Stop>;
 
     /// Rows of this shape follow: of a SELECT that needs no table.
     ///
-    /// Errors: 213 for rows that are captured and do not fit; why not to go on.
+    /// Errors: 213 for rows that are captured and do not fit; why to stop.
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure>;
 
     /// A row of the last [`Host::columns`].
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn row(&mut self, values: &[Value]) -> Result<(), Stop>;
 
     /// What the procedure returned, right before its DONEPROC.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn return_status(&mut self, status: i32) -> Result<(), Stop>;
 
     /// The value of an output parameter of the call that the client made, after the status.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop>;
 
     /// Waits, and polls meanwhile.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn wait(&mut self, wait: Wait) -> Result<(), Stop>;
 
     /// Runs what is not scalar, writes its rows, and sets the variables that it assigns.

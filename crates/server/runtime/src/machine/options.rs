@@ -1,6 +1,6 @@
 //! The SET options that a machine keeps itself.
 
-/// Options that decide how a machine goes on; all others are the host's.
+/// Options that control a machine; all others are the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// NOCOUNT: counts are not sent.

@@ -75,7 +75,7 @@ impl Identities {
         })
     }
 
-    /// Numbers go on beyond one that was given by hand.
+    /// Numbers continue after one that was given explicitly.
     ///
     /// # Errors
     /// SQLite's error.
@@ -131,7 +131,7 @@ impl Identities {
         journal.before.borrow_mut().push((table_id, before));
     }
 
-    /// A table that no transaction brings back is gone.
+    /// A table is gone that no rollback restores.
     pub fn discard(&self, table_id: i32) {
         self.lock().remove(&table_id);
     }

@@ -32,7 +32,7 @@ impl LockTimeout {
         self.left().is_zero()
     }
 
-    /// Asks SQLite until no other process is in its way.
+    /// Retries SQLite's call until no other process holds the lock.
     ///
     /// # Errors
     /// 1222 when the time is over; why to stop; SQLite's error.

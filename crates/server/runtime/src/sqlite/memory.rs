@@ -28,7 +28,7 @@ pub fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -
     let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
     let is_refused = thread_memory::take_refused();
     match done {
-        // What went on after a smaller piece was got has succeeded.
+        // A call that continued with a smaller piece has succeeded.
         Ok(Ok(done)) => Ok(done),
         Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
         Ok(Err(error)) => Err(error),

@@ -85,7 +85,7 @@ const RECORD_HEADER_SIZE: usize = 5;
 mod tests {
     use super::*;
 
-    /// What is TLS's of a stream that is there whole.
+    /// The bytes of TLS in a complete stream.
     fn unwrapped(mut bytes: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         while let Some(piece) = HandshakePiece::parse(bytes).unwrap() {

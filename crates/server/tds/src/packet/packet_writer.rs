@@ -188,7 +188,7 @@ impl<S: PacketSink> PacketWriter<S> {
         packet[..HEADER_SIZE].copy_from_slice(&header.encode());
         let sent = self.sink.send(packet);
         if sent.is_err() {
-            // So that a caller that goes on all the same gathers nothing.
+            // So that a caller that continues all the same collects nothing.
             self.buffer.truncate(HEADER_SIZE);
         }
         sent.map_err(TdsError::Sink)

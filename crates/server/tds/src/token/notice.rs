@@ -2,7 +2,7 @@
 
 use super::text;
 
-/// A message to anyone who uses the client.
+/// A message to the user of the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice<'a> {
     /// Its number.

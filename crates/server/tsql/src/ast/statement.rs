@@ -212,7 +212,7 @@ pub enum Transaction {
 
 /// A statement that was understood far enough to find its end and to name what is not supported in it.
 ///
-/// The server refuses it by name when it comes to it: error 40510.
+/// The server refuses it by name when it reaches it: error 40510.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// What is not supported: `MERGE`, `PIVOT`, `DECLARE CURSOR`; words of T-SQL in capitals.

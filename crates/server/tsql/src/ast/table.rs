@@ -107,7 +107,7 @@ pub enum ConstraintKind {
         value: Expr,
         /// `FOR column`, of ALTER TABLE ADD.
         column: Option<Name>,
-        /// `WITH VALUES`: rows that are there get it too.
+        /// `WITH VALUES`: existing rows get it too.
         with_values: bool,
     },
 }

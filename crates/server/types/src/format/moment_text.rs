@@ -68,7 +68,7 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
     Ok(text)
 }
 
-/// What of a value is there to be shown.
+/// The parts of a value that are shown.
 struct Shown {
     local: DateTime2,
     has_date: bool,

@@ -267,7 +267,7 @@ impl Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// Fills in where a test goes on that fails.
+    /// Fills in the target of a condition that is not true.
     fn fill_end(&mut self, step: usize, to: Target) {
         let step = &mut self.steps[step];
         if let Step::Branch(branch) = step {

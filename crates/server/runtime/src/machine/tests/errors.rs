@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Sommarskog, part 2: a division by zero ends the statement, and the batch goes on.
+/// Sommarskog, part 2: a division by zero ends the statement, and the batch continues.
 #[test]
 fn an_error_of_a_statement_lets_the_batch_go_on() {
     assert_eq!(

@@ -131,7 +131,7 @@ fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     assert_eq!(bench.host.session.transaction_state, 0);
 }
 
-/// 3930: in such a transaction nothing is changed or committed; reading goes on.
+/// 3930: in such a transaction nothing is changed or committed; reading continues.
 #[test]
 fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";

@@ -64,7 +64,7 @@ fn a_select_of_assignments_goes_from_left_to_right() {
     );
 }
 
-/// 8115 ends the statement: the variable keeps its value, and the batch goes on.
+/// 8115 ends the statement: the variable keeps its value, and the batch continues.
 #[test]
 fn an_int_that_overflows_is_error_8115() {
     assert_eq!(

@@ -295,7 +295,7 @@ fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
         Vec::<&selenite_tds::client::Said>::new()
     );
     assert!(victim.answer().is_err());
-    // The victim's thread gives up its turn before anyone else gets it.
+    // The victim's thread gives up its turn before any other session gets it.
     let answer = killer.batch("USE shop INSERT INTO t DEFAULT VALUES SELECT COUNT(*) FROM t");
     assert_eq!(answer.rows(), [[Value::Int(501)]]);
     // What runs ends, too.

@@ -216,7 +216,7 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     assert!(warned && numbers(&made).is_empty(), "{made:?}");
     refused(&mut client, &[(33103, create)]);
     assert_eq!(state(&mut client, "TestDB"), 1);
-    // It rests before it has sealed the first page: so state 2 is there to be seen.
+    // It is suspended before it has encrypted the first page: so state 2 can be seen.
     pause(&Disk, &bench.data_folder().join("TestDB.db")).unwrap();
     run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION ON"]);
     assert_eq!(state(&mut client, "TestDB"), 2);

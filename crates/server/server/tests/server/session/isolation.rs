@@ -64,7 +64,7 @@ fn read_committed_keeps_no_snapshot_between_statements() {
     assert_eq!(reader.int("SELECT b FROM t"), 10);
     ok(&mut writer, "UPDATE t SET b = 20");
     assert_eq!(reader.int("SELECT b FROM t"), 20);
-    // Nor did reading keep anyone from writing, or from what comes next.
+    // Nor did reading keep a session from writing, or from what follows.
     ok(&mut reader, "UPDATE t SET b = b + 1");
     ok(&mut reader, "COMMIT");
     assert_eq!(writer.int("SELECT b FROM t"), 21);

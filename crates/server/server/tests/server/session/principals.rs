@@ -224,7 +224,7 @@ fn a_login_without_a_user_is_let_into_no_database() {
     succeed(&mut bob, "USE d");
     assert_eq!(text(&mut bob, "SELECT USER_NAME() + N' ' + SUSER_NAME()"), "robert bob");
     assert_eq!(bench.client_as("bob", PASSWORD, "d").login.errors(), []);
-    // Whose user is dropped while it is there can do nothing more.
+    // A session whose user is dropped can do nothing more.
     succeed(&mut client, "DROP USER robert");
     fails(&mut bob, &[(916, "SELECT a FROM t")]);
     succeed(&mut bob, "USE master");

@@ -161,7 +161,7 @@ fn the_registry_shows_what_a_session_does() {
             .downcast_ref::<selenite_server::LoginInfo>()
             .is_some()
     );
-    // What a session has cost stays when it is gone.
+    // The cost of a session is kept after its end.
     let cost = session.figures();
     drop(client);
     while instance.registry().session(51).is_some() {

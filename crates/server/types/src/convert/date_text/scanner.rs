@@ -5,7 +5,7 @@ use crate::dates::month_of_name;
 /// Digits, as they are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Number {
-    /// What the first nine of them are worth.
+    /// The value of the first nine of them.
     pub value: u32,
     /// How many there are.
     pub digits: usize,
