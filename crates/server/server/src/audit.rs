@@ -25,7 +25,7 @@ pub use statement::{Audited, of_call, of_statement};
 
 use crate::{Log, ServerError};
 
-/// Where the audit log goes, and what comes of one that can't be written.
+/// Where the audit log goes, and what happens if it can't be written.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct AuditSettings {
     /// Which file.
@@ -55,9 +55,9 @@ pub struct Event<'a> {
     pub error: Option<i32>,
     /// Why a login failed.
     pub reason: Option<&'a str>,
-    /// Whose session; of a login that failed, whose it claimed to be.
+    /// The session's login; of a failed login, the name that it claimed.
     pub login: Option<&'a str>,
-    /// Where the client is.
+    /// The client's address.
     pub address: Option<IpAddr>,
     /// The session.
     pub session: Option<u16>,
@@ -85,7 +85,7 @@ struct Sink {
 }
 
 impl AuditLog {
-    /// Opens it, and makes it if it is missing.
+    /// Opens it, and creates it if it is missing.
     ///
     /// # Errors
     /// [`ServerError::Io`].
@@ -169,7 +169,7 @@ impl Sink {
         )
     }
 
-    /// The file of that name, which may be another by now.
+    /// The file of that name, which may be another one by now.
     fn file(&mut self) -> io::Result<&mut File> {
         let is_same = self.file.as_ref().is_some_and(|file| is_at(file, &self.path));
         if !is_same {

@@ -17,13 +17,13 @@ use crate::registry::{CancelHandle, NoPlace, Presence, SessionFacts, Traffic};
 use crate::transport::{Encryptor, Line, LineError};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 
-/// A connection that has come.
+/// An accepted connection.
 pub struct Connection {
     /// Its socket.
     pub socket: Arc<TcpStream>,
     /// Ends it from another thread.
     pub cancel_handle: Arc<CancelHandle>,
-    /// From where it came.
+    /// The peer's address.
     pub peer: SocketAddr,
 }
 
@@ -32,7 +32,7 @@ impl Connection {
     pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: PendingLogin) {
         let mut afterwards = Afterwards::default();
         let outcome = self.try_serve(instance, front, place, &mut afterwards);
-        // What is on its way still arrives.
+        // Data on its way is still delivered.
         let _ = self.socket.shutdown(Shutdown::Write);
         afterwards.write(instance);
         let said = match outcome {
@@ -286,7 +286,7 @@ impl Admitted {
     }
 }
 
-/// What a client may not wish for.
+/// Options that a client may not request.
 fn check_wishes(login: &Login) -> Result<(), Refusal> {
     if login.is_integrated {
         return Err(Refusal::Integrated);
@@ -328,7 +328,7 @@ fn database(
     })
 }
 
-/// What an administrator runs takes as long as it takes: backups, checks, scans.
+/// A request of an administrator has no time limit: backups, checks, scans.
 fn request_time(instance: &Instance, login_info: &LoginInfo) -> Duration {
     match login_info.is_administrator {
         true => Duration::ZERO,

@@ -1,4 +1,4 @@
-//! The folder that the databases are in, and that one server has.
+//! The folder of the databases, which belongs to one server at a time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -9,14 +9,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::ServerError;
 use crate::master::FILE as MASTER;
 
-/// The folder that the databases are in. Its lock keeps a second server out until it is released or dropped.
+/// The folder of the databases. Its lock excludes a second server until it is released or dropped.
 pub struct DataFolder {
     path: PathBuf,
     lock: Mutex<Option<File>>,
 }
 
 impl DataFolder {
-    /// Makes the folder if it is missing, and takes it.
+    /// Creates the folder if it is missing, and locks it.
     ///
     /// # Errors
     /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where other users may read it;
@@ -42,12 +42,12 @@ impl DataFolder {
         Ok(Self { path, lock })
     }
 
-    /// Lets another server have it.
+    /// Releases the folder for another server.
     pub fn release(&self) {
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -80,7 +80,7 @@ fn close_to_others(path: &Path) -> Result<(), ServerError> {
     fs::set_permissions(path, fs::Permissions::from_mode(OWNER_ONLY)).map_err(failed("close to others"))
 }
 
-/// A link in the place of master.db would have another database, wherever it is, made into this server's.
+/// A link at the path of master.db would make another database, wherever it is, this server's.
 fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
     let master = folder.join(MASTER);
     match fs::symlink_metadata(&master) {
@@ -127,7 +127,7 @@ fn lock(folder: &Path) -> Result<File, ServerError> {
     Ok(file)
 }
 
-/// The process that holds the lock, by its own account.
+/// The process that holds the lock, according to the lock file.
 fn holder(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(PROCESS_SIZE_MAX).read_to_string(&mut text).ok()?;

@@ -1,4 +1,4 @@
-//! What keeps a session from a database or statement, as T-SQL errors.
+//! What keeps a session from using a database or running a statement, as T-SQL errors.
 
 pub(crate) mod damaged_page;
 
@@ -14,12 +14,12 @@ pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
     PlanError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
 }
 
-/// What master.db says, as a T-SQL error.
+/// An error of master.db, as a T-SQL error.
 pub fn of_master(error: &MasterError) -> PlanError {
     PlanError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
 }
 
-/// 4060: the file descriptors that are left are not for this session.
+/// 4060: the remaining file descriptors are not for this session.
 pub fn too_many_files(database: &str) -> PlanError {
     let text = format!("Cannot open database \"{database}\": the server has too many files open.");
     PlanError::new(4060, Ends::Batch, text).with_severity(11)
@@ -53,7 +53,7 @@ pub fn transaction_lost() -> PlanError {
     PlanError::new(3998, Ends::Transaction, text)
 }
 
-/// 911: USE of what is not there.
+/// 911: USE of a database that does not exist.
 pub fn unknown_database(name: &str) -> PlanError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
     PlanError::new(911, Ends::Batch, text)

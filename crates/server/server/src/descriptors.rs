@@ -1,4 +1,5 @@
-//! The file descriptors of the process: raised to what the limits promise, and not left to the one who takes most.
+//! The file descriptors of the process: raised to what the limits promise, and not left to the session that takes
+//! most.
 //!
 //! - `promise-kept`: as many sessions are admitted as the process has descriptors for. The soft limit is raised to
 //!   that at the start, as far as the hard one allows; beyond, the start admits fewer sessions and says so.

@@ -1,4 +1,4 @@
-//! What a statement runs with.
+//! The context in which a statement runs.
 
 use std::sync::Arc;
 
@@ -13,9 +13,9 @@ pub(crate) struct SessionInfo<'a> {
     pub instance: &'a Arc<Instance>,
     /// The login.
     pub login_info: &'a LoginInfo,
-    /// What others see of the session.
+    /// What other sessions see of the session.
     pub entry: &'a Arc<SessionEntry>,
-    /// To be polled by whatever takes long.
+    /// Polled by whatever takes long.
     pub interrupts: Interrupts,
 }
 

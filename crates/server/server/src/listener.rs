@@ -1,4 +1,4 @@
-//! Takes connections, and ends them all when the server stops.
+//! Accepts connections, and ends them all when the server stops.
 //!
 //! - `listener-ends-last`: the listener's thread owns the threads that serve: when it has ended, so
 //!   have they.
@@ -21,7 +21,7 @@ use crate::pending_logins::{Entered, PendingLogin};
 use crate::registry::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
 
-/// Takes connections.
+/// Accepts connections.
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
@@ -43,7 +43,7 @@ struct Served {
     is_done: Arc<AtomicBool>,
 }
 
-/// Says that its thread is done, in whatever way.
+/// Reports that its thread is done, however it ended.
 struct SayAtDrop {
     is_done: Arc<AtomicBool>,
     event_fd: Arc<EventFd>,
@@ -69,12 +69,12 @@ impl Listener {
         bind().map_err(|source| ServerError::Listen { address, source })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What stops it.
+    /// The handle that stops it.
     pub fn stopper(&self) -> Stopper {
         Stopper {
             event_fd: self.event_fd.clone(),
@@ -82,7 +82,7 @@ impl Listener {
         }
     }
 
-    /// Takes connections until it is stopped; then ends them and the front.
+    /// Accepts connections until it is stopped; then ends them and the front.
     pub fn run(self, instance: &Arc<Instance>, front: &Arc<dyn Front>) {
         let mut served = Vec::new();
         while !self.is_stopping.load(Ordering::Acquire) {
@@ -90,7 +90,7 @@ impl Listener {
             self.event_fd.quiet();
             reap(&mut served);
             if may_accept && let Err(error) = self.accept_all(instance, front, &mut served) {
-                // Too many descriptors, no memory: who waits in the queue can wait.
+                // Too many descriptors, no memory: the connections in the queue can wait.
                 instance.log().line(&format!("cannot accept a connection: {error}"));
                 self.wait(instance, false);
             }
@@ -215,7 +215,7 @@ fn reap(served: &mut Vec<Served>) {
     }
 }
 
-/// How long to wait where the system has nothing left.
+/// How long to wait where the system has no resources left.
 const PAUSE: Duration = Duration::from_millis(100);
 /// 4 MiB of address space: statements are nested, and only what is used is taken.
 const STACK_SIZE: usize = 4 << 20;

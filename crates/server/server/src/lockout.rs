@@ -36,7 +36,7 @@ pub struct Lockout {
     settled: Condvar,
 }
 
-/// Whose password is tried.
+/// The account whose password is tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Account {
     /// A login, by its id.
@@ -48,9 +48,9 @@ pub enum Account {
 /// A login that is attempted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Whose password.
+    /// The account.
     pub account: Account,
-    /// Where the client is.
+    /// The client's address.
     pub address: IpAddr,
 }
 
@@ -73,9 +73,9 @@ pub struct Reservation<'a> {
 }
 
 struct State {
-    /// Known logins, from addresses that they have not come from.
+    /// Known logins, from addresses without an earlier success of theirs.
     strangers: HashMap<i64, Counter>,
-    /// Known logins, from addresses that they have come from.
+    /// Known logins, from addresses with an earlier success of theirs.
     known: RecentMap<(i64, IpAddr), Counter>,
     /// Unknown logins, from loopback or not.
     unknown: RecentMap<(u64, bool), Counter>,
@@ -115,7 +115,7 @@ enum Room {
 }
 
 impl Lockout {
-    /// No one has failed yet.
+    /// There were no failures yet.
     pub fn new(limits: AttemptLimits) -> Self {
         Self {
             limits,
@@ -135,7 +135,7 @@ impl Lockout {
         Account::Unknown(self.hasher.hash_one(folded(name)))
     }
 
-    /// What was kept of a login when the server stopped. Only what came before its first attempt counts.
+    /// What was stored of a login when the server stopped. Only what came before its first attempt counts.
     pub fn recall(&self, login: i64, attempts: Attempts) {
         let counter = Counter {
             attempts,
@@ -220,7 +220,7 @@ impl Lockout {
 }
 
 impl Reservation<'_> {
-    /// The password was wrong. Answers what is to be kept in master.db of a known login.
+    /// The password was wrong. Returns what is to be stored in master.db of a known login.
     pub fn failed(self, now: i64) -> Option<Attempts> {
         let per_login = self.lockout.limits.per_login;
         let mut state = self.lockout.lock();
@@ -236,8 +236,8 @@ impl Reservation<'_> {
         }
     }
 
-    /// The password was right: the login's failures are forgotten, and its address is known from now on. Answers what
-    /// is to be kept in master.db if it had failed.
+    /// The password was right: the login's failures are forgotten, and its address is known from now on. Returns what
+    /// is to be stored in master.db if it had failed.
     pub fn succeeded(self) -> Option<Attempts> {
         let mut state = self.lockout.lock();
         let counter = state.counter(self.counter);

@@ -60,7 +60,7 @@ pub struct Master {
 }
 
 impl Master {
-    /// Whether the folder has one.
+    /// Whether the folder contains one.
     pub(crate) fn is_there(folder: &Path) -> bool {
         folder.join(FILE).exists()
     }
@@ -78,7 +78,7 @@ impl Master {
     ) -> Result<Self, MasterError> {
         let path = folder.join(FILE);
         let access = own(access);
-        // What a start that was cut off has left is no master.db yet: it has no schema.
+        // What a start that was cut off has left is not a master.db yet: it has no schema.
         if !path.exists() {
             drop(Database::create(&Disk, &path, &access, &Layout::default())?);
         }
@@ -91,19 +91,19 @@ impl Master {
         Ok(master)
     }
 
-    /// Opens it. None if a start was cut off before it was whole: then it is to be made.
+    /// Opens it. `None` if a start was cut off before it was complete: then it has to be created.
     ///
     /// # Errors
     /// [`MasterError`].
     pub(crate) fn open(folder: &Path, access: &Access) -> Result<Option<Self>, MasterError> {
         let path = folder.join(FILE);
         let access = own(access);
-        // This says in words what is wrong with the file, its origin or the key, if anything is.
+        // This describes what is wrong with the file, its origin or the key, if anything is.
         drop(Database::open(&Disk, &path, &access)?);
         let master = Self::connect(path, &access)?;
         let is_whole = master.with(schema::check)?;
         if is_whole {
-            // What a server before this one had no tables for.
+            // Creates the tables that an older server did not have.
             master.with(schema::create)?;
         }
         Ok(is_whole.then_some(master))
@@ -146,7 +146,7 @@ impl Master {
         &self.path
     }
 
-    /// Runs something on its connection, alone. It must be short: logins wait for it.
+    /// Runs `run` on its connection, exclusively. It must be short: logins wait for it.
     ///
     /// # Errors
     /// The error of `run`.
@@ -189,7 +189,7 @@ pub(crate) fn folded(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// Seconds since 1970-01-01 UTC, as SQLite has integers.
+/// Seconds since 1970-01-01 UTC, as an integer of SQLite.
 fn now() -> i64 {
     i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }

@@ -33,12 +33,12 @@ pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// A session's next request begins. The session has kept so much of earlier ones.
+/// A session's next request begins. `kept` is what the session has kept of earlier ones.
 pub(crate) fn begin_request(limits: &ServerLimits, kept: u64) {
     thread_memory::begin(limits.session_memory, kept);
 }
 
-/// How much a session may keep from one request to the next of one kind: of programs, and of what was bound.
+/// How much a session may keep from one request to the next of one kind: of programs, and of bound statements.
 pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
     match limits.session_memory {
         0 => u64::MAX,
@@ -46,13 +46,13 @@ pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
     }
 }
 
-/// Makes a program, and measures it.
+/// Makes a program, and measures its memory.
 pub(crate) fn measured_program<E>(make: impl FnOnce() -> Result<Program, E>) -> Result<Program, E> {
     let (made, size) = thread_memory::measured(make);
     made.map(|program| program.with_memory_size(size))
 }
 
-/// The memory that the machine has.
+/// The memory of the machine.
 fn machine_memory() -> u64 {
     let known = rustix::system::sysinfo();
     u64::from(known.mem_unit).saturating_mul(known.totalram)

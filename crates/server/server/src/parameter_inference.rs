@@ -36,17 +36,17 @@ pub struct Inferred {
     pub data_type: DataType,
     /// Whether its value is used.
     pub is_input: bool,
-    /// Whether it is given a value.
+    /// Whether it is assigned a value.
     pub is_output: bool,
-    /// The procedure's parameter that it is the argument of.
+    /// The procedure's parameter whose argument it is.
     pub formal: Option<String>,
 }
 
-/// What a text is read with.
+/// The context in which a text is read.
 pub struct InferenceContext<'a> {
-    /// What knows the tables.
+    /// The catalog of tables.
     pub catalog: &'a dyn Catalog,
-    /// What knows the procedures' parameters.
+    /// The catalog of procedures' parameters.
     pub procedures: &'a dyn Fn(&ObjectName) -> Option<Vec<Parameter>>,
 }
 
@@ -115,9 +115,9 @@ fn compiled(text: &str, parameters: &str) -> Result<Program, PlanError> {
 /// What is known so far.
 pub(crate) struct Inference<'a> {
     catalog: &'a dyn Catalog,
-    /// All variables; one that is not declared is text, which becomes most other types by itself.
+    /// All variables; one that is not declared is text, which is converted to most other types implicitly.
     declared: Vec<(String, DataType)>,
-    /// Those that are not declared, once they are inferred.
+    /// The undeclared ones, once they are inferred.
     known: Vec<(String, DataType)>,
 }
 
@@ -185,7 +185,7 @@ impl Inference<'_> {
             .ok_or_else(|| PlanError::internal("a query of one column"))
     }
 
-    /// All variables, each as it is known by now.
+    /// All variables, as far as they are known.
     fn variables(&self, trial: Option<(&str, DataType)>) -> Variables {
         let mut variables = Variables::new();
         let trial = trial.map(|(name, data_type)| (name.to_owned(), data_type));
@@ -196,7 +196,7 @@ impl Inference<'_> {
         variables
     }
 
-    /// What is wrong with the statements on tables once the types are known.
+    /// What is wrong with the statements on tables, once the types are known.
     fn check(&self, tree: &Tree) -> Result<(), PlanError> {
         if self.known.is_empty() {
             return Ok(());

@@ -18,7 +18,7 @@ pub use rule::{RuleBroken, check_new_password};
 use selenite_keyring::os_random;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What it costs to try a password.
+/// The cost of hashing a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PasswordCost {
     /// Memory in KiB.
@@ -27,18 +27,18 @@ pub struct PasswordCost {
     pub passes: u32,
 }
 
-/// A password as it is kept.
+/// A password as it is stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PasswordHash {
     /// Argon2id's output.
     pub hash: [u8; 32],
     /// Its salt.
     pub salt: [u8; 16],
-    /// What it cost.
+    /// Its cost.
     pub cost: PasswordCost,
 }
 
-/// Why a password was not stretched.
+/// Why a password was not hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PasswordFault {
@@ -61,7 +61,7 @@ impl PasswordCost {
         memory_kib: 8,
         passes: 1,
     };
-    /// 256 MiB: master.db is authentic, but what it says must not exhaust the machine either.
+    /// 256 MiB: master.db is authentic, but its contents must not exhaust the machine either.
     const MEMORY_KIB_MAX: u32 = 256 * 1024;
     const PASSES_MAX: u32 = 16;
 }
@@ -138,10 +138,9 @@ impl Drop for Memory {
     }
 }
 
-/// Wiped memory to be used again: glibc would keep it for the thread that freed it, and a session has a thread of its
-/// own.
+/// Wiped memory for reuse: glibc would keep it for the thread that freed it, and a session has a thread of its own.
 static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
-/// As many as are stretched at a time (`Limits::password_check_max`).
+/// As many as are hashed at a time (`Limits::password_check_max`).
 const SPARE_COUNT_MAX: usize = 2;
 
 /// A generated password: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
@@ -160,7 +159,7 @@ fn draw() -> Zeroizing<String> {
     while password.len() < RANDOM_SIZE {
         let mut byte = [0];
         os_random(&mut byte);
-        // As many values of a byte for each character: what is beyond is drawn again.
+        // As many byte values for each character: any other byte is drawn again.
         let index = usize::from(byte[0]);
         if index < 256 / ALPHABET.len() * ALPHABET.len() {
             password.push(char::from(ALPHABET[index % ALPHABET.len()]));

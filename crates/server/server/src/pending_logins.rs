@@ -28,7 +28,7 @@ pub struct PendingLogins {
 
 struct Guests {
     next: u64,
-    /// In the order of coming.
+    /// In the order of arrival.
     here: BTreeMap<u64, Guest>,
     /// The networks from which a login has succeeded.
     known: RecentMap<IpAddr, ()>,
@@ -37,13 +37,13 @@ struct Guests {
 struct Guest {
     socket: Weak<TcpStream>,
     network: IpAddr,
-    /// Whether it may take a place that is kept for those who were here before.
+    /// Whether it may take a reserved place (`eighth-is-reserved`).
     is_known: bool,
     /// Whether its login has arrived, and is being checked.
     has_sent: bool,
 }
 
-/// A place, given back when it is dropped.
+/// A place, which is released when it is dropped.
 pub struct PendingLogin {
     pending_logins: Arc<PendingLogins>,
     number: u64,
@@ -123,7 +123,7 @@ impl PendingLogins {
         (self.max / 4).max(1)
     }
 
-    /// How many places those may have who were not here before.
+    /// How many places there are for addresses without an earlier login.
     fn of_strangers_max(&self) -> usize {
         (self.max - self.max / 8).max(1)
     }
@@ -145,7 +145,7 @@ impl Guests {
         let number = waiting.next().map(|(number, _)| *number)?;
         let guest = self.here.remove(&number)?;
         if let Some(socket) = guest.socket.upgrade() {
-            // One that its peer has closed needs none of it.
+            // A socket that its peer has closed need not be shut down.
             let _ = socket.shutdown(Shutdown::Both);
         }
         Some(())
@@ -190,7 +190,7 @@ mod tests {
         IpAddr::from([192, 0, 2, number])
     }
 
-    /// Takes places from an address until none is free; those of whom has sent a login.
+    /// Takes places from an address until none is free; each has sent a login.
     fn fill(pending_logins: &Arc<PendingLogins>, socket: &Arc<TcpStream>, address: IpAddr) -> Vec<PendingLogin> {
         let mut places = Vec::new();
         while let Some(entered) = pending_logins.enter(socket, address) {
@@ -212,7 +212,7 @@ mod tests {
             assert_eq!(places.len(), 4);
             taken.extend(places);
         }
-        // Strangers have 14 of the 16.
+        // Addresses without an earlier login have 14 of the 16.
         assert_eq!(fill(&pending_logins, &socket, address(4)).len(), 2);
         let rest = fill(&pending_logins, &socket, address(4));
         assert!(pending_logins.enter(&socket, address(5)).is_none());
@@ -236,7 +236,7 @@ mod tests {
         let enter = |address| pending_logins.enter(&socket, address).unwrap();
         let own: Vec<Entered> = (0..4).map(|_| enter(address(1))).collect();
         let other = enter(address(2));
-        // Its own, even though there are places.
+        // Its own connection, even though there are places.
         let fifth = enter(address(1));
         assert!(fifth.was_taken && !own[0].place.keep() && own[1].place.keep() && other.place.keep());
         // A network of IPv6 is one address.
@@ -244,12 +244,13 @@ mod tests {
         let six: Vec<Entered> = (0..4).map(|last| enter(of_network(last))).collect();
         assert!(enter(of_network(9)).was_taken && !six[0].place.keep());
         drop((own, other, fifth, six));
-        // Where all is taken a stranger who waits makes room for loopback before loopback does.
+        // If all places are taken, a waiting connection without an earlier login makes room for loopback before
+        // loopback does.
         let local: Vec<Entered> = (0..15).map(|_| enter(LOOPBACK)).collect();
         let stranger = enter(address(3));
         assert!(enter(LOOPBACK).was_taken && !stranger.place.keep() && local[0].place.keep());
         let places: Vec<Entered> = local.into_iter().chain([enter(LOOPBACK)]).collect();
-        // And loopback never for a stranger.
+        // And loopback never for such a connection.
         assert!(pending_logins.enter(&socket, address(3)).is_none());
         assert!(enter(LOOPBACK).was_taken && !places[1].place.keep());
     }

@@ -51,7 +51,7 @@ impl Reply {
         }
     }
 
-    /// Rows are kept from now on, and with them all that is not an error or a message; or they are sent again.
+    /// Rows are kept from now on, and with them everything that is not an error or a message; or they are sent again.
     pub fn set_capture(&mut self, capture: Option<Capture>) {
         self.capture = capture;
         self.rows = None;
@@ -125,7 +125,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// An information of the session's own, of state 1 and severity 0.
+    /// An informational message of the session's own, of state 1 and severity 0.
     pub fn info(&mut self, number: i32, text: &str, line: u32) -> Result<(), Stop> {
         self.message(&Message {
             number,
@@ -174,7 +174,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// The rows of a procedure that the host is end: of them the machine does not know.
+    /// The rows of a procedure that the host implements end: the machine does not know of them.
     pub fn end_rows(&mut self) -> Result<(), Stop> {
         let Some(rows) = self.rows.take().filter(|rows| rows.is_of_executor) else {
             return Ok(());
@@ -235,7 +235,7 @@ impl Reply {
         Err(Stop::Gone)
     }
 
-    /// A failure where the machine knows none: the session ends.
+    /// A failure that the machine does not know: the session ends.
     fn fatal(&mut self, failure: Failure) -> Stop {
         let error = match failure {
             Failure::Stop(stop) => return stop,
@@ -305,7 +305,7 @@ impl Reply {
         self.capture.as_mut().map(Capture::take).unwrap_or_default()
     }
 
-    /// An information or error, such as 8153 or the output of DBCC.
+    /// A message or an error, such as 8153 or the output of DBCC.
     ///
     /// # Errors
     /// The client is gone.

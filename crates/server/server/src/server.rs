@@ -18,7 +18,7 @@ use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, ident
 /// A server that can be started.
 pub struct Server;
 
-/// A server that runs. It stops when this is dropped.
+/// A running server. It stops when this is dropped.
 pub struct Running {
     address: SocketAddr,
     instance: Arc<Instance>,
@@ -26,11 +26,11 @@ pub struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Reports what happens at a start.
+/// Reports progress during the start.
 type Announce<'a> = dyn FnMut(Announcement<'_>) -> io::Result<()> + 'a;
 
 impl Server {
-    /// Starts a server, which takes connections when this returns.
+    /// Starts a server, which accepts connections when this returns.
     ///
     /// `open_front` makes what serves sessions. `announce` receives what the operator has to know; the first password
     /// counts only if it was announced.
@@ -44,7 +44,7 @@ impl Server {
     ) -> Result<Running, ServerError> {
         let mut config = config;
         let (descriptors, lowered) = Descriptors::provide(&mut config.limits)?;
-        // First what fails most often, and before anything is made.
+        // First what fails most often, and before anything is created.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
         memory::start(&config.limits)?;
@@ -99,7 +99,7 @@ impl Server {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address

@@ -41,7 +41,7 @@ pub enum ServerError {
     },
     /// master.db.
     Master(MasterError),
-    /// The key, or where it is to be found.
+    /// The key, or the search for it.
     Engine(EngineError),
     /// The machine.
     Io {
@@ -57,7 +57,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whose fault it is.
+    /// Who is at fault.
     #[must_use]
     pub fn class(&self) -> Class {
         match self {

@@ -79,7 +79,7 @@ impl Front for SqlFront {
 }
 
 impl Stock {
-    /// The program of a text, compiled or kept.
+    /// The program of a text, compiled or from the cache.
     ///
     /// # Errors
     /// What is wrong with it: at least one.

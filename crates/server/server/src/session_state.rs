@@ -15,9 +15,9 @@ pub struct SessionState {
     pub now: Moment,
     /// Options and counters.
     pub session: Session,
-    /// Who is connected.
+    /// The connected client.
     pub connection: Arc<Connection>,
-    /// To what.
+    /// The server.
     pub server: Arc<Server>,
     /// The error that the innermost CATCH handles.
     pub caught: Option<Arc<CaughtError>>,

@@ -72,7 +72,7 @@ pub static RELATIONS: LazyLock<SystemRelations> = LazyLock::new(|| SystemRelatio
         .collect(),
 });
 
-/// What a view is made of.
+/// The sources of a view.
 pub struct Sight<'a> {
     /// What the session sees.
     pub objects: &'a SessionObjects,
@@ -80,7 +80,7 @@ pub struct Sight<'a> {
     pub state: &'a SessionState,
 }
 
-/// A row of a view: as many as there are columns.
+/// A row of a view, with as many values as there are columns.
 pub type Row = Vec<Cell>;
 
 /// A view.
@@ -93,7 +93,7 @@ pub struct ViewSpec {
     pub is_of_server: bool,
     /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
-    /// What makes its rows.
+    /// The function that makes its rows.
     pub rows: fn(&Sight<'_>) -> Result<Vec<Row>, PlanError>,
 }
 
@@ -109,7 +109,7 @@ pub struct FunctionSpec {
     pub arguments: &'static [DataType],
     /// How many of them must be given; the rest are NULL, or left out at the end.
     pub required: usize,
-    /// What makes its rows of its arguments.
+    /// The function that makes its rows from its arguments.
     pub rows: fn(&Sight<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
 }
 

@@ -25,7 +25,7 @@ pub struct Wire {
     size: PacketSize,
 }
 
-/// Where the packets of answers go: each is encrypted and sent when it is given, and waits for a client that does not
+/// The output of answers: each packet is encrypted and sent when it is passed, and waits for a client that does not
 /// read.
 #[derive(Clone)]
 pub struct Outlet(Arc<Shared>);
@@ -34,7 +34,7 @@ pub struct Outlet(Arc<Shared>);
 #[derive(Clone)]
 pub struct Interrupts(Arc<Shared>);
 
-/// Why a request is to stop now.
+/// Why a request is to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interrupt {
     /// The client sent ATTENTION: end the request, roll back what has to be, and answer it by a DONE with
@@ -63,9 +63,9 @@ pub enum WireError {
     Killed,
     /// The server stops.
     Stopping,
-    /// The client sent what is no TDS.
+    /// The client sent something other than TDS.
     Peer(TdsError),
-    /// The client sent what is no TLS.
+    /// The client sent something other than TLS.
     Tls(String),
     /// The client sends more than there is memory for.
     NoMemory,
@@ -78,11 +78,11 @@ struct Shared {
     cancel_handle: Arc<CancelHandle>,
     /// What was noted while a request ran.
     noted: AtomicU8,
-    /// When to look next: nanoseconds of the coarse clock.
+    /// When to poll next: nanoseconds of the coarse clock.
     look_next_ns: AtomicU64,
     /// How long a request may run; zero is as long as it takes.
     request_time: Duration,
-    /// Until when the present one may: nanoseconds of the coarse clock; [`NEVER`] if it may for ever.
+    /// Until when the present request may run: nanoseconds of the coarse clock; [`NEVER`] if it has no limit.
     request_end_ns: AtomicU64,
 }
 
@@ -90,7 +90,7 @@ struct Shared {
 struct ConnectionState {
     line: Line,
     reader: MessageReader,
-    /// Came while a request ran.
+    /// A message that arrived while a request ran.
     kept: Option<Incoming>,
     fault: Option<LineError>,
 }
@@ -125,9 +125,9 @@ impl Wire {
         }
     }
 
-    /// Waits for the next message. The session counts as sleeping until it comes, and as running from then on.
+    /// Waits for the next message. The session counts as sleeping until it arrives, and as running from then on.
     ///
-    /// An ATTENTION that a request has not taken ([`Wire::take_attention`]) comes as [`Incoming::Attention`].
+    /// An ATTENTION that a request has not taken ([`Wire::take_attention`]) is returned as [`Incoming::Attention`].
     ///
     /// # Errors
     /// [`WireError`]: the session ends.
@@ -182,7 +182,7 @@ impl Wire {
 }
 
 impl ConnectionState {
-    /// The next message; or the error, and whether it came between two messages.
+    /// The next message; or the error, and whether it occurred between two messages.
     fn receive(&mut self) -> Result<Incoming, (LineError, bool)> {
         if let Some(error) = self.fault.take() {
             return Err((error, self.reader.is_idle()));
@@ -199,7 +199,7 @@ impl ConnectionState {
         }
     }
 
-    /// What came meanwhile, without waiting.
+    /// Reads what has arrived meanwhile, without waiting.
     fn look(&mut self) -> u8 {
         if self.kept.is_some() {
             return NOTHING;
