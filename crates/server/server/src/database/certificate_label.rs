@@ -6,7 +6,7 @@ use selenite_keyring::SlotSummary;
 
 use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError, Tde};
 
-/// Notes what a restored file says, in the place of what was noted of the file before it.
+/// Notes what a restored file contains, in place of what was noted of the file before it.
 ///
 /// # Errors
 /// The error of master.db.

@@ -20,17 +20,17 @@ impl Cleanups {
         self.pages.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// Bound statements are to be forgotten.
+    /// Bound statements are to be dropped.
     pub fn drop_plans(&self) {
         self.plans.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// How often page caches were to be emptied.
+    /// How often page caches were requested to be emptied.
     pub fn pages(&self) -> u64 {
         self.pages.load(Ordering::Acquire)
     }
 
-    /// How often bound statements were to be forgotten.
+    /// How often bound statements were requested to be dropped.
     pub fn plans(&self) -> u64 {
         self.plans.load(Ordering::Acquire)
     }

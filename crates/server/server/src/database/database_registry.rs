@@ -28,7 +28,7 @@ pub struct DatabaseRegistry {
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
     waits: Arc<Waits>,
-    /// What sessions are to drop.
+    /// The requests to drop caches.
     pub(crate) cleanups: Cleanups,
     /// `no-access-during-restore`: locked after `known`.
     closed: Mutex<HashSet<i32>>,
@@ -44,7 +44,7 @@ impl DatabaseRegistry {
     /// The database of a record.
     ///
     /// # Errors
-    /// A name that is no file's; 927 of one that is being restored.
+    /// An invalid file name; 927 for a database that is being restored.
     pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, PlanError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if self.closed().contains(&record.id) {
@@ -122,7 +122,7 @@ impl DatabaseRegistry {
             return None;
         }
         let is_free = self.closed().insert(id);
-        // What was known of its file is of the one before.
+        // What was known of its file applies to the previous one.
         known.remove(&id);
         is_free.then_some(Closure {
             database_registry: self,
@@ -155,7 +155,7 @@ fn in_restore(name: &str) -> PlanError {
 }
 
 impl DatabaseRegistry {
-    /// Whether a login may use a database that exists.
+    /// Whether a login may use an existing database.
     pub(crate) fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
         match self.lets_in(instance, &login.sid, database) {
             Ok(is_let_in) => is_let_in,
@@ -181,7 +181,7 @@ impl DatabaseRegistry {
         self.scans.open(instance);
     }
 
-    /// Ends what runs in the background. Called once, when no session is left.
+    /// Ends the background work. Called once, when no session is left.
     pub(crate) fn close(&self) {
         self.scans.close();
     }

@@ -19,7 +19,7 @@ use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};
 /// Why a database was not removed.
 #[derive(Debug)]
 pub enum NotDropped {
-    /// What master.db says.
+    /// The error of master.db.
     Master(MasterError),
     /// A file could not be removed.
     File(PathBuf, io::Error),
@@ -33,7 +33,7 @@ impl From<MasterError> for NotDropped {
     }
 }
 
-/// Removes a database. Answers a file that is not the database's own, and stays.
+/// Removes a database. Returns the path of a file that is not the database's own, and stays.
 ///
 /// # Errors
 /// [`NotDropped`]. The database still exists if its file does.
@@ -63,7 +63,7 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         let file = beside(path, companion);
         remove_if_there(&file).map_err(|error| NotDropped::File(file, error))?;
     }
-    // A power failure must not bring back a file whose name is forgotten.
+    // A power failure must not restore a file whose name was removed.
     Disk.sync_folder(folder)
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
@@ -91,10 +91,10 @@ pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
     }
 }
 
-/// Where a database's file is.
+/// The path of a database's file.
 ///
 /// # Errors
-/// A name that is no file's.
+/// An invalid file name.
 pub fn path_of(folder: &Path, file: &DatabaseFile) -> Result<PathBuf, MasterError> {
     Ok(DatabaseName::new(&file.name)?.path(folder))
 }

@@ -10,9 +10,9 @@ pub enum DelayedDurability {
     /// Every commit is on the disk before it is acknowledged.
     #[default]
     Disabled,
-    /// COMMIT says whether it is.
+    /// COMMIT decides whether it is.
     Allowed,
-    /// None is.
+    /// No commit is.
     Forced,
 }
 
@@ -49,7 +49,7 @@ impl DelayedDurability {
         Ok(word.and_then(|word| Self::of_word(&word)).unwrap_or_default())
     }
 
-    /// Keeps it in the catalog.
+    /// Stores it in the catalog.
     ///
     /// # Errors
     /// SQLite's error.

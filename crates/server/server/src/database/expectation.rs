@@ -82,14 +82,14 @@ pub fn plain_access(access: &Access) -> Access {
 /// Opens a database's file by `open`; once more if what is expected of it has changed meanwhile.
 ///
 /// # Errors
-/// 945, and the reason in the log; 824 for a page of it; 4060 where others keep it locked.
+/// 945, and the reason in the log; 824 for a page of it; 4060 where other processes keep it locked.
 pub fn open_expected<R>(
     instance: &Instance,
     record: &DatabaseRecord,
     open: impl Fn(&Access) -> rusqlite::Result<R>,
 ) -> Result<R, PlanError> {
     let access = access_to(instance, record.id)?;
-    // What was refused before is not why this is.
+    // An earlier refusal is not the reason for this one.
     drop(take_refusal());
     let opened = match open(&access) {
         Ok(opened) => return Ok(opened),

@@ -24,24 +24,24 @@ pub enum Phase {
     ChangingKey,
 }
 
-/// What a file says of itself.
+/// The state of a file according to the file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileState {
     /// What is done to its pages.
     pub pages: Phase,
     /// What T-SQL reports of it: the same as `pages`, unless [`FileState::shown`] has decided it.
     pub phase: Phase,
-    /// What new pages are sealed in: a suite's name.
+    /// The suite in which new pages are encrypted: its name.
     pub suite: String,
-    /// How many percent of the pages are done, while something is done to all; 0 else.
+    /// How many percent of the pages are done, during a scan of all; otherwise 0.
     pub percent: f64,
     /// Whether a process is re-encrypting it.
     pub is_running: bool,
     /// Whether it was suspended.
     pub is_paused: bool,
-    /// Whether the file has our layout. What has not can't be encrypted while it is in use.
+    /// Whether the file has our layout. Without it the file can't be encrypted while it is in use.
     pub is_ours: bool,
-    /// The id in its superblock; none where it has no superblock.
+    /// The id in its superblock; `None` without a superblock.
     pub database_id: Option<DatabaseId>,
     /// The suites of its epochs.
     pub epoch_suites: Vec<String>,
@@ -60,7 +60,7 @@ impl Phase {
 }
 
 impl FileState {
-    /// Looks at a database.
+    /// Reads the state of a database.
     ///
     /// # Errors
     /// [`EngineError`].

@@ -30,7 +30,7 @@ pub struct Frame {
     pub identity_insert: Option<IdentityInsert>,
 }
 
-/// The table that numbers may be given for.
+/// The table for which numbers may be given explicitly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdentityInsert {
     /// Its database; `None` for a temporary table, which belongs to the session in any database.
@@ -47,7 +47,7 @@ impl Frames {
         self.0.last().map(|frame| frame.variables.clone()).unwrap_or_default()
     }
 
-    /// Tells bound statements of one depth from those of another; 0 where there is no table variable.
+    /// Distinguishes bound statements of one depth from those of another; 0 where there is no table variable.
     pub fn mark(&self) -> usize {
         match self.0.last() {
             Some(frame) if !frame.variables.is_empty() => self.0.len(),
@@ -55,7 +55,7 @@ impl Frames {
         }
     }
 
-    /// How many run.
+    /// The number of frames.
     pub fn depth(&self) -> usize {
         self.0.len()
     }
@@ -85,7 +85,7 @@ impl Frames {
     /// SQLite's error.
     pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
         let connection = &used.database.connection;
-        // One that SQLite has undone together with its own transaction has no rows to keep.
+        // A table variable that SQLite has undone together with its own transaction has no rows to keep.
         if !used.writes() || connection.is_autocommit() {
             return Ok(Vec::new());
         }

@@ -17,19 +17,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The log of one database, as those see it who wait for the disk.
+/// The log of one database, as seen by sessions that wait for the disk.
 pub struct LogSync {
     log: Box<dyn SyncedLog>,
     state: Mutex<State>,
     moved: Condvar,
 }
 
-/// What is synced.
+/// The file that is synced.
 pub trait SyncedLog: Send + Sync {
-    /// Returns when all that was written before the call is on the disk.
+    /// Returns when everything that was written before the call is on the disk.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -41,7 +41,7 @@ pub struct CommitNo(u64);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogLost;
 
-/// How many there were since the server began.
+/// Counts since the server began.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SyncFigures {
     /// Commits that waited for a sync.
@@ -122,7 +122,7 @@ impl LogSync {
         }
     }
 
-    /// What there was so far.
+    /// The counts so far.
     pub fn figures(&self) -> SyncFigures {
         let state = self.lock();
         SyncFigures {

@@ -21,7 +21,7 @@ use crate::database::expectation::plain_access;
 use crate::database::open_database::look_by;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError, load_commitment};
 
-/// A database that is being made.
+/// A database that is being created.
 pub struct NewDatabase<'a> {
     master: &'a Master,
     access: Access,
@@ -30,16 +30,16 @@ pub struct NewDatabase<'a> {
     path: PathBuf,
 }
 
-/// Why none was made.
+/// Why none was created.
 #[derive(Debug)]
 pub enum NotMade {
-    /// There is one of that name.
+    /// A database of that name exists.
     Taken(String),
-    /// A file is in its place, which the server knows nothing of.
+    /// There is a file at its path that the server does not know.
     FileIsThere(PathBuf),
-    /// What master.db says.
+    /// The error of master.db.
     Master(MasterError),
-    /// What went wrong with the file.
+    /// The error of the file.
     Failed(String),
 }
 
@@ -62,7 +62,7 @@ impl From<MasterError> for NotMade {
 }
 
 impl<'a> NewDatabase<'a> {
-    /// Notes that it is being made.
+    /// Notes that it is being created.
     ///
     /// # Errors
     /// [`NotMade`]; nothing is noted then.
@@ -92,7 +92,7 @@ impl<'a> NewDatabase<'a> {
         Ok(new)
     }
 
-    /// Makes its file, under a draft's name.
+    /// Creates its file, under a draft's name.
     ///
     /// # Errors
     /// [`NotMade`].
@@ -167,15 +167,15 @@ pub fn in_the_way(path: &Path) -> Option<PathBuf> {
     files.into_iter().find(|file| file.symlink_metadata().is_ok())
 }
 
-/// Where the draft of a new database is.
+/// The path of the draft of a new database.
 ///
 /// # Errors
-/// [`EngineError::Usage`] for what is no file's name.
+/// [`EngineError::Usage`] for an invalid file name.
 pub fn draft_of(path: &Path, database_id: i32) -> Result<PathBuf, EngineError> {
     Draft::path_of(path, &format!("{database_id:08x}"))
 }
 
-/// Removes a draft, and what SQLite has beside it.
+/// Removes a draft, and SQLite's files beside it.
 ///
 /// # Errors
 /// The error of the system.
@@ -197,7 +197,7 @@ pub fn remove_if_there(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// The file of that tail.
+/// The path with this suffix.
 pub fn beside(path: &Path, companion: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(companion);

@@ -40,7 +40,7 @@ struct Scan {
     thread: JoinHandle<()>,
 }
 
-/// How far a scan is.
+/// The progress of a scan.
 #[derive(Default)]
 struct Course {
     stage: Mutex<Stage>,
@@ -55,7 +55,7 @@ enum Stage {
     Beginning,
     /// The file says so.
     Started,
-    /// It has ended, well or with what is wrong.
+    /// It has ended, successfully or with an error.
     Ended(Result<(), String>),
 }
 
@@ -105,7 +105,7 @@ impl Scans {
         }
     }
 
-    /// The server stops: all scans end. What they have done stays done.
+    /// The server stops: all scans end. Their progress is kept.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         let scans: Vec<Scan> = self.known().drain().map(|(_, scan)| scan).collect();
@@ -135,7 +135,7 @@ impl Scans {
         }
     }
 
-    /// Whether a scan of this server's is at a database.
+    /// Whether this server has a scan of a database.
     pub fn is_running(&self, database_id: i32) -> bool {
         let known = self.known();
         known.get(&database_id).is_some_and(|scan| !scan.thread.is_finished())
@@ -234,7 +234,7 @@ impl Course {
         }
     }
 
-    /// How far it is, a while later if it has not begun.
+    /// Its progress, a while later if it has not begun.
     fn wait(&self) -> Stage {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
@@ -248,7 +248,7 @@ impl Course {
     }
 }
 
-/// The engine calls these only once the file says what is done to it.
+/// The engine calls these only once the file records the scan.
 impl Observer for Course {
     fn progress(&self, _: Progress) {
         self.note_begun();
@@ -263,7 +263,7 @@ impl Observer for Course {
     }
 }
 
-/// What a scan's thread works with.
+/// The context of a scan's thread.
 struct Work {
     instance: Arc<Instance>,
     record: DatabaseRecord,
@@ -301,7 +301,7 @@ impl Work {
         self.course.set(Stage::Ended(ended.map(drop)));
     }
 
-    /// Scans, and answers whether to the end.
+    /// Scans, and returns whether the scan is complete.
     fn scan(&self, mut goal: Goal) -> Result<bool, String> {
         let watch = Watch::new(self.course.clone());
         loop {
@@ -328,8 +328,8 @@ impl Work {
         }
     }
 
-    /// From here on no page of the database may be in clear, if none is; and what was begun with its encryption key
-    /// has ended.
+    /// From here on no page of the database may be in clear, if none is; and the change of its encryption key has
+    /// ended.
     fn note_encrypted(&self) -> Result<(), String> {
         let state = FileState::load(&self.path, &self.access).map_err(|failed| failed.to_string())?;
         let (master, id) = (self.instance.master(), self.record.id);
@@ -351,7 +351,7 @@ impl Work {
     }
 }
 
-/// What was begun with a database's encryption key has ended.
+/// The change of a database's encryption key has ended.
 fn note_settled(instance: &Instance, record: &DatabaseRecord) {
     let master = instance.master();
     let noted = match master.encryption_key(record.id) {

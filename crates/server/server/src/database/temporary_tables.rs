@@ -8,7 +8,7 @@ use selenite_runtime::sqlite::trouble;
 
 use crate::database::open_database::OpenDatabase;
 
-/// Takes all of them along to another database: they are the session's, whatever database is in use.
+/// Moves all of them to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
 /// 40510 within a transaction that has written; SQLite's error: then they stay where they are.

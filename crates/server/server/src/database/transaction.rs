@@ -51,11 +51,11 @@ struct State {
 
 /// A savepoint of the client's.
 struct Savepoint {
-    /// Its name, whose letters' case counts as in SQL Server.
+    /// Its name, which is case-sensitive as in SQL Server.
     name: String,
     /// Whether SQLite's transaction had begun.
     was_writing: bool,
-    /// Where the journal of identities was.
+    /// The position in the journal of identities.
     numbers: usize,
 }
 
@@ -87,7 +87,7 @@ impl Transaction {
         }
     }
 
-    /// Refuses what would be done outside the transaction that the client means.
+    /// Refuses a statement that would run outside the transaction that the client means.
     ///
     /// # Errors
     /// 3998.
@@ -103,7 +103,7 @@ impl Transaction {
         self.state.is_open = true;
     }
 
-    /// Sees to it that the session may write.
+    /// Obtains the right to write for the session.
     ///
     /// # Errors
     /// 1222; SQLite's error.
@@ -142,7 +142,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Notes that what runs now may change something: its commit is to be on the disk before it is acknowledged.
+    /// Notes that the running statement may change something: its commit is to be on the disk before it is
+    /// acknowledged.
     pub fn note_change(&mut self) {
         self.state.has_changed = true;
     }
@@ -152,7 +153,7 @@ impl Transaction {
         self.state.has_changed
     }
 
-    /// Ends it for good, and waits for the disk.
+    /// Commits it, and waits for the disk.
     ///
     /// # Errors
     /// SQLite's error: then it is rolled back. 9001 if it is unknown whether it is on the disk.
@@ -179,17 +180,17 @@ impl Transaction {
             self.rollback();
             return Err(error);
         }
-        // Before the turn goes: what is noted later may rest on this one.
+        // Before the turn is released: a commit that is noted later may depend on this one.
         let waits = self.state.has_changed && self.database.shared.durability().waits(said);
         let commit = if waits { self.database.note_commit() } else { None };
         self.end(true);
         Ok(commit)
     }
 
-    /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
+    /// Undoes it. It always succeeds: SQLite has rolled back already, or does so now.
     pub fn rollback(&mut self) {
         if self.state.permit.is_some() && !self.database.connection.is_autocommit() {
-            // An error here means that SQLite has rolled back by itself (sqlite.org/lang_transaction.html).
+            // An error here means that SQLite itself has rolled back (sqlite.org/lang_transaction.html).
             let _ = execute(&self.database, "ROLLBACK");
         }
         self.end(false);
@@ -226,7 +227,7 @@ impl Transaction {
     pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
         let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
-            // Of a database that was used later than the savepoint: all that was done in it.
+            // In a database that was first used after the savepoint, everything is undone.
             self.undo();
             return Ok(());
         };

@@ -22,9 +22,9 @@ use crate::master::{DatabaseFile, Master, MasterError, Unfinished, load_commitme
 
 /// What is needed to complete or undo an unfinished change of a database.
 pub struct Settlement<'a> {
-    /// What was begun.
+    /// The records of what was begun.
     pub master: &'a Master,
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: &'a Path,
     /// How they are opened.
     pub access: &'a Access,
@@ -33,7 +33,7 @@ pub struct Settlement<'a> {
 }
 
 impl Settlement<'_> {
-    /// Puts right what a server before this one left, of all databases.
+    /// Completes or undoes what an earlier server left unfinished, of all databases.
     pub fn all(&self) {
         let files = match self.master.files() {
             Ok(files) => files,
@@ -42,8 +42,8 @@ impl Settlement<'_> {
                 return;
             }
         };
-        // A server from before that has noted no commitments, and made its key slots without marks: its databases are
-        // believed once.
+        // An older server has noted no commitments, and made its key slots without marks: its databases are trusted
+        // once.
         let is_first = !self.master.has_commitments().unwrap_or(true);
         let origin = if is_first { Some(OriginPolicy::Any) } else { None };
         for file in &files {
@@ -60,7 +60,7 @@ impl Settlement<'_> {
         self.tell_strangers();
     }
 
-    /// Puts right what was begun with one database. No one else has it open.
+    /// Completes or undoes what was begun with one database. No other session has it open.
     pub fn one(&self, file: &DatabaseFile) {
         self.settle(file, None);
     }
@@ -152,7 +152,7 @@ impl Settlement<'_> {
         self.remove_drafts(file)
     }
 
-    /// Notes what a file says of itself.
+    /// Notes what a file contains.
     fn adopt(&self, file: &DatabaseFile, id: DatabaseId, state: &FileState) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
         let suite = Suite::from_name(&state.suite).unwrap_or(Suite::None);
@@ -187,7 +187,7 @@ impl Settlement<'_> {
         Ok(())
     }
 
-    /// The id and commitment of a database's file, if it has them and its origin is admitted.
+    /// The id and commitment of a database's file, if it has them and its origin is accepted.
     fn identity_of(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Option<(DatabaseId, [u8; 32])> {
         let path = path_of(self.folder, file).ok()?;
         let present = plain_access(self.access);
@@ -195,7 +195,7 @@ impl Settlement<'_> {
             origin: origin.or(present.origin),
             ..present
         };
-        // What is not there, or not to be opened, is reported when it is opened.
+        // A file that does not exist, or can't be opened, is reported when it is opened.
         load_commitment(&path, &access).ok().flatten()
     }
 
@@ -203,7 +203,7 @@ impl Settlement<'_> {
         let access = Access {
             expected: Expected {
                 database_id: expected,
-                // Of one that may have been replaced none is expected.
+                // For a file that may have been replaced no commitment is expected.
                 commitment: expected.and(file.commitment),
                 is_encrypted: false,
             },
@@ -229,7 +229,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Files that no database is called by.
+    /// Files that belong to no database.
     fn tell_strangers(&self) {
         let (Ok(entries), Ok(files)) = (std::fs::read_dir(self.folder), self.master.files()) else {
             return;
@@ -249,9 +249,9 @@ impl Settlement<'_> {
     }
 }
 
-/// As the engine calls the draft of a restore.
+/// The engine's name for the draft of a restore.
 const RESTORE: &str = "restore";
-/// What it puts aside beside that.
+/// The files that it puts aside beside the draft.
 const DRAFT_LOGS: [&str; 3] = ["-journal", "-wal", "-shm"];
 /// And the claim of the process that restores.
 const RESTORE_CLAIM: &str = "restore-claim";

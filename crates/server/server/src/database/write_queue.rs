@@ -11,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use crate::registry::{WaitType, own};
 
-/// Which session waits in which queue: of all databases of a server.
+/// Which session waits in which queue, for all databases of a server.
 #[derive(Default)]
 pub struct Waits(Mutex<HashMap<u16, Arc<WriteQueue>>>);
 
-/// The queue of those who write to one database.
+/// The queue of the sessions that write to one database.
 #[derive(Default)]
 pub struct WriteQueue {
-    /// Which database's: what others see of the queue says so.
+    /// The database's id: what others see of the queue contains it.
     database_id: i32,
     queue: Mutex<Queue>,
     moved: Condvar,
@@ -27,7 +27,7 @@ pub struct WriteQueue {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Number and session, in the order of coming; the first writes.
+    /// Number and session, in the order of arrival; the first writes.
     waiting: VecDeque<(u64, u16)>,
 }
 
@@ -42,14 +42,14 @@ pub struct WritePermit {
 pub enum NoPermit<E> {
     /// It took too long.
     TimedOut,
-    /// The poll says so.
+    /// The poll returned a reason to stop.
     Stopped(E),
     /// The first in the queue waits, through however many others, for the session that would wait here.
     Deadlock,
 }
 
 impl WriteQueue {
-    /// That of a database.
+    /// The queue of a database.
     pub fn of(database_id: i32) -> Arc<Self> {
         Arc::new(Self {
             database_id,
@@ -122,7 +122,7 @@ impl WriteQueue {
         Ok(())
     }
 
-    /// Whose turn it is: the number and the session.
+    /// The number and the session whose turn it is.
     fn first(&self) -> Option<(u64, u16)> {
         self.lock().waiting.front().copied()
     }
@@ -144,7 +144,7 @@ impl Waits {
     fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
         if write_queue.first().is_some_and(|(first, _)| first == number) {
-            // The one before it has gone meanwhile: it does not wait at all.
+            // The session before it has left meanwhile: it does not wait at all.
             return true;
         }
         let mut next = Some(write_queue);

@@ -5,12 +5,12 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::keys::Removal;
 use super::{Master, MasterError, folded, now};
 
-/// A certificate, as others see it.
+/// A certificate, without its private part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CertificateRecord {
     /// Its id: from 256 up, as SQL Server numbers them.
     pub id: i64,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
     /// The X.509 certificate, as DER.
     pub certificate: Vec<u8>,
@@ -20,21 +20,21 @@ pub struct CertificateRecord {
     pub serial: Vec<u8>,
     /// The text of SUBJECT; its issuer, too.
     pub subject: String,
-    /// For whom key slots are made: `age1...`.
+    /// The recipient for key slots: `age1...`.
     pub recipient: String,
-    /// From when it is good: seconds since 1970-01-01 UTC.
+    /// The beginning of its validity: seconds since 1970-01-01 UTC.
     pub not_before: i64,
-    /// Until when.
+    /// The end of its validity.
     pub not_after: i64,
     /// When it was last backed up with its private key; 0 if never.
     pub backed_up: i64,
 }
 
-/// A certificate to be kept.
+/// A certificate to be stored.
 pub(crate) struct NewStoredCertificate<'a> {
-    /// All but its id.
+    /// Everything but its id.
     pub record: &'a CertificateRecord,
-    /// Its private part, sealed by the master key.
+    /// Its private part, encrypted with the master key.
     pub sealed: &'a [u8],
 }
 
@@ -51,7 +51,7 @@ impl Master {
         })
     }
 
-    /// The certificate of that name, whatever its case.
+    /// The certificate of that name, case-insensitively.
     ///
     /// # Errors
     /// SQLite's error.
@@ -59,7 +59,7 @@ impl Master {
         self.with(|connection| find(connection, name))
     }
 
-    /// A certificate's private part, as the master key has sealed it.
+    /// A certificate's private part, as encrypted with the master key.
     ///
     /// # Errors
     /// SQLite's error.
@@ -70,7 +70,7 @@ impl Master {
         })
     }
 
-    /// Keeps a new certificate, whose id is drawn here.
+    /// Stores a new certificate, whose id is chosen here.
     ///
     /// # Errors
     /// [`MasterError::Taken`] if there is one of that name or that very certificate; SQLite's error.

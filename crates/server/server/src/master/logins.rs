@@ -11,34 +11,34 @@ use crate::password::{PasswordCost, PasswordHash};
 pub struct LoginRecord {
     /// Its principal id: sa is 1.
     pub id: i64,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
     /// Its security id.
     pub sid: [u8; 16],
-    /// Whether it may do everything.
+    /// Whether it is an administrator.
     pub is_administrator: bool,
     /// Whether it is disabled.
     pub is_disabled: bool,
     /// Whether a new password has to be chosen before anything else.
     pub must_change: bool,
-    /// The database that it begins in.
+    /// Its default database.
     pub default_database: String,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
     pub modified: i64,
     /// When its password was set.
     pub password_set: i64,
-    /// Failed logins from places that it is not known from.
+    /// Failed logins from addresses without an earlier success of this login.
     pub attempts: Attempts,
-    /// CHECK_POLICY: whether a new password must meet the rule.
+    /// CHECK_POLICY: whether a new password must satisfy the policy.
     pub checks_policy: bool,
-    /// CHECK_EXPIRATION: whether its password is good for a time only.
+    /// CHECK_EXPIRATION: whether its password expires.
     pub checks_expiration: bool,
 }
 
 impl LoginRecord {
-    /// Whether its password has to be changed since it is too old. `now` is in seconds since 1970-01-01 UTC.
+    /// Whether its password has expired. `now` is in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn is_expired(&self, now: i64) -> bool {
         self.checks_expiration && now > self.password_set.saturating_add(PASSWORD_AGE_SECONDS_MAX)
