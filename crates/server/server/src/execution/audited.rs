@@ -63,5 +63,5 @@ impl SessionExecutor<'_> {
     }
 }
 
-/// No number of SQL Server's: several calls, with numbers of their own.
+/// Not a number of SQL Server's: several calls, with numbers of their own.
 const SEVERAL: i32 = 0;

@@ -32,11 +32,11 @@ enum Check {
     Qualifiers(&'static [(usize, &'static str)]),
     /// sp_fkeys: one of its tables must be given, too.
     ForeignKeys,
-    /// sp_help: the object must be there, if one is given.
+    /// sp_help: the object must exist, if one is given.
     Object,
-    /// sp_helptext: the object must be there and have a text.
+    /// sp_helptext: the object must exist and have a text.
     Module,
-    /// sp_helpdb: the database must be there, if one is given.
+    /// sp_helpdb: the database must exist, if one is given.
     Database,
 }
 
@@ -152,7 +152,7 @@ fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &Se
     Ok(())
 }
 
-/// The text of an argument, by its place or its name.
+/// The text of an argument, by its position or its name.
 fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option<&'a str> {
     let named = |argument: &&CallArgument| argument.name.as_deref().is_some_and(|given| same_name(given, name));
     let found = arguments.iter().find(named);
@@ -163,7 +163,7 @@ fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option
     }
 }
 
-/// 15009 for an object that is not there.
+/// 15009 for an object that does not exist.
 fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError> {
     let bare = |part: &str| part.trim().trim_matches(['[', ']', '"']).to_owned();
     let mut parts = name.rsplitn(3, '.').map(bare);
@@ -184,7 +184,7 @@ fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError
     })
 }
 
-/// The programs of [`PROCEDURES`], in their order; none where a text is wrong.
+/// The programs of [`PROCEDURES`], in their order; `None` where a text is wrong.
 static PROGRAMS: LazyLock<Vec<Option<Arc<Program>>>> = LazyLock::new(|| {
     let numbered = (FIRST_ID..).zip(PROCEDURES);
     numbered.map(|(id, spec)| compiled(id, spec).map(Arc::new)).collect()
@@ -203,7 +203,7 @@ macro_rules! procedure {
     ($name:literal, $check:expr) => {
         procedure!($name, $name, $check)
     };
-    // One whose text is another's.
+    // A procedure that uses the text of another.
     ($name:literal, $of:literal, $check:expr) => {
         ProcedureSpec {
             name: $name,

@@ -26,10 +26,10 @@ use crate::names::session_catalog::SessionCatalog;
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageReads {
-    /// Pages that SQLite's cache had, and had not: 31 bits of each.
+    /// Hits and misses of SQLite's cache: 31 bits of each.
     hits: u32,
     misses: u32,
-    /// Pages that the pool had.
+    /// Hits of the pool.
     pooled: u64,
     /// Pages that were read ahead and requested later, and all that were read ahead.
     ahead_used: u64,

@@ -4,16 +4,16 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::{Master, MasterError};
 
-/// What is known of one.
+/// The record of a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackupRecord {
-    /// The archive's name, which is of one archive only.
+    /// The archive's name, which is unique.
     pub archive: String,
-    /// The database's name then.
+    /// The database's name at that time.
     pub database: String,
-    /// When the database was made: seconds since 1970-01-01 UTC.
+    /// When the database was created: seconds since 1970-01-01 UTC.
     pub database_created: i64,
-    /// The name that it was given.
+    /// The name given to the backup.
     pub name: Option<String>,
     /// Its description.
     pub description: Option<String>,
@@ -21,15 +21,15 @@ pub struct BackupRecord {
     pub is_copy_only: bool,
     /// Whether its pages are compressed.
     pub is_compressed: bool,
-    /// Who made it.
+    /// The login that made it.
     pub login: String,
-    /// The server's name then.
+    /// The server's name at that time.
     pub server: String,
     /// Its folder.
     pub place: String,
-    /// When it was begun: seconds since 1970-01-01 UTC.
+    /// When it began: seconds since 1970-01-01 UTC.
     pub started: i64,
-    /// When it was whole.
+    /// When it was complete.
     pub finished: i64,
 }
 
@@ -64,7 +64,7 @@ impl Master {
         })
     }
 
-    /// What was noted of an archive, if it was made here.
+    /// The record of an archive, if it was made here.
     ///
     /// # Errors
     /// SQLite's error.
@@ -98,7 +98,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<BackupRecord> {
     })
 }
 
-/// It came to a server that had none of it.
+/// It was copied to a server that had no record of it.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS selenite_backup (
     archive TEXT PRIMARY KEY,

@@ -11,12 +11,12 @@ pub struct StoredCertificate {
     pub certificate: Vec<u8>,
     /// Its key.
     pub key: Zeroizing<Vec<u8>>,
-    /// Until when it is good: seconds since 1970-01-01 UTC.
+    /// The end of its validity: seconds since 1970-01-01 UTC.
     pub not_after: i64,
 }
 
 impl Master {
-    /// The one that is kept, if any is.
+    /// The stored one, if there is one.
     ///
     /// # Errors
     /// SQLite's error.
@@ -35,7 +35,7 @@ impl Master {
         })
     }
 
-    /// Keeps one in the place of the one that was kept.
+    /// Stores one in place of the stored one.
     ///
     /// # Errors
     /// SQLite's error.

@@ -12,14 +12,14 @@ use selenite::DatabaseId;
 
 use super::{Master, MasterError};
 
-/// What was begun with a database's file.
+/// An unfinished operation on a database's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unfinished {
-    /// It is being made: by CREATE DATABASE, or by RESTORE DATABASE of one that was not there.
+    /// It is being created: by CREATE DATABASE, or by RESTORE DATABASE of one that did not exist.
     Creation,
     /// It is being removed.
     Removal,
-    /// Another is about to take its place.
+    /// Another file is about to replace it.
     Restore,
 }
 
@@ -30,13 +30,14 @@ pub(crate) struct DatabaseFile {
     pub database_id: i32,
     /// Its name.
     pub name: String,
-    /// What was begun with it.
+    /// The unfinished operation.
     pub unfinished: Option<Unfinished>,
-    /// The id in its superblock, if it was seen.
+    /// The id in its superblock, if it is known.
     pub file_id: Option<DatabaseId>,
-    /// The commitment of its master key, if it was seen. No one can make another file that has it.
+    /// The commitment of its master key, if it is known. Only a holder of the master key can make another file that
+    /// has it.
     pub commitment: Option<[u8; 32]>,
-    /// The id of the file that is about to take its place.
+    /// The id of the file that is about to replace it.
     pub next_file_id: Option<DatabaseId>,
     /// Whether no page of it may be in clear.
     pub must_be_encrypted: bool,
@@ -61,7 +62,7 @@ impl Unfinished {
 }
 
 impl Master {
-    /// What is known of a database's file, also of one that is being made or removed.
+    /// What is known of a database's file, also of one that is being created or removed.
     ///
     /// # Errors
     /// SQLite's error.
@@ -84,7 +85,7 @@ impl Master {
         })
     }
 
-    /// Notes which file it is, of one that is being made or was never seen.
+    /// Notes the id of a file that is being created or was not known.
     ///
     /// # Errors
     /// SQLite's error.
@@ -100,7 +101,7 @@ impl Master {
         self.update("commitment = ?2", database_id, &commitment.as_slice())
     }
 
-    /// Whether the commitments of databases are noted. Where not, a server from before that has made them all.
+    /// Whether the commitments of databases are noted. If not, an older server has created them all.
     ///
     /// # Errors
     /// SQLite's error.
@@ -136,7 +137,7 @@ impl Master {
         })
     }
 
-    /// Notes that what was begun with a database's file has ended: it is as it was.
+    /// Notes that an operation on a database's file has ended without a change.
     ///
     /// # Errors
     /// SQLite's error.
@@ -144,7 +145,7 @@ impl Master {
         self.change(|connection| finish(connection, database_id))
     }
 
-    /// Notes that what was begun has ended, and which file there is now.
+    /// Notes that an operation has ended, and which file there is now.
     ///
     /// # Errors
     /// SQLite's error.
@@ -171,7 +172,7 @@ impl Master {
         self.update("must_be_encrypted = ?2", database_id, &is_required)
     }
 
-    /// Notes that an administrator chose a deprecated suite for a database, or has left it.
+    /// Notes that an administrator chose a deprecated suite for a database, or that it has none any more.
     ///
     /// # Errors
     /// SQLite's error.

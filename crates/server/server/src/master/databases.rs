@@ -9,9 +9,9 @@ use super::{DatabaseName, Master, MasterError, Unfinished, folded, now};
 pub struct DatabaseRecord {
     /// Its id: 1 to 4 are master, tempdb, model and msdb.
     pub id: i32,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
-    /// When: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
 }
 
@@ -24,7 +24,7 @@ impl DatabaseRecord {
 }
 
 impl Master {
-    /// All databases, by rising id; none that is being made or removed.
+    /// All databases, by rising id, without those that are being created or removed.
     ///
     /// # Errors
     /// SQLite's error.
@@ -36,7 +36,7 @@ impl Master {
         })
     }
 
-    /// The database of that name, whatever its case.
+    /// The database of that name, case-insensitively.
     ///
     /// # Errors
     /// SQLite's error.
@@ -52,8 +52,8 @@ impl Master {
         self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
 
-    /// Gives a new database the lowest id that is free, from 5 up. No one sees it before [`Master::finish_file`]; its
-    /// file is the caller's to make.
+    /// Gives a new database the lowest free id, from 5 up. It is not visible before [`Master::finish_file`]; the
+    /// caller creates its file.
     ///
     /// # Errors
     /// [`MasterError::Taken`]; SQLite's error.
@@ -81,7 +81,7 @@ impl Master {
         })
     }
 
-    /// Forgets a database. Its file is the caller's to remove.
+    /// Removes a database's records. The caller removes its file.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; SQLite's error.
@@ -117,7 +117,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<DatabaseRecord> {
 }
 
 const SELECT: &str = "SELECT id, name, created FROM selenite_database";
-/// Neither being made nor being removed.
+/// Neither being created nor being removed.
 const IS_WHOLE: &str = "unfinished NOT IN ('create', 'drop')";
 /// 1 to 4 are the server's own.
 const FIRST_ID: i32 = 5;

@@ -8,37 +8,37 @@ use zeroize::Zeroizing;
 
 use super::{Master, MasterError, now};
 
-/// What protects the private keys of certificates.
+/// The key that protects the private keys of certificates.
 pub(crate) struct StoredMasterKey {
     /// The key: AES-256.
     pub secret: Zeroizing<Vec<u8>>,
-    /// The same in an age file that its password opens.
+    /// The same in an age file, encrypted with its password.
     pub by_password: Vec<u8>,
 }
 
-/// The master key, as others see it.
+/// The master key, without its secrets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterKeyRecord {
-    /// Tells it from others.
+    /// Its id.
     pub guid: [u8; 16],
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
     pub modified: i64,
 }
 
-/// What came of a removal.
+/// The result of a removal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Removal {
     /// It is removed.
     Done,
     /// It does not exist.
     Missing,
-    /// This one needs it.
+    /// This database or certificate needs it.
     Needed(String),
 }
 
-/// A database encryption key, as T-SQL has it: it may be made before anything is encrypted.
+/// A database encryption key, as T-SQL has it: it may be created before anything is encrypted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncryptionKeyRecord {
     /// The database.
@@ -49,17 +49,17 @@ pub struct EncryptionKeyRecord {
     pub algorithm: String,
     /// The key slot of the certificate in the database's file, in hexadecimal digits.
     pub slot: String,
-    /// When it was made: seconds since 1970-01-01 UTC. So of all others.
+    /// When it was created: seconds since 1970-01-01 UTC, as all other times here.
     pub created: i64,
     /// When it was recreated.
     pub regenerated: i64,
-    /// When it was changed in any way.
+    /// When it was last changed in any way.
     pub modified: i64,
-    /// When encryption was switched last.
+    /// When encryption was last switched.
     pub set: i64,
     /// When a scan last began, ended, was suspended or resumed; 0 if there was none.
     pub scanned: i64,
-    /// Whether the database is encrypted by it.
+    /// Whether the database is encrypted with it.
     pub tde: Tde,
 }
 
@@ -80,7 +80,7 @@ pub enum Tde {
 }
 
 impl Tde {
-    /// What it is when its scan has ended.
+    /// The state when its scan has ended.
     pub fn settled(self) -> Self {
         match self {
             Self::TurningOn | Self::On | Self::ChangingKey => Self::On,
@@ -140,7 +140,7 @@ impl Master {
         })
     }
 
-    /// Keeps a new master key. Answers whether there was none.
+    /// Stores a new master key. Returns whether there was none.
     ///
     /// # Errors
     /// SQLite's error.
@@ -180,7 +180,7 @@ impl Master {
         })
     }
 
-    /// Forgets the master key, unless a certificate needs it.
+    /// Removes the master key, unless a certificate needs it.
     ///
     /// # Errors
     /// SQLite's error.
@@ -221,7 +221,7 @@ impl Master {
         })
     }
 
-    /// Keeps a database encryption key, in the place of the one that the database had.
+    /// Stores a database encryption key, in place of the one that the database had.
     ///
     /// # Errors
     /// SQLite's error; also if the certificate or the database is gone.
@@ -252,7 +252,7 @@ impl Master {
         })
     }
 
-    /// Forgets a database encryption key.
+    /// Removes a database encryption key.
     ///
     /// # Errors
     /// SQLite's error.
@@ -304,7 +304,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
 const SELECT: &str = "SELECT database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, \
     scanned, tde FROM selenite_encryption_key";
 
-/// A database that is dropped takes its key with it; a certificate can't go while a key names it.
+/// A database's key is removed with it; a certificate can't be removed while a key names it.
 pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS selenite_master_key (
     id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -48,25 +48,25 @@ impl LoginRecord {
 /// Consecutive failed logins.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Attempts {
-    /// How many since the last that did not.
+    /// How many there were since the last success.
     pub failure_count: u32,
-    /// When the last was: seconds since 1970-01-01 UTC.
+    /// The time of the last one: seconds since 1970-01-01 UTC.
     pub failure_last: i64,
     /// Until when the login is locked; 0 if it is not.
     pub locked_until: i64,
 }
 
-/// A login to be made.
+/// A login to be created.
 pub struct NewLogin<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its security id; drawn if none is given.
+    /// Its security id; random if none is given.
     pub sid: Option<[u8; 16]>,
     /// The hash of its password.
     pub password: &'a PasswordHash,
     /// Whether it has to be changed at the first login.
     pub must_change: bool,
-    /// The database that it begins in.
+    /// Its default database.
     pub default_database: &'a str,
 }
 
@@ -83,7 +83,7 @@ impl Master {
         })
     }
 
-    /// The login of that name, whatever its case.
+    /// The login of that name, case-insensitively.
     ///
     /// # Errors
     /// SQLite's error.
@@ -111,7 +111,7 @@ impl Master {
         })
     }
 
-    /// Makes a login.
+    /// Creates a login.
     ///
     /// # Errors
     /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; SQLite's error.
@@ -150,7 +150,7 @@ impl Master {
         })
     }
 
-    /// Says whether a new password must meet the rule, and whether it is good for a time only.
+    /// Sets whether a new password must satisfy the policy, and whether it expires.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; SQLite's error.
@@ -172,7 +172,7 @@ impl Master {
         self.set(name, "is_disabled", &is_disabled)
     }
 
-    /// Lets it do everything, or takes that away.
+    /// Makes it an administrator, or ends that.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; SQLite's error.
@@ -183,7 +183,7 @@ impl Master {
         self.set(name, "is_administrator", &is_administrator)
     }
 
-    /// Says in which database it begins.
+    /// Sets its default database.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; SQLite's error.
@@ -191,7 +191,7 @@ impl Master {
         self.set(name, "default_database", &database)
     }
 
-    /// Gives it another name.
+    /// Renames it.
     ///
     /// # Errors
     /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; SQLite's error.
@@ -225,7 +225,7 @@ impl Master {
         })
     }
 
-    /// Keeps what is known of failed logins.
+    /// Stores the state of failed logins.
     pub(crate) fn store_attempts(&self, id: i64, attempts: Attempts) -> Result<(), MasterError> {
         self.with(|connection| {
             connection.execute(
@@ -236,7 +236,7 @@ impl Master {
         })
     }
 
-    /// Counts an attempt of a login that there is not.
+    /// Counts an attempt of a login that does not exist.
     pub(crate) fn count_unknown_login(&self) -> Result<(), MasterError> {
         self.with(|connection| {
             connection.execute(
@@ -307,7 +307,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<LoginRecord> {
 
 fn check_name(name: &str) -> Result<(), MasterError> {
     let is_short = (1..=UNIT_COUNT_MAX).contains(&name.encode_utf16().count());
-    // A backslash makes it a name of Windows, which SQL Server keeps for those.
+    // A backslash makes it a name of Windows, for which SQL Server reserves those names.
     if is_short && !name.contains(|character: char| character == '\\' || character.is_control()) {
         return Ok(());
     }
@@ -320,7 +320,7 @@ const FROM: &str = "FROM selenite_login";
 const HASH: &str = "hash, salt, memory_kib, passes FROM selenite_login";
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
-/// 42 days: Windows' own, which SQL Server takes over.
+/// 42 days: Windows' own default, which SQL Server adopts.
 const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
 const SA: i64 = 1;

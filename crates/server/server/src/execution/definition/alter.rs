@@ -42,7 +42,7 @@ impl Work<'_> {
         self.check_rows(&altered)
     }
 
-    /// Does all but looking at rows with checks, and filling them.
+    /// Does everything except checking rows and filling them.
     fn run_steps(&self, table: &SchemaTable, altered: &Alteration) -> Result<(), PlanError> {
         let (schema, name) = (self.place(&table.definition.name), quoted(&table.table.sqlite.name));
         for step in &altered.steps {
@@ -66,7 +66,8 @@ impl Work<'_> {
         Ok(())
     }
 
-    /// A statement of SQLite's; indexes that were written in the statement are made with their rows in the catalog.
+    /// A statement of SQLite's; indexes that were written in the statement are created with their rows in the
+    /// catalog.
     fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), PlanError> {
         let is_of = |name: &str| {
             [index_name(&new.name, name), null_index_name(&new.name, name)]
@@ -82,7 +83,7 @@ impl Work<'_> {
         }
     }
 
-    /// Writes the new definition, and makes the indexes that came with it.
+    /// Writes the new definition, and creates the indexes that came with it.
     fn keep(&self, new: &TableDefinition, object_id: i32) -> Result<(), PlanError> {
         let written = Written {
             object_id,
@@ -167,7 +168,7 @@ impl Work<'_> {
         let Some(number) = broken().map_err(|error| trouble(&error))? else {
             return Ok(());
         };
-        // SQLite counts them from the last one on.
+        // SQLite numbers them from the last one.
         let Some(key) = new.foreign_keys.iter().rev().nth(number) else {
             return Err(PlanError::internal("a foreign key that is broken"));
         };
@@ -181,7 +182,7 @@ impl Work<'_> {
     }
 }
 
-/// 3725 and 5074: what is needed elsewhere.
+/// 3725 and 5074: an object that another one needs.
 fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), PlanError> {
     match action {
         AlterTableAction::Drop(elements) => {

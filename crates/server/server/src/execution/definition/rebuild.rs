@@ -24,7 +24,7 @@ use crate::catalog::schema::SchemaTable;
 use crate::database::open_database::OpenDatabase;
 
 impl Work<'_> {
-    /// Makes `old` again as `new`, with its rows and indexes.
+    /// Recreates `old` as `new`, with its rows and indexes.
     pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
             return Err(PlanError::unsupported(
@@ -98,7 +98,8 @@ impl Work<'_> {
         Ok(strange.filter_map(|(_, _, sql)| sql).collect())
     }
 
-    /// Rows as they are go as SQLite has them; rows whose columns are converted, filled or numbered go through T-SQL.
+    /// Unchanged rows are copied by SQLite; rows whose columns are converted, filled or numbered are processed by
+    /// T-SQL.
     fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         let is_plain = |copied: &Copied| match copied {
             Copied::Same(_) | Copied::Null => true,
@@ -148,7 +149,7 @@ impl Work<'_> {
         );
         let given = target.identity().is_some() && !is_numbered;
         if is_numbered {
-            // What another column was numbered up to is no matter of this one.
+            // The numbers of another column do not concern this one.
             let (identities, journal) = (&self.database.shared.identities, &self.database.identity_journal);
             identities.restart(&self.database.connection, &target, journal)?;
         }
@@ -171,7 +172,7 @@ impl Work<'_> {
             values.push(quoted(from));
         }
         let (mut columns, mut values) = (columns.join(", "), values.join(", "));
-        // Rows keep their order, which is that of SQLite's rowid unless a key is it.
+        // Rows keep their order, which is that of SQLite's rowid unless a key determines it.
         if let Some(row_id) = old.table.row_id()
             && new.row_id_column().is_none()
             && old.definition.row_id_column().is_none()
@@ -188,7 +189,8 @@ impl Work<'_> {
     }
 }
 
-/// Whether each value of one type is stored as the same value of the other is: then nothing is to be converted, or cut.
+/// Whether each value of one type is stored like the same value of the other: then nothing has to be converted or
+/// cut.
 fn is_same_form(old: &DataType, new: &DataType) -> bool {
     use selenite_types::Width;
     let is_wider = |old: &Width, new: &Width| match (old, new) {
@@ -245,7 +247,7 @@ fn set_keys(database: &OpenDatabase, is_on: bool) -> Result<(), PlanError> {
     set().map_err(|error| trouble(&error))
 }
 
-/// The table while it is made.
+/// The table while it is created.
 const NEW: &str = "selenite_new";
 /// The old table, as the statement that copies it names it.
 const SOURCE: &str = "selenite_old";
