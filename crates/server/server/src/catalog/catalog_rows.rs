@@ -12,21 +12,21 @@ use selenite_runtime::sqlite::trouble;
 pub struct CatalogRow {
     /// The object's number.
     pub object_id: i32,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
     /// Its name.
     pub name: String,
     /// Of an index, its table's number.
     pub parent: Option<i32>,
-    /// The statements that make it.
+    /// The statements that create it.
     pub definition: String,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was changed last.
     pub modified: i64,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
     /// A table.
@@ -40,7 +40,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// As the row has it.
+    /// Its text in the row.
     pub fn word(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -57,7 +57,7 @@ impl ObjectKind {
     }
 }
 
-/// Makes the table in `schema`, `main` or `temp`, if it is not there.
+/// Creates the table in `schema`, `main` or `temp`, if it does not exist.
 ///
 /// # Errors
 /// SQLite's error.
@@ -115,7 +115,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
     }))
 }
 
-/// Puts a row in the place of the one of its number.
+/// Replaces the row of its number.
 ///
 /// # Errors
 /// SQLite's error.
@@ -140,7 +140,7 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
         .map_err(|error| trouble(&error))
 }
 
-/// Removes an object and all that is its own.
+/// Removes an object and its parts.
 ///
 /// # Errors
 /// SQLite's error.
@@ -163,7 +163,7 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> 
         .map_err(|error| trouble(&error))
 }
 
-/// Refuses names that are the server's or SQLite's own, and what SQLite can't hold.
+/// Refuses names that are reserved for the server or SQLite, and what SQLite can't hold.
 ///
 /// # Errors
 /// 40510.
@@ -183,7 +183,7 @@ pub fn new_temporary_id() -> i32 {
     NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
 }
 
-/// Tells names of constraints that have none from those made before.
+/// Distinguishes the generated names of constraints from those made before.
 pub fn salt() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()

@@ -3,7 +3,7 @@
 use crate::Instance;
 use crate::master::{DatabaseRecord, LoginRecord, MasterError};
 
-/// A picture of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
+/// A copy of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
 #[derive(Clone, Default, Debug)]
 pub struct Directory {
     /// All databases, by rising id.
@@ -15,7 +15,7 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Takes one.
+    /// Reads a copy.
     ///
     /// # Errors
     /// SQLite's error.
@@ -31,7 +31,7 @@ impl Directory {
         })
     }
 
-    /// Whether the login of a security id may do everything.
+    /// Whether the login of a security id is an administrator.
     #[must_use]
     pub fn is_administrator(&self, sid: &[u8]) -> bool {
         self.records

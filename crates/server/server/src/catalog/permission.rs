@@ -33,18 +33,18 @@ use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::principals::{Principals, User, not_there};
 use crate::master::{MASTER, TEMPDB};
 
-/// What a login is in a database.
+/// The permissions of a login in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Permissions {
     /// Whether it is in `sysadmin`.
     pub is_administrator: bool,
-    /// Its user's id and name; none where it may not use the database.
+    /// Its user's id and name; `None` if it may not use the database.
     pub user: Option<(i32, Arc<str>)>,
     roles: Vec<FixedRole>,
 }
 
 impl Permissions {
-    /// Who may do everything.
+    /// The permissions of an administrator.
     #[must_use]
     pub fn administrator() -> Self {
         Self {
@@ -54,7 +54,7 @@ impl Permissions {
         }
     }
 
-    /// What the login of `sid` is in a database.
+    /// The permissions of the login of `sid` in a database.
     #[must_use]
     pub fn of(sid: &[u8], directory: &Directory, database_id: i32, principals: &Principals) -> Self {
         if directory
@@ -82,13 +82,13 @@ impl Permissions {
         self.roles.contains(&role)
     }
 
-    /// Whether it may do everything in the database.
+    /// Whether it has all permissions in the database.
     #[must_use]
     pub fn owns(&self) -> bool {
         self.is_administrator || self.is_in(FixedRole::Owner)
     }
 
-    /// Whether it may make, change and drop objects.
+    /// Whether it may create, change and drop objects.
     #[must_use]
     pub fn defines(&self) -> bool {
         self.owns() || self.is_in(FixedRole::DdlAdmin)
@@ -107,7 +107,7 @@ impl Permissions {
     }
 }
 
-/// What a login sees of the definitions in a database: only of what it has some permission on.
+/// The definitions in a database that are visible to a login: only those of objects on which it has some permission.
 impl Permissions {
     /// Whether it sees tables and views.
     #[must_use]
@@ -289,7 +289,7 @@ fn check_administration(
     }
 }
 
-/// What is defined: its own name, which may be a temporary table's.
+/// Definitions: its own name, which may be a temporary table's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
 fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
     if permissions.defines() {
@@ -359,7 +359,7 @@ fn first(drop: &ast::Drop) -> String {
         .map_or_else(String::new, |name| name.name.text.clone())
 }
 
-/// Its own password may be changed by a client that knows the old one, and nothing else.
+/// A client that knows the old password may change its own password, and nothing else.
 fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     let ast::AlterLoginAction::With {
         password: Some(password),
@@ -422,7 +422,7 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
         .any(|known| command.eq_ignore_ascii_case(known));
     let parts: Vec<&str> = text.split('.').collect();
     match (names_object, parts.as_slice()) {
-        // What a variable holds is not known here.
+        // The value of a variable is not known here.
         _ if text.starts_with('@') => false,
         (true, [_] | [_, _]) => true,
         (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
@@ -489,6 +489,6 @@ fn no_drop(kind: &str, name: &str) -> PlanError {
 
 /// Ids of SQL Server's.
 pub const DBO: i32 = 1;
-/// Who has no user of its own.
+/// The user of logins without a user of their own.
 pub const GUEST: i32 = 2;
 const MSDB: i32 = 4;

@@ -41,7 +41,7 @@ pub struct SchemaTable {
     pub indexes: Vec<(i32, IndexDefinition)>,
     /// As queries see it.
     pub table: Arc<Table>,
-    /// When it was made, and changed last: seconds since 1970-01-01 UTC.
+    /// When it was created, and changed last: seconds since 1970-01-01 UTC.
     pub times: (i64, i64),
 }
 
@@ -96,7 +96,7 @@ impl Schema {
         Ok(read)
     }
 
-    /// Tells tables which others refer to them.
+    /// Sets in each table which other tables refer to it.
     fn refer(&mut self) {
         let references: Arc<[Reference]> = self
             .tables
@@ -153,7 +153,7 @@ impl Schema {
         &self.principals
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
     }
@@ -367,7 +367,7 @@ fn by_affinity(declared: &str) -> DataType {
     }
 }
 
-/// The number of a table that is not in the catalog: of its name, so that it stays.
+/// The number of a table that is not in the catalog: derived from its name, so that it stays the same.
 fn stray_id(name: &str) -> i32 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in name.to_lowercase().bytes() {

@@ -24,9 +24,9 @@ use crate::catalog::schema::computed_type;
 /// Table variables by their names.
 pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
 
-/// A table variable of a frame that runs.
+/// A table variable of a running frame.
 pub struct TableVariable {
-    /// As statements see it: its name has its sign.
+    /// As statements see it: its name begins with `@`.
     pub table: Arc<Table>,
     statements: Vec<String>,
 }
@@ -38,7 +38,7 @@ pub struct KeptRows {
 }
 
 impl TableVariable {
-    /// Makes it, empty, in a connection's temporary schema.
+    /// Creates it, empty, in a connection's temporary schema.
     ///
     /// # Errors
     /// What is wrong with its definition; SQLite's error.

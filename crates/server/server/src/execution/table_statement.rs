@@ -47,7 +47,7 @@ impl SessionExecutor<'_> {
         }
     }
 
-    /// Runs what was bound.
+    /// Runs the bound statement.
     fn carry(
         &mut self,
         bound: &Statement,
@@ -72,12 +72,12 @@ impl SessionExecutor<'_> {
         done
     }
 
-    /// Whether it is a SELECT INTO that makes a table in another database.
+    /// Whether it is a SELECT INTO that creates a table in another database.
     fn makes_elsewhere(&self, bound: &Statement) -> bool {
         matches!(bound, Statement::Into(into) if self.scope.other_database(&into.name, self.transactions.current).is_some())
     }
 
-    /// SELECT INTO may have made a table.
+    /// SELECT INTO may have created a table.
     pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), PlanError> {
         let Statement::Into(into) = bound else { return Ok(()) };
         if is_done && into.name.name.text.starts_with('#') {
@@ -96,7 +96,7 @@ impl SessionExecutor<'_> {
         check(&statement.statement.kind, &self.permissions, session)
     }
 
-    /// An INSERT whose rows are those of a call, before that is made.
+    /// An INSERT whose rows are those of a call, before the call is made.
     pub(crate) fn bind_given(
         &mut self,
         statement: &TableStatement<'_>,
@@ -181,7 +181,7 @@ impl SessionExecutor<'_> {
             true => limited(statement.statement, row_count_max)?,
             false => None,
         };
-        // What another statement was refused for is no matter of this one.
+        // An earlier refusal of another statement does not concern this one.
         self.scope.objects.catalog.take_elsewhere();
         let asked = Asked::of(&self.scope.objects.catalog);
         let binding = Binding {
@@ -200,8 +200,8 @@ impl SessionExecutor<'_> {
         Ok(bound)
     }
 
-    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and
-    /// outside a transaction temporary tables.
+    /// Whether a statement changes only what is private to the session and not undone by a transaction: table
+    /// variables, and outside a transaction temporary tables.
     pub(crate) fn is_own(&self, bound: &Statement) -> bool {
         let written = bound.written();
         let is_own =
@@ -296,7 +296,7 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         execution.reply.poll()?;
-        // A number counts as given last also where its statement fails.
+        // A number counts as given last even if its statement fails.
         if let Some(number) = identity {
             let number = Decimal {
                 unscaled: number,
