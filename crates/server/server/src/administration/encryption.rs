@@ -32,7 +32,7 @@ use crate::execution_context::ExecutionContext;
 use crate::master::MASTER;
 
 impl Administration<'_, '_> {
-    /// Carries out a statement about keys or encryption. Answers whether it was one.
+    /// Carries out a statement about keys or encryption. Returns whether it was one.
     ///
     /// # Errors
     /// The statement's.
@@ -117,7 +117,7 @@ impl Administration<'_, '_> {
         Ok(true)
     }
 
-    /// ALTER DATABASE, if it sets ENCRYPTION. Answers whether it does.
+    /// ALTER DATABASE, if it sets ENCRYPTION. Returns whether it does.
     fn alter_encryption(
         &mut self,
         alter: &ast::AlterDatabase,
@@ -193,7 +193,7 @@ fn missing(verb: &str, kind: &str, name: &str) -> PlanError {
     error(15151, text)
 }
 
-/// What the engine says of a database's file.
+/// An error of the engine about a database's file.
 fn of_engine(database: &str, failed: &EngineError) -> PlanError {
     if matches!(failed, EngineError::Busy { .. }) {
         let text = format!(

@@ -26,7 +26,7 @@ impl Administration<'_, '_> {
         }
         let registry = self.session.instance.registry();
         if kill.status_only {
-            // How far a rollback is SQLite does not say.
+            // SQLite does not report the progress of a rollback.
             let text = format!(
                 "Status report cannot be obtained. Rollback operation for Process ID {spid} is not in progress."
             );
@@ -44,7 +44,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// A whole number, perhaps with a sign; none of another constant, or one that is far too great.
+/// A whole number, perhaps with a sign; `None` for another constant, or one that is far too large.
 fn number(kind: &ExprKind) -> Option<i64> {
     if let ExprKind::Unary {
         operator: UnaryOperator::Minus,

@@ -77,7 +77,7 @@ pub fn accept(line: &mut Line, acceptance: &Acceptance<'_>) -> Result<(), TdsErr
     tokens.packets_mut().finish()
 }
 
-/// Answers a login that is not.
+/// Answers a refused login.
 ///
 /// # Errors
 /// `Sink`.

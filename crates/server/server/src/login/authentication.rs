@@ -9,7 +9,7 @@ use crate::lockout::{Account, Attempt, Blocked};
 use crate::master::{Attempts, LoginRecord, MasterError};
 use crate::password::{PasswordFault, PasswordHash, check_new_password};
 
-/// Who wants to log in.
+/// A login that is to be authenticated.
 pub struct Applicant<'a> {
     /// The login's name.
     pub name: &'a str,
@@ -17,7 +17,7 @@ pub struct Applicant<'a> {
     pub password: &'a str,
     /// The password that it wants from now on.
     pub new_password: Option<&'a str>,
-    /// Where it comes from.
+    /// The client's address.
     pub address: IpAddr,
     /// Until when it can wait.
     pub deadline: Instant,

@@ -11,9 +11,9 @@ use crate::transport::{Line, LineError, TlsSetup, WaitMode};
 
 /// A client that requests a login.
 pub struct Arrival {
-    /// Who, and how; or why that is no login.
+    /// The login and its options; or why it is not a login.
     pub login: Result<Login, Refusal>,
-    /// Whether TLS came before all else.
+    /// Whether TLS began before everything else.
     pub is_strict: bool,
     /// Whether all that follows is encrypted.
     pub is_encrypted: bool,

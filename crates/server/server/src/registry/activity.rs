@@ -198,7 +198,7 @@ impl Activity {
         self.writes.store(counts.writes, Ordering::Relaxed);
     }
 
-    /// A request has come, of which nothing is known yet.
+    /// A request has arrived, of which nothing is known yet.
     pub(super) fn wake(&self) {
         self.present().is_told = false;
     }

@@ -40,7 +40,7 @@ impl Traffic {
         self.read_last.store(now_millis(), Ordering::Relaxed);
     }
 
-    /// Bytes were written, which carried so many packets.
+    /// Counts written bytes, and the packets that contained them.
     pub fn wrote(&self, packets: usize, size: usize) {
         add(&self.packets_written, packets);
         add(&self.bytes_written, size);

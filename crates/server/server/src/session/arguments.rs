@@ -35,7 +35,7 @@ pub(super) fn text_of(call: &RpcCall, index: usize, procedure: &str) -> Result<A
     }
 }
 
-/// A whole number; none of NULL and of all else.
+/// A whole number; `None` for NULL and for everything else.
 pub(super) fn int_of(value: &Value) -> Option<i32> {
     match value {
         Value::Int(value) => Some(*value),

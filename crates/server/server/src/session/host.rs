@@ -144,7 +144,7 @@ impl<'a> SessionHost<'a> {
         self.reply.env_change(&change)
     }
 
-    /// How long until it is so many milliseconds after midnight.
+    /// How long until so many milliseconds after midnight.
     fn until(&self, milliseconds: u64) -> Duration {
         let now = self.stock.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
         let day = 24 * 60 * 60 * 1000;
@@ -445,5 +445,5 @@ const TICKS_OF_MILLISECOND: u64 = 10_000;
 const WAIT_STEP: Duration = Duration::from_millis(10);
 /// Of the coarse clock, by which it is decided when to look: a kernel of 100 Hz has the longest.
 const TICK_MAX_NS: u64 = 10_000_000;
-// A look may come a tick late, and a wait begin just before an ATTENTION: half of the 50 ms is left for the rest.
+// A poll may come a tick late, and a wait begin just before an ATTENTION: half of the 50 ms is left for the rest.
 const _: () = assert!(WAIT_STEP.as_millis() + Duration::from_nanos(LOOK_EVERY_NS + TICK_MAX_NS).as_millis() <= 25);

@@ -31,7 +31,7 @@ struct Answering<'a, 'b> {
     more: bool,
 }
 
-/// Answers a call, but for the end of the message. `more` says whether another call of the same message follows.
+/// Answers a call, except for the end of the message. `more` says whether another call of the same message follows.
 pub(crate) fn answer_call(
     machine: &mut Machine,
     host: &mut SessionHost<'_>,

@@ -254,7 +254,7 @@ impl<'a> SessionLoop<'a> {
                 };
             }
             machine::Ended::Attention => {
-                // Noted by what stopped the machine; a second one comes with the next message.
+                // Noted by what stopped the machine; a second one arrives with the next message.
                 let _ = self.wire.take_attention();
                 self.cut_short()
             }
@@ -351,7 +351,7 @@ fn tell(reply: &mut Reply, error: &PlanError) {
     let _ = told.and_then(|()| reply.finish());
 }
 
-/// 8649: what SQL Server's query governor says.
+/// 8649: the error of SQL Server's query governor.
 fn statement_timeout() -> PlanError {
     let text = "The query has been canceled because it ran for longer than the configured threshold. Contact the system \
         administrator.";

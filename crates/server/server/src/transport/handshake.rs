@@ -16,13 +16,13 @@ use super::line::flush;
 use super::{Line, LineError, WaitMode};
 
 impl Line {
-    /// Shakes hands inside PRELOGIN's packets. From here on records come and go as they are.
+    /// Does the handshake inside PRELOGIN's packets. From then on records are sent and received as they are.
     ///
     /// # Errors
     /// Any of [`LineError`].
     pub fn shake_hands_in_prelogin(&mut self, config: Arc<ServerConfig>) -> Result<(), LineError> {
         let mut connection = Box::new(ServerConnection::new(config)?);
-        // Of the packet or record that has begun to come.
+        // Of the packet or record whose beginning has been received.
         let mut missing = 0;
         while connection.is_handshaking() || missing > 0 {
             self.feed_wrapped(&mut connection, &mut missing)?;
@@ -55,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Gives TLS what has come of one packet.
+    /// Passes to TLS what has been received of one packet.
     fn feed_wrapped(&mut self, connection: &mut ServerConnection, missing: &mut usize) -> Result<(), LineError> {
         if *missing == 0 {
             *missing = self.next_piece()?;

@@ -19,13 +19,13 @@ use crate::registry::Traffic;
 pub struct Line {
     pub(super) socket: Arc<TcpStream>,
     pub(super) traffic: Arc<Traffic>,
-    /// As it came from the socket.
+    /// As received from the socket.
     pub(super) raw: Inbound,
     /// What TLS has opened: at most one record's. Without room as long as there is no TLS.
     clear: Inbound,
     pub(super) tls: Option<Box<ServerConnection>>,
     encryptor: Option<Encryptor>,
-    /// A packet was not sent whole: what would follow could not be understood, or would go in clear.
+    /// A packet was not sent completely: what would follow could not be understood, or would be sent in clear.
     is_broken: bool,
     /// When the peer must have logged in.
     deadline: Option<Instant>,
@@ -36,7 +36,7 @@ pub struct Line {
 /// Whether to wait for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitMode {
-    /// Until they come, or the line's deadline.
+    /// Until there is data, or the line's deadline.
     Wait,
     /// Not at all.
     None,
@@ -71,7 +71,7 @@ impl Line {
         }
     }
 
-    /// The next message; none if [`WaitMode::None`] and it has not come.
+    /// The next message; `None` if [`WaitMode::None`] and it has not arrived.
     ///
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
@@ -109,7 +109,7 @@ impl Line {
         Ok(pushed?)
     }
 
-    /// Reads from the socket what has come. False if nothing has and [`WaitMode::None`].
+    /// Reads from the socket what has arrived. False if nothing has and [`WaitMode::None`].
     pub(super) fn fill(&mut self, wait_mode: WaitMode) -> Result<bool, LineError> {
         if wait_mode == WaitMode::Wait {
             self.set_timeout(TcpStream::set_read_timeout)?;
@@ -185,7 +185,7 @@ impl Line {
 
     /// TLS carries all from here on.
     pub(super) fn begin_tls(&mut self, connection: Box<ServerConnection>) -> Result<(), LineError> {
-        // One byte more: so that it is seen that there is no more to take.
+        // One byte more, to detect that nothing is left.
         self.clear = Inbound::new(RECORD_CONTENT_MAX + 1);
         self.tls = Some(connection);
         self.take_opened()
@@ -232,7 +232,7 @@ impl Line {
         self.encryptor = Some(encryptor);
     }
 
-    /// Sends one packet of TDS, in one call of the system where it takes it whole.
+    /// Sends one packet of TDS, in one system call if the socket takes all of it.
     ///
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
@@ -252,7 +252,7 @@ impl Line {
                 flush(connection, &self.socket)?
             }
             (tls @ Some(_), Some(encryptor)) => {
-                // It comes back, but for when the line is broken.
+                // It is put back, except when the line is broken.
                 let connection = tls.take().ok_or(LineError::End)?;
                 let (connection, written) = encryptor.encrypt(connection, packet)?;
                 let connection = tls.insert(connection);

@@ -17,7 +17,7 @@ use crate::registry::{WaitType, own};
 pub struct Encryptor {
     handover: Arc<Handover>,
     thread: Option<JoinHandle<()>>,
-    /// Kept, so that no packet allocates.
+    /// Reused, so that no packet allocates.
     packet: Vec<u8>,
 }
 

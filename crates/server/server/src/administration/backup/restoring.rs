@@ -177,7 +177,7 @@ impl Administration<'_, '_> {
         Ok(Some(record.clone()))
     }
 
-    /// A database is one file, in its own place: MOVE may say so.
+    /// A database is one file, at its own path: MOVE may only name that path.
     fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
         let known = self.session.instance.master().backup(set.name.as_str());
         let known = known.map_err(|error| Refused::because(of_master(&error)))?;

@@ -215,7 +215,7 @@ pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanErr
     Ok(Some(held))
 }
 
-/// What a new certificate is to say.
+/// The contents of a new certificate.
 struct Wanted<'a> {
     subject: &'a str,
     not_before: i64,

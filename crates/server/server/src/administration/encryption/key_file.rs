@@ -54,7 +54,7 @@ impl KeyFile {
     /// Takes back what [`KeyFile::write`] wrote.
     pub fn discard(&self) {
         if let Some(path) = &self.path {
-            // What can't be removed is in the way of the next backup, which says so.
+            // A file that can't be removed blocks the next backup, which reports it.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -69,7 +69,7 @@ impl KeyFile {
 
     fn contents(&self) -> Option<Zeroizing<Vec<u8>>> {
         let path = self.path.as_ref()?;
-        // Not what would keep its reader waiting.
+        // No file that would keep its reader waiting.
         if !std::fs::metadata(path).ok()?.is_file() {
             return None;
         }

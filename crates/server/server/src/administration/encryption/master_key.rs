@@ -61,7 +61,7 @@ impl MasterKey {
         Ok([nonce.as_ref().as_slice(), &sealed].concat())
     }
 
-    /// Opens what [`MasterKey::seal`] has sealed.
+    /// Decrypts what [`MasterKey::seal`] has encrypted.
     ///
     /// # Errors
     /// 15466 for anything else.
@@ -106,7 +106,7 @@ impl Administration<'_, '_> {
         }
     }
 
-    /// ALTER MASTER KEY REGENERATE: another key, and the private parts of all certificates sealed by it.
+    /// ALTER MASTER KEY REGENERATE: another key, with which the private parts of all certificates are encrypted.
     pub(crate) fn regenerate_master_key(&self, force: bool, password: &str) -> Result<(), PlanError> {
         if force {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
@@ -250,7 +250,7 @@ pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> 
         .map_err(|_| error(15209, "An error occurred during encryption."))
 }
 
-/// Opens what a password has sealed.
+/// Decrypts what was encrypted with a password.
 ///
 /// # Errors
 /// 8645.
@@ -263,7 +263,7 @@ pub fn open_with_password(
     with_place(instance, || open_by_password(file, password, size_max))
 }
 
-/// Stretching a password takes memory: so many at a time, and no more.
+/// Hashing a password takes memory: the number at a time is limited.
 fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, PlanError> {
     let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
     let _place = place.map_err(|_| {
@@ -304,7 +304,7 @@ const BACKUP_HEADING: &str = "# Master key, made by Selenite";
 const BACKUP_SIZE_MAX: usize = 256;
 /// Of AES-GCM.
 const TAG_SIZE: usize = 16;
-/// As long as a login waits for its password to be stretched.
+/// As long as a login waits for its password to be hashed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

@@ -30,10 +30,10 @@ pub enum Change {
 }
 
 impl Change {
-    /// What options say, of which one is ENCRYPTION.
+    /// The requested state of options that include ENCRYPTION.
     ///
     /// # Errors
-    /// 40510 for whatever else they say; 102.
+    /// 40510 for any other option; 102.
     pub fn of(options: &[Setting], has_termination: bool) -> Result<Self, PlanError> {
         let [option] = options else {
             return Err(unsupported(
@@ -150,7 +150,7 @@ impl Administration<'_, '_> {
         let goal = goal_of(Tde::TurningOff, key, &state, subject.keeps_encrypted()).unwrap_or(Goal::GoOn);
         let master = self.session.instance.master();
         if goal == Goal::Off {
-            // Before the first page is decrypted, since a kill may come between.
+            // Before the first page is decrypted, since there may be a kill in between.
             let noted = master.require_encryption(subject.record.id, false);
             noted.map_err(|fault| of_master(&fault))?;
         }

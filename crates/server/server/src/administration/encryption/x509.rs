@@ -17,7 +17,7 @@ use super::private_part::PrivatePart;
 pub struct Issued {
     /// The certificate, as DER.
     pub certificate: Vec<u8>,
-    /// For whom key slots are made.
+    /// The recipient for key slots.
     pub recipient: String,
     /// Its private part.
     pub private_part: PrivatePart,

@@ -177,7 +177,7 @@ fn sid(setting: &Setting) -> Result<[u8; 16], PlanError> {
     Ok(sid)
 }
 
-/// What SQL Server keeps of a password.
+/// SQL Server's limit of a password's length, in units of UTF-16.
 const UNIT_COUNT_MAX: usize = 128;
 /// Logins wait as long.
 const PATIENCE: Duration = Duration::from_secs(30);

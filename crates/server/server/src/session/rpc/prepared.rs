@@ -26,7 +26,7 @@ pub(crate) enum Statement {
 }
 
 impl Prepared {
-    /// None, and room for so many bytes of memory.
+    /// No statements, and room for so many bytes of memory.
     pub fn new(size_max: u64) -> Self {
         Self {
             statements: HashMap::new(),
@@ -74,7 +74,7 @@ impl Prepared {
         removed.is_some()
     }
 
-    /// Lets all go. Their numbers do not come again.
+    /// Releases all. Their numbers are not used again.
     pub fn clear(&mut self) {
         self.statements.clear();
         self.size = 0;
