@@ -3,7 +3,7 @@
 //!
 //! - `promise-kept`: as many sessions are admitted as the process has descriptors for. The soft limit is raised to
 //!   that at the start, as far as the hard one allows; beyond, the start admits fewer sessions and says so.
-//! - reserve: the last descriptors are for administrators, and for connections that have not logged in.
+//! - `reserve`: the last descriptors are for administrators, and for connections that have not logged in.
 
 use std::fs;
 

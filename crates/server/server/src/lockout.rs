@@ -11,7 +11,7 @@
 //!   its own, and so has loopback. Failures from all other addresses are counted together, and kept in master.db.
 //! - `limit-of-an-address`: an address has `attempts_per_address` wrong passwords (100) for all logins together;
 //!   one is forgiven each minute. Loopback is not limited.
-//! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after
+//! - `bounded`: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after
 //!   the last one.
 
 mod recent_map;
