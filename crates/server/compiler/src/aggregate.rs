@@ -1,7 +1,9 @@
 //! Aggregates: which types they take, what type they make, and their accumulators.
 //!
-//! G1. NULLs are left out, of COUNT(a) too; an aggregate of no values is NULL, a count of none is 0.
-//! G2. Grouping, DISTINCT and order are the caller's: an accumulator takes each value that counts, once.
+//! - `nulls-are-skipped`: NULLs are skipped, by COUNT(a) too; an aggregate of no values is NULL, a
+//!   count of none is 0.
+//! - `caller-groups-and-orders`: grouping, DISTINCT and order are the caller's: an accumulator
+//!   receives each value that counts, once.
 
 use selenite_types::{DataType, Family, Width};
 

@@ -1,7 +1,9 @@
 //! From the syntax tree to bound expressions: names found, types decided, conversions written out.
 //!
-//! B1. Binding looks at no value but constants': what it refuses would fail for every row.
-//! B2. What only a query has (columns, aggregates, window functions, subqueries) is bound by the [`QueryHook`].
+//! - `only-constants-are-evaluated`: binding evaluates no values except constants: what it refuses
+//!   would fail for every row.
+//! - `hook-binds-query-parts`: what only a query has (columns, aggregates, window functions,
+//!   subqueries) is bound by the [`QueryHook`].
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};
@@ -43,7 +45,7 @@ pub trait QueryHook {
     /// Errors: as [`QueryHook::subquery`].
     fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError>;
 
-    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] tells the type that both sides become.
+    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] decides the type that both sides become.
     ///
     /// Errors: as [`QueryHook::subquery`].
     fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError>;
@@ -209,7 +211,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// An expression behind which COLLATE stands.
+/// An expression followed by COLLATE.
 fn collated(operand: Expr, name: &str) -> Result<Expr, PlanError> {
     let collation = Collation::explicit(name)?;
     if operand.data_type.family() != Family::Text {

@@ -1,7 +1,7 @@
 //! How much work binding and writing one statement may be.
 //!
-//! Whatever walks over a statement's nodes, or copies them, spends what it costs. So a short text whose meaning is large ends with an
-//! error of its own, whichever rule made it large.
+//! Whatever walks over a statement's nodes, or copies them, spends what it costs. So a short text whose meaning is
+//! large ends with an error of its own, whichever rule made it large.
 
 use crate::PlanError;
 

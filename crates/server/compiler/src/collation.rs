@@ -2,7 +2,7 @@
 
 use crate::{PlanError, same_name};
 
-/// How the text of an expression is compared, and how firmly that was told.
+/// How the text of an expression is compared, and how explicitly that was specified.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Collation {
     /// Whether text is compared by its code points (Latin1_General_BIN2); else neither case nor trailing blanks count.
@@ -24,7 +24,7 @@ pub enum CollationLabel {
 }
 
 impl Collation {
-    /// What COLLATE with this name asks for.
+    /// The collation that COLLATE with this name specifies.
     ///
     /// Errors: 448 for any collation but the default and Latin1_General_BIN2.
     pub fn explicit(name: &str) -> Result<Self, PlanError> {

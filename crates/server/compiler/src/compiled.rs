@@ -10,7 +10,8 @@ use crate::{Aggregate, Collation, Environment, OperationFailure, Operations, Pla
 /// The function that answers the rows of what the server shows.
 pub const ROWS_FUNCTION: &str = "tsql_rows";
 
-/// The function that a statement of SQLite's asks for each row that it writes: true, or an error, which undoes the statement alone.
+/// The function that a statement of SQLite's calls for each row that it writes: true, or an error, which undoes the
+/// statement alone.
 pub const CHECK_CANCELLED_FUNCTION: &str = "tsql_check_cancelled";
 
 /// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
@@ -48,7 +49,7 @@ impl Compiled {
         }
     }
 
-    /// Whether a hint asks that what is read be held until the transaction ends.
+    /// Whether a hint requires that what is read be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.holds

@@ -1,10 +1,14 @@
 //! What tables are made of: CREATE TABLE and related ones to SQLite's, and back.
 //!
-//! N1. A definition is kept as the T-SQL text that makes it, with every constraint named: SQLite's own schema can't hold identities,
-//!     defaults, checks and computed columns. [`TableDefinition`] prints that text, and is made of it again.
-//! N2. SQLite holds declared types, NOT NULL, collations, keys and foreign keys, so that a database keeps its rules in any SQLite.
-//! N3. An index of SQLite's has a name for all tables: `table.index`. A unique key whose columns may be NULL has a second one,
-//!     `table.index$null`, since two NULLs are one value to a unique key of T-SQL's and two to SQLite's.
+//! - `kept-as-text`: a definition is kept as the T-SQL text that makes it, with every constraint
+//!   named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
+//!   [`TableDefinition`] prints that text, and is parsed from it again.
+//! - `sqlite-enforces-what-it-can`: SQLite holds declared types, NOT NULL, collations, keys and
+//!   foreign keys, so that a database keeps its rules in any SQLite.
+//! - `index-names-contain-the-table`: an index of SQLite's has a name that is unique among all
+//!   tables: `table.index`. A unique key whose columns may be NULL has a second one,
+//!   `table.index$null`, since two NULLs are one value to a unique key of T-SQL's and two to
+//!   SQLite's.
 
 use std::sync::Arc;
 
@@ -42,7 +46,7 @@ pub struct TableDefinition {
     pub checks: Vec<CheckDefinition>,
     /// What it refers to.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Indexes that were written in the table's definition: made behind it, and kept as others are.
+    /// Indexes that were written in the table's definition: created after it, and kept as others are.
     pub indexes: Vec<IndexDefinition>,
 }
 
@@ -59,7 +63,7 @@ pub struct ColumnDefinition {
     pub is_binary: bool,
     /// How it is numbered.
     pub identity: Option<IdentityRule>,
-    /// What it is if no one says: the constraint's name and the value.
+    /// Its default: the constraint's name and the value.
     pub default: Option<(String, Arc<Expr>)>,
     /// What it is computed from, and whether it is PERSISTED.
     pub computed: Option<(Arc<Expr>, bool)>,
@@ -72,7 +76,7 @@ pub struct KeyDefinition {
     pub name: String,
     /// PRIMARY KEY or UNIQUE.
     pub kind: KeyKind,
-    /// Whether it is the order of the table: told in sys.indexes.
+    /// Whether it is the order of the table: shown in sys.indexes.
     pub is_clustered: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
@@ -89,7 +93,7 @@ pub struct CheckDefinition {
     pub condition: Arc<Condition>,
     /// The column that it was written at.
     pub column: Option<String>,
-    /// Whether it is looked at: NOCHECK CONSTRAINT ends that.
+    /// Whether it is enforced: NOCHECK CONSTRAINT ends that.
     pub is_enabled: bool,
 }
 
@@ -118,10 +122,11 @@ impl TableDefinition {
         .then_some(name.as_str())
     }
 
-    /// The table as queries see it. `column_type` tells the type of a computed column; `unique` are the unique indexes.
+    /// The table as queries see it. `column_type` returns the type of a computed column; `unique` are the unique
+    /// indexes.
     ///
     /// # Errors
-    /// What `column_type` says.
+    /// The error of `column_type`.
     pub fn table(
         &self,
         place: &TableLocation,
@@ -198,7 +203,7 @@ impl PlanError {
     }
 }
 
-/// The schema of everything that someone makes.
+/// The schema of everything that users create.
 pub const SCHEMA: &str = "dbo";
 
 #[cfg(test)]

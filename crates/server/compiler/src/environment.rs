@@ -1,7 +1,9 @@
-//! What an expression asks of the world outside: the clock, the session, the server, and names of a database.
+//! What an expression reads of its environment: the clock, the session, the server, and names of a database.
 //!
-//! N1. Nothing here is asked before an expression runs: binding needs types, which no answer changes.
-//! N2. `None` is no such thing, which functions turn into NULL; an error ends the statement.
+//! - `asked-at-run-time`: nothing here is called before an expression runs: binding needs types,
+//!   which no answer changes.
+//! - `none-becomes-null`: `None` means that there is no such thing, which functions turn into NULL;
+//!   an error ends the statement.
 
 use std::cell::Cell;
 
@@ -20,7 +22,8 @@ pub use facts::{
 pub use random::RandomState;
 pub use session::Session;
 
-/// What is outside an expression; one method for each group of functions. Unless a method is written there are no such names.
+/// What is outside an expression; one method for each group of functions. Unless a method is written there are no
+/// such names.
 pub trait Environment {
     /// The moment at which the statement began: every GETDATE of a statement is the same.
     fn now(&self) -> Moment;
@@ -40,16 +43,16 @@ pub trait Environment {
     /// The session's random numbers: RAND.
     fn random(&self) -> &Cell<RandomState>;
 
-    /// Asked before so many bytes are allocated for a value; 0 asks whether too many are in use.
+    /// Called before so many bytes are allocated for a value; 0 checks whether too many are in use.
     ///
     /// Errors: 701.
     fn reserve(&self, _bytes: usize) -> Result<(), PlanError> {
         Ok(())
     }
 
-    /// Asked by what takes long, every 65,536 steps, whether the statement is to go on.
+    /// Polled by what takes long, every 65,536 steps: whether the statement is to continue.
     ///
-    /// Errors: [`PlanError::interrupted`], which no one is told: the host stops the machine by its own poll.
+    /// Errors: [`PlanError::interrupted`], which is not sent: the host stops the machine by its own poll.
     fn poll(&self) -> Result<(), PlanError> {
         Ok(())
     }

@@ -1,7 +1,8 @@
-//! What is told a client when a statement fails.
+//! What a client is sent when a statement fails.
 //!
-//! The table of numbers, states and texts is the constructors: those of names and types are in `error/binding.rs`, those of
-//! values in `error/value.rs`, those of running programs in `error/running.rs`. A new number gets a constructor.
+//! The table of numbers, states and texts is the constructors: those of names and types are in `error/binding.rs`,
+//! those of values in `error/value.rs`, those of running programs in `error/running.rs`. A new number gets a
+//! constructor.
 
 use std::fmt;
 
@@ -9,17 +10,17 @@ mod binding;
 mod running;
 mod value;
 
-/// An error as SQL Server would tell it: number, severity, state, text and line, and what it ends.
+/// An error as SQL Server would send it: number, severity, state, text and line, and what it ends.
 ///
-/// The caller is at fault in nearly all of them; numbers 40510 and 40517 name what is not supported, 8624 is our own fault.
-/// [`fmt::Display`] writes the text alone.
+/// The caller is at fault in nearly all of them; numbers 40510 and 40517 name what is not supported, 8624 is our own
+/// fault. [`fmt::Display`] writes the text alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PlanError(Box<Message>);
 
 /// What an error ends, outside TRY and with XACT_ABORT off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Ends {
-    /// The statement: the batch goes on behind it.
+    /// The statement: the batch continues after it.
     Statement,
     /// The batch, or the procedure's body: what did not compile. An open transaction stays.
     Batch,

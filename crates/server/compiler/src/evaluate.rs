@@ -1,8 +1,9 @@
 //! Values of bound expressions.
 //!
-//! V1. No allocation and no shared count for whole numbers.
-//! V2. Whatever fails is T-SQL's own error; nothing panics.
-//! V3. Between two operations on large values it is asked whether to go on; what is not linear in their size asks by itself, too.
+//! - `whole-numbers-are-cheap`: no allocation and no shared count for whole numbers.
+//! - `errors-not-panics`: every failure is T-SQL's own error; nothing panics.
+//! - `large-values-are-interruptible`: between two operations on large values cancellation is
+//!   polled; an operation that is not linear in their size polls by itself, too.
 
 use std::sync::Arc;
 
@@ -49,8 +50,8 @@ impl<'a> Frame<'a> {
 impl Expr {
     /// The expression's value: NULL, or of its type.
     ///
-    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which only an
-    /// [`crate::Operations`] can evaluate.
+    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which
+    /// only an [`crate::Operations`] can evaluate.
     #[inline]
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
         if let ExprKind::Whole(operation) = &self.kind {
@@ -159,7 +160,7 @@ fn computed(
     Ok(operator.apply(&left, &right, data_type)?)
 }
 
-/// One string behind another: NULL if either is, unless the session takes NULL for an empty string.
+/// Two strings concatenated: NULL if either is, unless the session takes NULL for an empty string.
 fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
     let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > HEAVY_SIZE {

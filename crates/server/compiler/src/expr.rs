@@ -1,10 +1,14 @@
 //! Bound expressions: every name found, every type decided, every conversion written out.
 //!
-//! E1. An expression's value is NULL or of its `data_type`: evaluation never changes a type that binding decided.
-//! E2. A predicate is no expression: it is true, false or unknown, and has no type.
-//! E3. A [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value of the innermost one around it. What a
-//!     statement's text holds in a body is bound before the body is made, so no other `Let` stands between the two.
-//! E4. Expressions are trees of values: equal trees compute equal values, except where a function says that it is volatile.
+//! - `type-is-fixed-by-binding`: an expression's value is NULL or of its `data_type`: evaluation
+//!   never changes a type that binding decided.
+//! - `predicates-are-no-expressions`: a predicate is not an expression: it is true, false or
+//!   unknown, and has no type.
+//! - `let-is-evaluated-once`: a [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value
+//!   of the innermost one around it. What a statement's text holds in a body is bound before the
+//!   body is made, so no other `Let` stands between the two.
+//! - `equal-trees-equal-values`: expressions are trees of values: equal trees compute equal values,
+//!   except where a function is declared volatile.
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
@@ -56,7 +60,8 @@ pub enum ExprKind {
     Variable(Slot),
     /// A column of a source: evaluated only as an [`ExprKind::Input`].
     Column(ColumnRef),
-    /// What the query binder keeps: a subquery, an aggregate, a window function. Evaluated only as an [`ExprKind::Input`].
+    /// What the query binder keeps: a subquery, an aggregate, a window function. Evaluated only as an
+    /// [`ExprKind::Input`].
     Outside(OutsideRef),
     /// Value `n` of the frame's row: what columns become in an [`crate::Operations`].
     Input(u32),
@@ -69,13 +74,13 @@ pub enum ExprKind {
         /// To what.
         operand: Box<Expr>,
     },
-    /// Arithmetic, bits, or one string behind another: both sides as [`selenite_types`]' operators take them.
+    /// Arithmetic, bits, or concatenation: both sides as [`selenite_types`]' operators take them.
     Binary {
         /// Which.
         operator: Operator,
-        /// What stands before it.
+        /// The left side.
         left: Box<Expr>,
-        /// What stands after it.
+        /// The right side.
         right: Box<Expr>,
     },
     /// Arithmetic on whole numbers, the fast way.
@@ -89,7 +94,7 @@ pub enum ExprKind {
     },
     /// The first that is not NULL: COALESCE and ISNULL, values converted to one type.
     Coalesce(Vec<Expr>),
-    /// CHOOSE: the value whose number, from 1, `index` is; NULL if there is none.
+    /// CHOOSE: the value whose number, from 1, `index` is; NULL if there is no such value.
     Choose {
         /// An int.
         index: Box<Expr>,
@@ -107,7 +112,7 @@ pub enum ExprKind {
 /// A value that is evaluated once, and an expression over it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Let {
-    /// What [`ExprKind::Local`] is in the body; in itself it is that of whatever stands around.
+    /// What [`ExprKind::Local`] is in the body; in itself it is that of the expression around.
     pub value: Expr,
     /// The expression.
     pub body: Expr,

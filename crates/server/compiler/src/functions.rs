@@ -1,8 +1,11 @@
 //! The catalogue of functions of values: names, arguments, result types, code, and whether each is supported.
 //!
-//! U1. Each function is one row of its family's table; nothing else knows its name.
-//! U2. Code gets values that binding has converted as the row's rules say; unless the row says otherwise none is NULL.
-//! U3. What SQL Server has and we do not is a row too, and refused by name.
+//! - `one-row-per-function`: each function is one row of its family's table; nothing else knows its
+//!   name.
+//! - `arguments-are-converted`: code gets values that binding has converted according to the row's
+//!   rules; unless the row allows it none is NULL.
+//! - `unsupported-functions-have-rows`: a function that SQL Server has and this server does not is
+//!   a row too, and refused by name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -28,7 +31,7 @@ use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
 };
 
-/// What `docs/TSQL.md` tells of a function.
+/// What `docs/TSQL.md` says of a function.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionState {
     /// The family: `text`, `mathematics`, `dates`, `conversion`, `system`, `globals`.
@@ -55,7 +58,8 @@ impl Function {
 
     /// A call with bound arguments; `part` is the word before them.
     ///
-    /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not supported.
+    /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not
+    /// supported.
     pub(crate) fn bind(&'static self, part: Option<DatePart>, arguments: Vec<Expr>) -> Result<Expr, PlanError> {
         self.check_supported()?;
         self.check_count(arguments.len() + usize::from(self.takes_part))?;

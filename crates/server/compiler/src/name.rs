@@ -18,7 +18,7 @@ impl NameKey {
         )
     }
 
-    /// The folded text: never shown to anyone.
+    /// The folded text: never shown.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0

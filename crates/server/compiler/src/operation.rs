@@ -1,8 +1,11 @@
-//! Expressions that SQLite asks us to evaluate: `tsql_op(N, a, b, ..)`.
+//! Expressions that SQLite calls us to evaluate: `tsql_op(N, a, b, ..)`.
 //!
-//! O1. Expressions that differ in nothing but where their inputs come from have one number.
-//! O2. Whatever an operation needs comes with the call: columns, variables and what the query binder keeps are inputs.
-//! O3. Operations belong to a bound statement and go with it; there are at most [`OPERATION_COUNT_MAX`].
+//! - `equal-operations-share-a-number`: expressions that differ only in where their inputs come
+//!   from have one number.
+//! - `inputs-come-with-the-call`: whatever an operation needs comes with the call: columns,
+//!   variables and what the query binder keeps are inputs.
+//! - `owned-by-the-statement`: operations belong to a bound statement and are dropped with it;
+//!   there are at most [`OPERATION_COUNT_MAX`].
 
 use std::fmt;
 
@@ -80,7 +83,7 @@ enum Code {
 }
 
 impl Operations {
-    /// Whether there is none.
+    /// Whether there are no operations.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty()
@@ -114,8 +117,8 @@ impl Operations {
 
     /// Evaluates operation `number` over the stored forms of its inputs.
     ///
-    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count of
-    /// arguments that was never given out.
+    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count
+    /// of arguments that was never given out.
     pub fn run(
         &self,
         number: u32,
@@ -198,7 +201,7 @@ impl Operation {
     }
 }
 
-/// What an expression takes from outside, each once.
+/// The inputs of an expression, each once.
 #[derive(Default)]
 struct Inputs {
     list: Vec<OperationInput>,

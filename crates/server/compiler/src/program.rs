@@ -1,11 +1,14 @@
 //! Procedural code, compiled: variables in typed slots, control flow as jumps, scalar statements as steps.
 //!
-//! G1. A program never changes and holds no value that a run computes: it is kept by text and shared between threads.
-//! G2. What is wrong with variables and types of scalar statements is found before anything runs; names of tables are not
-//!     looked at.
-//! G3. A variable has one slot for the whole batch, and is known only behind its DECLARE in the text.
-//! G4. A subquery in a scalar statement makes it a statement on tables: `SET @a = (SELECT ..)` becomes
-//!     `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` asks for a variable that no batch can name.
+//! - `program-is-immutable`: a program never changes and holds no value that a run computes: it is
+//!   cached by its text and shared between threads.
+//! - `scalar-errors-before-running`: errors in variables and types of scalar statements are found
+//!   before anything runs; names of tables are not looked up.
+//! - `one-slot-per-variable`: a variable has one slot for the whole batch, and is known only after
+//!   its DECLARE in the text.
+//! - `subquery-makes-a-table-statement`: a subquery in a scalar statement makes it a statement on
+//!   tables: `SET @a = (SELECT ..)` becomes `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` tests a
+//!   variable that no batch can name.
 
 use std::sync::Arc;
 
@@ -162,12 +165,12 @@ impl Program {
         &self.steps
     }
 
-    /// The line of a step; 0 if there is none.
+    /// The line of a step; 0 if it has none.
     pub fn line(&self, at: usize) -> u32 {
         self.lines.get(at).copied().unwrap_or(0)
     }
 
-    /// Where to go on behind a statement that failed at a step.
+    /// Where to continue after a statement that failed at a step.
     pub fn behind(&self, at: usize) -> usize {
         let end = match self.steps.get(at) {
             Some(Step::Branch(branch)) => branch.end,

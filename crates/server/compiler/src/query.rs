@@ -1,8 +1,9 @@
 //! Queries bound: from the syntax tree to typed columns.
 //!
-//! U1. Scopes are a stack: a name is looked for in the innermost query first, and FROM's sources are no names of one another
-//!     but through ON and APPLY.
-//! U2. What can't be written for SQLite with T-SQL's meaning is refused here, by name.
+//! - `innermost-scope-first`: scopes are a stack: a name is looked up in the innermost query first,
+//!   and the sources of FROM are visible to one another only through ON and APPLY.
+//! - `refused-by-name`: what can't be written for SQLite with T-SQL's meaning is refused here, by
+//!   name.
 
 mod apply;
 mod call;
@@ -29,7 +30,7 @@ use tree::{Outside, Parts};
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
 
-/// How deep queries may stand in one another, views counted: SQL Server's own limit for views and subqueries.
+/// How deep queries may be nested, views counted: SQL Server's own limit for views and subqueries.
 const NESTING_MAX: usize = 32;
 
 /// Binds the queries of one statement.
@@ -59,7 +60,7 @@ pub(crate) struct Scope {
     pub has_aggregate: bool,
 }
 
-/// Where in a query an expression stands.
+/// The position of an expression in a query.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clause {
     /// The list of columns.
@@ -209,7 +210,7 @@ impl<'c> QueryBinder<'c> {
         self.scopes.last().map_or(Clause::Values, |scope| scope.clause)
     }
 
-    /// An expression that stands for what the statement's parts hold.
+    /// An expression that refers to an entry of the statement's parts.
     fn outside(&mut self, outside: Outside, data_type: DataType, nullable: bool) -> Expr {
         let reference = self.parts.add_outside(outside);
         Expr::new(crate::ExprKind::Outside(reference), data_type).with_nullable(nullable)
@@ -229,7 +230,7 @@ impl QueryHook for QueryBinder<'_> {
                         .with_collation(column.collation.of_column()));
                 }
                 Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
-                // 207 tells more than 4104: the qualifier was known.
+                // 207 is more specific than 4104: the qualifier was known.
                 Err(other) => match &error {
                     Some(before) if before.number() == UNKNOWN_COLUMN => {}
                     Some(_) | None => error = Some(other),

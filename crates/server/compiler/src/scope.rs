@@ -1,4 +1,4 @@
-//! What names stand for: variables of a batch, and columns of a query's sources.
+//! What names refer to: variables of a batch, and columns of a query's sources.
 
 use std::collections::HashMap;
 
@@ -95,7 +95,7 @@ impl Variables {
 pub struct Columns<'a> {
     /// The sources in order.
     pub sources: Vec<Source>,
-    /// What surrounds the query: asked only for what is not found here.
+    /// What surrounds the query: searched only for what is not found here.
     pub outer: Option<&'a Columns<'a>>,
 }
 
@@ -104,7 +104,7 @@ pub struct Columns<'a> {
 pub struct Source {
     /// What columns are qualified by: the alias, or the table's own name.
     pub alias: String,
-    /// The database and schema behind the name, when it has no alias: `dbo.t.c` then finds it too.
+    /// The database and schema of the name, when it has no alias: `dbo.t.c` then finds it too.
     pub database_and_schema: Option<(String, String)>,
     /// Its number: [`ColumnRef::source`].
     pub number: u32,
@@ -125,7 +125,7 @@ pub struct SourceColumn {
     pub collation: Collation,
 }
 
-/// A column that a name was found to stand for.
+/// The column that a name refers to.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundColumn<'a> {
     /// Which.
@@ -137,9 +137,9 @@ pub struct FoundColumn<'a> {
 }
 
 impl Columns<'_> {
-    /// Finds the column that `name` stands for, innermost first.
+    /// Finds the column that `name` refers to, innermost first.
     ///
-    /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier is none of the sources.
+    /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier names no source.
     pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, PlanError> {
         let mut scope = Some(self);
         let mut depth = 0;

@@ -1,9 +1,8 @@
 //! Statements on tables, bound: what the runtime runs.
 //!
-//! bound-once: a statement is bound once and run often. It holds no values, and no rows.
-//!
-//! rows-are-computed-outside: rows are computed by the runtime, not in SQLite's change statements: values are converted, checked and
-//! numbered with T-SQL's errors, which name the row; SQLite stores them.
+//! - `bound-once`: a statement is bound once and run often. It holds no values, and no rows.
+//! - `rows-are-computed-outside`: rows are computed by the runtime, not in SQLite's change statements: values are
+//!   converted, checked and numbered with T-SQL's errors, which name the row; SQLite stores them.
 
 use std::sync::Arc;
 
@@ -68,7 +67,7 @@ impl Binding<'_> {
 }
 
 impl Statement {
-    /// Whether a hint asks that what it reads be held until the transaction ends.
+    /// Whether a hint requires that what it reads be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self {
@@ -115,7 +114,8 @@ impl Statement {
         }
     }
 
-    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it fails.
+    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it
+    /// fails.
     #[must_use]
     pub fn is_single(&self) -> bool {
         match self {

@@ -109,7 +109,7 @@ pub(crate) fn holds(text: &str) -> Option<bool> {
     Batch::new().holds(text)
 }
 
-/// Asserts what expressions show, all of them told at once.
+/// Asserts what expressions show; all failures are reported at once.
 pub(crate) fn assert_shown(cases: &[(&str, &str)]) {
     let batch = Batch::new();
     let wrong: Vec<String> = cases

@@ -1,12 +1,15 @@
 //! SQLite's SQL for bound queries, over stored forms.
 //!
-//! W1. Nothing that a user wrote goes into SQL but names, always in quotation marks; sources are `t0`, `t1` and columns of
-//!     queries `c0`, `c1`.
-//! W2. What SQLite means as T-SQL does is written in SQLite's words, so that indexes are used; all else is `tsql_op(N, ..)`.
-//! W3. A value that no row changes is a parameter, evaluated once before; but where T-SQL might never evaluate it (a branch
-//!     of CASE) and it might fail, it is an operation, evaluated when it is reached.
-//! W4. What is written spends the statement's budget: each node, and for a column what SQLite puts in its place.
-//! W5. Text is compared under a collation that is always written.
+//! - `only-quoted-names`: of what a user wrote only names go into SQL, always in quotation marks;
+//!   sources are `t0`, `t1` and columns of queries `c0`, `c1`.
+//! - `sqlite-where-it-means-the-same`: what means the same in SQLite as in T-SQL is written as
+//!   SQLite's own SQL, so that indexes are used; all else is `tsql_op(N, ..)`.
+//! - `constants-are-parameters`: a value that no row changes is a parameter, evaluated once before;
+//!   but where T-SQL might never evaluate it (a branch of CASE) and it might fail, it is an
+//!   operation, evaluated when it is reached.
+//! - `output-is-budgeted`: what is written is charged to the statement's budget: each node, and for
+//!   a column what SQLite substitutes for it.
+//! - `collation-is-explicit`: text is compared under a collation that is always written.
 
 mod condition;
 mod form;
@@ -76,7 +79,8 @@ impl Writer {
 
     /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
     ///
-    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a moment.
+    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a
+    /// moment.
     pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
         self.check_sources()?;
         self.count_windows(0)?;
@@ -95,7 +99,7 @@ impl Writer {
         Compiled::new(self.operations, self.aggregates, self.inputs, self.parts.holds)
     }
 
-    /// The SQL of a parameter; equal ones that stand near one another are one.
+    /// The SQL of a parameter; equal ones that are near one another are one.
     fn parameter(&mut self, parameter: Parameter) -> String {
         let first = self.parameters.len().saturating_sub(EQUAL_WITHIN);
         let mut near = self.parameters.iter().skip(first);

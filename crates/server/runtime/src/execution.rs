@@ -17,7 +17,7 @@
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
 //!
-//! An error of one of them ends SQLite's statement; the caller tells the client that error and not SQLite's own.
+//! An error of one of them ends SQLite's statement; the caller sends that error to the client and not SQLite's own.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -112,7 +112,7 @@ impl AggregateRun {
         }
     }
 
-    /// The aggregate of what is there now.
+    /// The aggregate of the present values.
     ///
     /// Errors: 8115.
     pub fn value(&mut self) -> Result<Stored<'static>, PlanError> {
@@ -149,17 +149,17 @@ impl AggregateRun {
             // Both zeros are one.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
             StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
-            // Two offsets may tell one instant. It was decoded, so it has one.
+            // Two offsets may denote one instant. It was decoded, so it has one.
             StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),
             StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
         }
     }
 }
 
-/// ` +HH:MM` behind a datetimeoffset's instant.
+/// ` +HH:MM` after a datetimeoffset's instant.
 const OFFSET_SIZE: usize = 7;
 
-/// The one value of a subquery that stands for a value.
+/// The value of a scalar subquery.
 #[derive(Clone, Default, Debug)]
 pub struct SingleValue {
     value: Option<Stored<'static>>,
@@ -184,7 +184,7 @@ impl SingleValue {
     }
 }
 
-/// The level below `level` of a recursive common table expression; `level_max` 0 is none.
+/// The level below `level` of a recursive common table expression; `level_max` 0 means no limit.
 ///
 /// Errors: 530 beyond `level_max`.
 pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
@@ -198,14 +198,14 @@ pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
 
 /// A value as SQLite gives it, of a declared type.
 ///
-/// Errors: 50823 if it is none of the type.
+/// Errors: 50823 if it is not a value of the type.
 pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, PlanError> {
     read_at(argument, data_type, "")
 }
 
 /// The same, of a place that the error names: table and column.
 ///
-/// Errors: 50823 if it is none of the type.
+/// Errors: 50823 if it is not a value of the type.
 pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, PlanError> {
     from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(place, &misfit.to_string()))
 }

@@ -1,12 +1,16 @@
-//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between batches.
+//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between
+//! batches.
 //!
-//! R1. One DONE for each statement but DECLARE without a value, BEGIN and END, labels, GOTO, BREAK, CONTINUE and RETURN
-//!     (MS-TDS 2.2.7.6); the tests of IF and WHILE count each time they are asked. BEGIN TRY and its END have one each.
-//! R2. In a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends the call. NOCOUNT takes away the counts, and
-//!     each DONEINPROC that ends neither rows nor an error.
-//! R3. A DONE is told when the next thing is known, so that the last one of an answer is without MORE.
-//! R4. An error goes to the innermost TRY around it, in whichever frame; else it is told, and what it [`selenite_compiler::Ends`] ends.
-//! R5. Whatever a program does, a frame that was entered is left.
+//! - `one-done-per-statement`: one DONE for each statement but DECLARE without a value, BEGIN and
+//!   END, labels, GOTO, BREAK, CONTINUE and RETURN (MS-TDS 2.2.7.6); the conditions of IF and WHILE
+//!   count each time they are evaluated. BEGIN TRY and its END have one each.
+//! - `done-or-doneinproc`: in a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends
+//!   the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
+//! - `done-waits-for-the-next`: a DONE is sent when what follows is known, so that the last one of
+//!   an answer is without MORE.
+//! - `innermost-try-catches`: an error goes to the innermost TRY around it, in whichever frame;
+//!   without one it is sent, and ends what its [`selenite_compiler::Ends`] says.
+//! - `frames-are-always-left`: whatever a program does, a frame that was entered is left.
 
 use std::sync::Arc;
 
@@ -68,7 +72,7 @@ pub struct Machine {
     capture: Option<Capture>,
 }
 
-/// What a client asks for.
+/// A request of a client.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// What is to run.
@@ -88,7 +92,7 @@ pub enum Entry {
     Call {
         /// The place of the first argument in the client's call: 2 for sp_executesql.
         first_ordinal: usize,
-        /// Whether the same message has another call behind it: the last DONEPROC then has MORE.
+        /// Whether another call follows in the same message: the last DONEPROC then has MORE.
         more: bool,
     },
 }
@@ -100,7 +104,7 @@ pub enum Ended {
     Finished,
     /// It was broken off by ATTENTION: DONE with the bit for it is still to be written.
     Attention,
-    /// There is no one to answer.
+    /// The client is gone, or the session is to end: nothing can be answered.
     Gone,
     /// By an error of severity 20 or more: the answer is complete, and the connection is to be closed.
     Connection,
@@ -157,7 +161,8 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one DONE.
+    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one
+    /// DONE.
     pub fn transact<H: Host + ?Sized>(&mut self, step: TransactionStep<'_>, host: &mut H) -> Ended {
         self.entry = Entry::Batch;
         let (command, done) = match step {
@@ -179,9 +184,10 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// The session restarts, as RESETCONNECTION asks: a transaction is rolled back, and options are as after a login.
+    /// The session restarts, as RESETCONNECTION requires: a transaction is rolled back, and options are as after a
+    /// login.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
         let done = match self.transaction.count {
             0 => Ok(()),
@@ -283,7 +289,7 @@ impl Machine {
         self.answer.send_done(manner, command, told, host)
     }
 
-    /// How statements of the running frame are told.
+    /// How statements of the running frame are reported.
     fn manner(&self) -> Manner {
         let is_batch = self.entry == Entry::Batch && self.frames.len() <= 1;
         Manner {
@@ -363,7 +369,7 @@ impl Machine {
     }
 }
 
-/// The DONE of a request that had nothing to tell.
+/// The DONE of a request that had nothing to report.
 const EMPTY: Done = Done {
     kind: DoneKind::Statement,
     status: 0,

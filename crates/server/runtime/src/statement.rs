@@ -1,7 +1,7 @@
 //! Statements on tables, run.
 //!
-//! complete-or-undone: whatever a statement changes before an error must be undone by the caller: a savepoint around it, unless
-//! [`selenite_compiler::statement::Statement::is_single`].
+//! - `complete-or-undone`: whatever a statement changes before an error must be undone by the caller: a savepoint
+//!   around it, unless [`selenite_compiler::statement::Statement::is_single`].
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a SELECT that gives rows, and tells how many it gave.
+    /// Runs a SELECT that returns rows, and returns how many there were.
     ///
     /// Errors: whatever ends the statement.
     pub fn rows(&mut self, rows: &Rows) -> Result<u64, PlanError> {
@@ -119,7 +119,7 @@ impl Run<'_> {
         Ok(row.into_iter().next().unwrap_or(Value::Null))
     }
 
-    /// Runs a SELECT that sets variables, and tells how many rows there were.
+    /// Runs a SELECT that sets variables, and returns how many rows there were.
     ///
     /// Errors: whatever ends the statement.
     pub fn assign(&mut self, assign: &Assign) -> Result<u64, PlanError> {
@@ -136,7 +136,7 @@ impl Run<'_> {
         Ok(count)
     }
 
-    /// Fills the table that a SELECT INTO has made, and tells how many rows there were.
+    /// Fills the table that a SELECT INTO has created, and returns how many rows there were.
     ///
     /// Errors: whatever ends the statement.
     pub fn fill(&self, into: &Into, table: &SqliteName) -> Result<u64, PlanError> {
@@ -151,7 +151,7 @@ impl Run<'_> {
 
     /// Runs a TRUNCATE TABLE: numbering restarts at the seed.
     ///
-    /// Errors: what SQLite says.
+    /// Errors: SQLite's error.
     pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
         self.change(&truncate.sql, &[]).map_err(ChangeError::unexpected)?;
         self.executor.restart_numbers(&truncate.table)?;

@@ -39,7 +39,7 @@ pub(crate) struct Administration<'e, 'a> {
 }
 
 impl Administration<'_, '_> {
-    /// Carries out a statement that is about no rows and no objects.
+    /// Carries out a statement that concerns neither rows nor objects.
     pub(crate) fn administer(
         &mut self,
         statement: &TableStatement<'_>,
@@ -120,7 +120,7 @@ impl Administration<'_, '_> {
         .into())
     }
 
-    /// Puts right what was begun with a database and failed.
+    /// Completes or undoes what was begun with a database and failed.
     pub(crate) fn settle(&self, database_id: i32) {
         let instance = self.session.instance;
         let settlement = Settlement {

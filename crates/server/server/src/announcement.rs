@@ -1,39 +1,39 @@
-//! What a server says when it starts.
+//! What a server announces when it starts.
 
 use std::net::SocketAddr;
 use std::path::Path;
 
-/// What a server says when it starts, in the order in which it happens.
+/// What a server announces when it starts, in the order in which it happens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
-    /// No one named an identity: this age key opens the databases.
+    /// No identity was configured: this age key opens the databases.
     Identity {
         /// Its file.
         path: &'a Path,
-        /// Whether it was made just now.
+        /// Whether it was created just now.
         is_new: bool,
     },
-    /// The first password of the login sa. It is said once, and never again.
+    /// The first password of the login sa. It is announced once, and never again.
     Password(&'a str),
-    /// The server shows a certificate of its own.
+    /// The server uses a certificate of its own.
     Certificate {
         /// Its file, for clients.
         path: &'a Path,
         /// SHA-256 of its DER.
         fingerprint: [u8; 32],
-        /// Whether it was made just now.
+        /// Whether it was created just now.
         is_new: bool,
     },
-    /// The process may have too few file descriptors for the sessions that were asked for.
+    /// The process may have too few file descriptors for the configured number of sessions.
     FewerSessions {
-        /// How many were asked for.
+        /// The configured number of sessions.
         promised: usize,
-        /// How many there may be.
+        /// The number that is possible.
         allowed: usize,
         /// How many descriptors the process may have.
         descriptors: u64,
     },
-    /// Others than this machine's programs can reach it.
+    /// Other machines can reach it.
     NotLoopback(SocketAddr),
     /// Passwords and data can go over the network in clear.
     InClear(SocketAddr),

@@ -1,8 +1,11 @@
 //! The audit log: who logged in or failed to, and who changed principals, keys, settings and databases.
 //!
-//! - one-line-each: an event is one line of JSON, written by one call of the system and flushed to it before what it tells of is answered.
-//! - no-secret: no password, no statement's text and no data of a table is in it. Names that clients send are.
-//! - follows-its-name: a file that was renamed or removed is left, and one of the log's name begun: logrotate needs no signal.
+//! - `one-line-each`: an event is one line of JSON, written by one system call and flushed to the system before the
+//!   operation that it records is answered.
+//! - `no-secret`: it contains no password, no statement's text and no data of a table. Names that clients send are in
+//!   it.
+//! - `follows-its-name`: a file that was renamed or removed is closed, and a new one with the log's name is begun:
+//!   logrotate needs no signal.
 
 mod refused;
 mod statement;
@@ -22,12 +25,12 @@ pub use statement::{Audited, of_call, of_statement};
 
 use crate::{Log, ServerError};
 
-/// Where the audit log goes, and what comes of one that can't be written.
+/// Where the audit log goes, and what happens if it can't be written.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct AuditSettings {
     /// Which file.
     pub target: AuditTarget,
-    /// Whether no one may log in while it can't be written; else it is only told in the server's log.
+    /// Whether logins are refused while it can't be written; otherwise that is only reported in the server's log.
     pub refuses_logins: bool,
 }
 
@@ -52,9 +55,9 @@ pub struct Event<'a> {
     pub error: Option<i32>,
     /// Why a login failed.
     pub reason: Option<&'a str>,
-    /// Whose session; of a login that failed, whose it claimed to be.
+    /// The session's login; of a failed login, the name that it claimed.
     pub login: Option<&'a str>,
-    /// Where the client is.
+    /// The client's address.
     pub address: Option<IpAddr>,
     /// The session.
     pub session: Option<u16>,
@@ -62,7 +65,7 @@ pub struct Event<'a> {
     pub database: Option<&'a str>,
     /// What it was done to: a login, a database, a session.
     pub object: Option<&'a str>,
-    /// How many there were, of what is not told one by one.
+    /// How many there were, of events that are not written one by one.
     pub count: Option<u64>,
 }
 
@@ -77,12 +80,12 @@ struct Sink {
     path: PathBuf,
     file: Option<File>,
     sqlite: Connection,
-    /// Whether it was told that it can't be written.
+    /// Whether it was reported that it can't be written.
     is_failing: bool,
 }
 
 impl AuditLog {
-    /// Opens it, and makes it if it is missing.
+    /// Opens it, and creates it if it is missing.
     ///
     /// # Errors
     /// [`ServerError::Io`].
@@ -114,8 +117,8 @@ impl AuditLog {
         })
     }
 
-    /// Writes an event. What can't be written is told in the server's log, once until it can be written again. False if no one may log in for
-    /// that reason.
+    /// Writes an event. If it can't be written, the server's log says so, once until it can be written again. False
+    /// if logins are refused for that reason.
     pub fn write(&self, event: &Event<'_>) -> bool {
         let Some(sink) = &self.sink else {
             return true;
@@ -143,7 +146,7 @@ impl Sink {
         self.file()?.write_all(line.as_bytes())
     }
 
-    /// SQLite tells the time, and how names are written in JSON. What is not known is left out.
+    /// SQLite formats the time and escapes names for JSON. Unknown fields are left out.
     fn line(&self, event: &Event<'_>) -> rusqlite::Result<String> {
         let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
         let address = event.address.map(|address| address.to_string());
@@ -166,7 +169,7 @@ impl Sink {
         )
     }
 
-    /// The file of that name, which may be another by now.
+    /// The file of that name, which may be another one by now.
     fn file(&mut self) -> io::Result<&mut File> {
         let is_same = self.file.as_ref().is_some_and(|file| is_at(file, &self.path));
         if !is_same {
@@ -184,7 +187,8 @@ fn is_at(file: &File, path: &Path) -> bool {
     }
 }
 
-/// For its owner alone, never through a link, and never another kind of file: a pipe without a reader would keep the server waiting.
+/// For its owner alone, never through a link, and never another kind of file: a pipe without a reader would keep the
+/// server waiting.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     let flags = i32::try_from(flags.bits()).map_err(io::Error::other)?;

@@ -1,4 +1,4 @@
-//! What a database's file says of its objects and principals, and what the server shows of itself.
+//! What a database's file contains about its objects and principals, and what the server shows of itself.
 
 pub(crate) mod catalog_rows;
 pub(crate) mod directory;

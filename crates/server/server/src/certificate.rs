@@ -1,4 +1,4 @@
-//! The certificate that the server shows: the user's, or one of its own.
+//! The server's certificate: the user's, or one of its own.
 
 use std::fs;
 use std::net::{IpAddr, SocketAddr};
@@ -24,7 +24,7 @@ pub struct OwnCertificate {
     pub path: PathBuf,
     /// SHA-256 of its DER.
     pub fingerprint: [u8; 32],
-    /// Whether it was made just now.
+    /// Whether it was created just now.
     pub is_new: bool,
 }
 
@@ -87,7 +87,7 @@ pub fn own(master: &Master, folder: &Path, listen: SocketAddr) -> Result<(TlsSet
     Ok((setup, own))
 }
 
-/// What clients of this machine and of others may call it.
+/// The names under which clients of this machine and of others may reach it.
 fn names(listen: SocketAddr) -> Vec<String> {
     let mut names = vec!["localhost".to_owned(), "127.0.0.1".to_owned(), "::1".to_owned()];
     let listened: IpAddr = listen.ip();
@@ -100,7 +100,8 @@ fn names(listen: SocketAddr) -> Vec<String> {
     names
 }
 
-/// RSA of 2048 bits, as every client takes it; and no certificate authority, as some take none of those for a server.
+/// RSA of 2048 bits, which every client accepts; and not a certificate authority, since some clients accept none as a
+/// server.
 fn make(names: &[String], now: i64) -> Result<StoredCertificate, ServerError> {
     let bad = |error: rcgen::Error| ServerError::Machine(format!("no certificate could be made: {error}"));
     let key = KeyPair::generate_for(&PKCS_RSA_SHA256).map_err(bad)?;
@@ -159,9 +160,9 @@ fn pem(der: &[u8]) -> String {
 const LAST_SECOND: i64 = 253_402_300_799;
 const FILE: &str = "server-certificate.pem";
 const DAY_SECONDS: i64 = 86_400;
-/// Ten years: who pins it is not to be surprised.
+/// Ten years: a client that pins it should rarely have to change that.
 const GOOD_SECONDS: i64 = 3650 * DAY_SECONDS;
-/// 30 days before its end another is made.
+/// It is replaced 30 days before its end.
 const RENEW_SECONDS: i64 = 30 * DAY_SECONDS;
 /// RFC 7468.
 const PEM_LINE_SIZE: usize = 64;

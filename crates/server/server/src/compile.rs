@@ -1,4 +1,4 @@
-//! Texts to programs.
+//! Compiles texts to programs.
 
 mod program_cache;
 pub(crate) mod set_option_check;
@@ -11,7 +11,7 @@ use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 pub(crate) use unsupported::UNSUPPORTED_DBCC;
 
-/// Compiles a text with its parameters, as long as `goes_on` says so.
+/// Compiles a text with its parameters, as long as `goes_on` returns true.
 ///
 /// # Errors
 /// What is wrong with either: at least one.
@@ -31,7 +31,7 @@ pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Pr
     }
 }
 
-/// `@a int, @b nvarchar(10) OUTPUT`: what stands behind a procedure's name, and so it is read.
+/// `@a int, @b nvarchar(10) OUTPUT`: what follows a procedure's name, and is parsed as such.
 fn parameters(
     declared: &str,
     options: Options,

@@ -1,4 +1,4 @@
-//! How a server is started.
+//! The configuration of a server.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,32 +11,32 @@ use crate::audit::AuditSettings;
 use crate::log::Log;
 use crate::password::PasswordCost;
 
-/// How a server is started.
+/// The configuration of a server.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Where the databases are. The folder is made if it is missing.
+    /// The folder of the databases. It is created if it is missing.
     pub data: PathBuf,
-    /// Whose identity opens them; if none is in force, an age key is made, or the one taken that was made before.
+    /// The identity that opens them; if none is in force, an age key is created, or the existing one is used.
     pub access: Access,
-    /// Where to make that age key; the user's folder for configurations if no one says.
+    /// Where to create that age key; the user's configuration folder if it is not specified.
     pub new_identity: Option<PathBuf>,
-    /// Where to listen. Port 0 takes any that is free.
+    /// The address to listen at. Port 0 takes any that is free.
     pub listen: SocketAddr,
-    /// The certificate to show; one of its own is made if none is given.
+    /// The certificate; if none is given, the server creates its own.
     pub tls_files: Option<TlsFiles>,
     /// What clients must, may or can't have encrypted.
     pub encryption: EncryptionMode,
-    /// Who encrypts packets.
+    /// Which thread encrypts packets.
     pub tls_offload: TlsOffload,
-    /// How new databases are made.
+    /// How new databases are created.
     pub new_databases: NewDatabases,
-    /// How much of everything.
+    /// The limits.
     pub limits: ServerLimits,
-    /// What it costs to try a password that is set from now on.
+    /// The cost of hashing passwords that are set from now on.
     pub password_cost: PasswordCost,
-    /// Where it writes who did what.
+    /// The audit log.
     pub audit: AuditSettings,
-    /// Where it says what happens.
+    /// The server's log.
     pub log: Log,
 }
 
@@ -49,7 +49,7 @@ pub struct TlsFiles {
     pub key: PathBuf,
 }
 
-/// Who encrypts packets.
+/// Which thread encrypts packets.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum TlsOffload {
     /// The session's own thread.
@@ -59,7 +59,7 @@ pub enum TlsOffload {
     Thread,
 }
 
-/// How CREATE DATABASE makes a database, and what SET ENCRYPTION OFF makes of one.
+/// How CREATE DATABASE creates a database, and what SET ENCRYPTION OFF makes of one.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum NewDatabases {
     /// Encrypted under the server's identity, from the first byte on.
@@ -69,7 +69,7 @@ pub enum NewDatabases {
     Clear,
 }
 
-/// How much of everything.
+/// The limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ServerLimits {
     /// Connections that have not logged in, at a time.
@@ -78,7 +78,8 @@ pub struct ServerLimits {
     pub sessions: SessionLimits,
     /// Wrong passwords.
     pub attempts: AttemptLimits,
-    /// How long a request of a login without administrator's rights may run, a batch or a call; zero is as long as it takes.
+    /// How long a request of a login without administrator's rights may run, a batch or a call; zero is as long as it
+    /// takes.
     pub request_time: Duration,
     /// How long a connection may take to log in.
     pub login_time: Duration,
@@ -94,7 +95,7 @@ pub struct ServerLimits {
     pub lock_timeout: Duration,
 }
 
-/// How many wrong passwords are tried.
+/// How many wrong passwords are tried before a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct AttemptLimits {
     /// In a row, of one login, before it is locked. At least 1.
@@ -103,14 +104,14 @@ pub struct AttemptLimits {
     pub per_address: u32,
 }
 
-/// How many sessions.
+/// The limits of sessions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SessionLimits {
     /// At a time.
     pub max: usize,
     /// Of these, of one login.
     pub per_login: usize,
-    /// Beyond these, of administrators who find all others taken.
+    /// In addition to these, for administrators when all others are taken.
     pub administrators: usize,
 }
 
@@ -122,14 +123,14 @@ impl Default for ServerLimits {
             sessions: SessionLimits {
                 // 4096: each costs a thread, and file descriptors for its databases.
                 max: 4096,
-                // A quarter: what leaks connections leaves room for others.
+                // A quarter: a client that leaks connections leaves room for others.
                 per_login: 1024,
                 // One, as SQL Server's dedicated administrator connection.
                 administrators: 1,
             },
             attempts: AttemptLimits {
                 per_login: 5,
-                // 100, and one more each minute: an office behind one address has many who mistype.
+                // 100, and one more each minute: an office with one address has many users who mistype.
                 per_address: 100,
             },
             request_time: Duration::ZERO,
@@ -149,7 +150,7 @@ impl Default for ServerLimits {
 }
 
 impl Config {
-    /// A server of this folder, as it is if no one says anything else: on loopback, at SQL Server's port.
+    /// A server of this folder, with all defaults: on loopback, at SQL Server's port.
     #[must_use]
     pub fn new(data: impl Into<PathBuf>) -> Self {
         Self {

@@ -17,13 +17,13 @@ use crate::registry::{CancelHandle, NoPlace, Presence, SessionFacts, Traffic};
 use crate::transport::{Encryptor, Line, LineError};
 use crate::{Ended, Front, Instance, LoginInfo, Session, Wire};
 
-/// A connection that has come.
+/// An accepted connection.
 pub struct Connection {
     /// Its socket.
     pub socket: Arc<TcpStream>,
-    /// What ends it from outside.
+    /// Ends it from another thread.
     pub cancel_handle: Arc<CancelHandle>,
-    /// From where it came.
+    /// The peer's address.
     pub peer: SocketAddr,
 }
 
@@ -32,11 +32,11 @@ impl Connection {
     pub fn serve(&self, instance: &Arc<Instance>, front: &dyn Front, place: PendingLogin) {
         let mut afterwards = Afterwards::default();
         let outcome = self.try_serve(instance, front, place, &mut afterwards);
-        // What is on its way still arrives.
+        // Data on its way is still delivered.
         let _ = self.socket.shutdown(Shutdown::Write);
         afterwards.write(instance);
         let said = match outcome {
-            // A probe of the port is not worth a line.
+            // A probe of the port is not logged.
             Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
             Ok(Ended::Broken) => "the connection broke".to_owned(),
             Ok(Ended::Refused) => "ended by an error".to_owned(),
@@ -137,7 +137,7 @@ impl Connection {
         Ok((admitted, presence))
     }
 
-    /// Writes a login to the audit log. False if no one may log in, since it can't be written.
+    /// Writes a login to the audit log. False if logins are refused, since it can't be written.
     fn note_login(&self, instance: &Instance, user: &str, outcome: &Result<(&String, u16), &Refusal>) -> bool {
         let event = Event {
             event: "LOGIN",
@@ -159,7 +159,7 @@ impl Connection {
         }
     }
 
-    /// Whether who arrived may come in.
+    /// Whether a login is admitted.
     fn admit(
         &self,
         instance: &Arc<Instance>,
@@ -220,7 +220,8 @@ impl Connection {
         })
     }
 
-    /// A small packet is sent at once. A peer that vanished is noticed, as SQL Server notices it: after half a minute of silence.
+    /// A small packet is sent at once. A peer that vanished is noticed as SQL Server notices it: after half a minute
+    /// of silence.
     fn set_options(&self) -> Result<(), LineError> {
         let set = || {
             self.socket.set_nodelay(true)?;
@@ -233,7 +234,7 @@ impl Connection {
     }
 }
 
-/// Who may come in, and to what.
+/// An admitted login and its database.
 struct Admitted {
     login: LoginRecord,
     database: DatabaseRecord,
@@ -243,7 +244,7 @@ struct Admitted {
 }
 
 impl Admitted {
-    /// What the front is told. The passwords are wiped here.
+    /// What the front needs to know of the login. The passwords are wiped here.
     fn login_info(self, is_encrypted: bool) -> LoginInfo {
         let Login {
             lcid,
@@ -285,7 +286,7 @@ impl Admitted {
     }
 }
 
-/// What a client may not wish for.
+/// Options that a client may not request.
 fn check_wishes(login: &Login) -> Result<(), Refusal> {
     if login.is_integrated {
         return Err(Refusal::Integrated);
@@ -305,8 +306,8 @@ fn check_wishes(login: &Login) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The database that is asked for, or the login's own. One that can't be had is an error also where the client would take another: what it
-/// does next is meant for the one it named.
+/// The requested database, or the login's own. If the requested one is not available, that is an error also where the
+/// client would take another: its next statements are meant for the one that it named.
 fn database(
     instance: &Instance,
     front: &dyn Front,
@@ -327,7 +328,7 @@ fn database(
     })
 }
 
-/// What an administrator runs takes as long as it takes: backups, checks, scans.
+/// A request of an administrator has no time limit: backups, checks, scans.
 fn request_time(instance: &Instance, login_info: &LoginInfo) -> Duration {
     match login_info.is_administrator {
         true => Duration::ZERO,
@@ -352,6 +353,6 @@ fn encryptor(presence: &Presence<'_>) -> std::io::Result<Encryptor> {
     Encryptor::start(move || entry.adopt_this_thread())
 }
 
-/// SQL Server's own: 30 s without a word, then every second.
+/// SQL Server's own: after 30 s without data, then every second.
 const KEEP_IDLE: Duration = Duration::from_secs(30);
 const KEEP_INTERVAL: Duration = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! The folder that the databases are in, and that one server has.
+//! The folder of the databases, which belongs to one server at a time.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
@@ -9,17 +9,18 @@ use std::sync::{Mutex, PoisonError};
 use crate::ServerError;
 use crate::master::FILE as MASTER;
 
-/// The folder that the databases are in. Its lock keeps a second server out until it is released or dropped.
+/// The folder of the databases. Its lock excludes a second server until it is released or dropped.
 pub struct DataFolder {
     path: PathBuf,
     lock: Mutex<Option<File>>,
 }
 
 impl DataFolder {
-    /// Makes the folder if it is missing, and takes it.
+    /// Creates the folder if it is missing, and locks it.
     ///
     /// # Errors
-    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where others may look into it; [`ServerError::Io`].
+    /// [`ServerError::InUse`] where another server has it; [`ServerError::Usage`] where other users may read it;
+    /// [`ServerError::Io`].
     pub fn take(path: &Path) -> Result<Self, ServerError> {
         let failed = |verb| {
             move |source| ServerError::Io {
@@ -41,18 +42,18 @@ impl DataFolder {
         Ok(Self { path, lock })
     }
 
-    /// Lets another server have it.
+    /// Releases the folder for another server.
     pub fn release(&self) {
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
-    /// Where it is.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 }
 
-/// A user who may look into the folder sees names and sizes, and one who may write there can put files in the place of others.
+/// A user who may list the folder sees names and sizes, and one who may write there can replace files.
 fn close_to_others(path: &Path) -> Result<(), ServerError> {
     let failed = |verb| {
         move |source| ServerError::Io {
@@ -79,7 +80,7 @@ fn close_to_others(path: &Path) -> Result<(), ServerError> {
     fs::set_permissions(path, fs::Permissions::from_mode(OWNER_ONLY)).map_err(failed("close to others"))
 }
 
-/// A link in the place of master.db would have another database, wherever it is, made into this server's.
+/// A link at the path of master.db would make another database, wherever it is, this server's.
 fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
     let master = folder.join(MASTER);
     match fs::symlink_metadata(&master) {
@@ -91,7 +92,8 @@ fn refuse_linked_master(folder: &Path) -> Result<(), ServerError> {
     }
 }
 
-/// The lock goes with the descriptor, however the process ends; the file stays, since removing it would let a third process in.
+/// The lock is released with the descriptor, however the process ends; the file stays, since removing it would allow
+/// a third process to take the lock.
 fn lock(folder: &Path) -> Result<File, ServerError> {
     let path = folder.join(LOCK);
     let failed = |source| ServerError::Io {
@@ -125,7 +127,7 @@ fn lock(folder: &Path) -> Result<File, ServerError> {
     Ok(file)
 }
 
-/// Who says that it has the lock.
+/// The process that holds the lock, according to the lock file.
 fn holder(file: &mut File) -> Option<u32> {
     let mut text = String::new();
     file.take(PROCESS_SIZE_MAX).read_to_string(&mut text).ok()?;

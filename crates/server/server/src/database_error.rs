@@ -1,4 +1,4 @@
-//! What keeps a session from a database or statement, as T-SQL errors.
+//! What keeps a session from using a database or running a statement, as T-SQL errors.
 
 pub(crate) mod damaged_page;
 
@@ -14,12 +14,12 @@ pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
     PlanError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
 }
 
-/// What master.db says, as a T-SQL error.
+/// An error of master.db, as a T-SQL error.
 pub fn of_master(error: &MasterError) -> PlanError {
     PlanError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
 }
 
-/// 4060: the file descriptors that are left are not for this session.
+/// 4060: the remaining file descriptors are not for this session.
 pub fn too_many_files(database: &str) -> PlanError {
     let text = format!("Cannot open database \"{database}\": the server has too many files open.");
     PlanError::new(4060, Ends::Batch, text).with_severity(11)
@@ -36,7 +36,7 @@ pub fn log_lost(database: &str) -> PlanError {
         .with_state(5)
 }
 
-/// 1205: someone has to give way, and it is who comes last.
+/// 1205: one session has to give way, and it is the last one that waits.
 pub fn deadlock(session: u16) -> PlanError {
     let text = format!(
         "Transaction (Process ID {session}) was deadlocked on lock resources with another process and has been chosen as the \
@@ -47,13 +47,13 @@ pub fn deadlock(session: u16) -> PlanError {
         .with_state(51)
 }
 
-/// 3998: SQLite has rolled a transaction back all by itself, which the client does not know of yet.
+/// 3998: SQLite itself has rolled a transaction back, which the client does not know yet.
 pub fn transaction_lost() -> PlanError {
     let text = "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     PlanError::new(3998, Ends::Transaction, text)
 }
 
-/// 911: USE of what is not there.
+/// 911: USE of a database that does not exist.
 pub fn unknown_database(name: &str) -> PlanError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
     PlanError::new(911, Ends::Batch, text)

@@ -1,8 +1,9 @@
-//! The file descriptors of the process: raised to what the limits promise, and not left to the one who takes most.
+//! The file descriptors of the process: raised to what the limits promise, and not left to the session that takes
+//! most.
 //!
-//! - promise-kept: as many sessions are admitted as the process has descriptors for. The soft limit is raised to that at the start, as far
-//!   as the hard one allows; beyond, the start admits fewer sessions and says so.
-//! - reserve: the last descriptors are for administrators, and for connections that have not logged in.
+//! - `promise-kept`: as many sessions are admitted as the process has descriptors for. The soft limit is raised to
+//!   that at the start, as far as the hard one allows; beyond, the start admits fewer sessions and says so.
+//! - `reserve`: the last descriptors are for administrators, and for connections that have not logged in.
 
 use std::fs;
 
@@ -21,7 +22,8 @@ pub struct Descriptors {
 }
 
 impl Descriptors {
-    /// Raises the process's limit to what `limits` promise. Where that is not allowed, `limits` are lowered, which is answered.
+    /// Raises the process's limit to what `limits` promise. Where that is not allowed, `limits` are lowered, which is
+    /// answered.
     ///
     /// # Errors
     /// [`ServerError::Usage`] where not even a few sessions could be served.
@@ -53,7 +55,7 @@ impl Descriptors {
         Ok((Self::of(limit), Some(lowered)))
     }
 
-    /// Whether someone who is no administrator may take more of them.
+    /// Whether a session without administrator rights may take more of them.
     pub fn has_room(&self) -> bool {
         // Where it can't be counted the limits of sessions have to do.
         open_count().is_none_or(|count| count.saturating_add(self.reserve) < self.limit)
@@ -122,12 +124,12 @@ fn as_u64(count: usize) -> u64 {
     u64::try_from(count).unwrap_or(u64::MAX)
 }
 
-/// A session's socket, the file and the log of a database, and one for a while. Where sessions have more, fewer are admitted:
-/// [`Descriptors::has_room`].
+/// A session's socket, the file and the log of a database, and one for a while. Where sessions have more, fewer are
+/// admitted: [`Descriptors::has_room`].
 const PER_SESSION: u64 = 4;
 /// master.db, the data folder's lock, logs, standard streams, and what a backup or a scan of a database takes.
 const OWN: u64 = 48;
-/// Enough for an administrator who looks at several databases, and for connections that come meanwhile.
+/// Enough for an administrator who opens several databases, and for connections that arrive meanwhile.
 const RESERVE_MAX: u64 = 256;
 
 #[cfg(test)]

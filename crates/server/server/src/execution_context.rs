@@ -1,4 +1,4 @@
-//! What a statement runs with.
+//! The context in which a statement runs.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ pub(crate) struct SessionInfo<'a> {
     pub instance: &'a Arc<Instance>,
     /// The login.
     pub login_info: &'a LoginInfo,
-    /// What others see of the session.
+    /// What other sessions see of the session.
     pub entry: &'a Arc<SessionEntry>,
-    /// To be polled by whatever takes long.
+    /// Polled by whatever takes long.
     pub interrupts: Interrupts,
 }
 
-/// The session's state and its answer, lent to the executor for one statement.
+/// The session's state and its answer, borrowed by the executor for one statement.
 ///
-/// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of the state.
-/// It writes rows and messages, but no DONE and no error: those are the machine's.
+/// The executor keeps neither; what outlives the statement, such as a function that SQLite calls, takes a clone of
+/// the state. It writes rows and messages, but no DONE and no error: those are the machine's.
 pub(crate) struct ExecutionContext<'a> {
     /// What expressions see. The executor writes `identity`, `scope_identity` and `context_info` of its session.
     pub state: &'a mut SessionState,

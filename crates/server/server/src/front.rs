@@ -1,4 +1,4 @@
-//! The seam to what serves sessions.
+//! The interface to what serves sessions.
 
 use std::sync::Arc;
 
@@ -11,17 +11,18 @@ use crate::{Instance, SessionEntry, Wire};
 ///
 /// One value serves all sessions, each on a thread of its own.
 pub trait Front: Send + Sync {
-    /// Whether a login may use a database that exists. Asked before the login is answered: if not, it fails with error 4060.
+    /// Whether a login may use an existing database. Called before the login is answered: if not, it fails with error
+    /// 4060.
     fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool;
 
     /// The server has started. Called once, before the first session.
     fn begin(&self, _instance: &Arc<Instance>) {}
 
-    /// Serves one session, whose login was answered, until its client leaves or it is told to end. When this returns the
-    /// connection is closed.
+    /// Serves one session, whose login was answered, until its client disconnects or the session is ended. When this
+    /// returns the connection is closed.
     fn serve(&self, session: Session<'_>) -> Ended;
 
-    /// Ends what the front itself has running. Called once, when no session is left and none will come.
+    /// Ends the front's own background work. Called once, when no session is left and none will come.
     fn close(&self);
 }
 
@@ -29,15 +30,15 @@ pub trait Front: Send + Sync {
 pub struct Session<'a> {
     /// The server: logins, databases, other sessions, counters.
     pub instance: &'a Arc<Instance>,
-    /// The login, and how.
+    /// The login and its options.
     pub login_info: LoginInfo,
-    /// Requests come and answers go here.
+    /// Requests arrive here and answers are sent here.
     pub wire: Wire,
-    /// What others can see of this session.
+    /// What other sessions can see of this session.
     pub entry: Arc<SessionEntry>,
 }
 
-/// Who logged in, and with what wishes.
+/// A login and the options that it requested.
 #[derive(Clone, Debug)]
 pub struct LoginInfo {
     /// The login's name as it is stored.
@@ -46,25 +47,25 @@ pub struct LoginInfo {
     pub login_id: i64,
     /// Its security id.
     pub sid: [u8; 16],
-    /// Whether it may do everything.
+    /// Whether it is an administrator.
     pub is_administrator: bool,
-    /// The database in use, as it is stored: the one asked for, or the login's own.
+    /// The database in use, as it is stored: the requested one, or the login's own.
     pub database: String,
     /// Its id.
     pub database_id: i32,
-    /// What the client was told its language is.
+    /// The language that was reported to the client.
     pub language: &'static str,
-    /// What is spoken.
+    /// The version of TDS.
     pub tds_version: TdsVersion,
     /// The size of packets.
     pub packet_size: PacketSize,
-    /// Whether all that follows is encrypted.
+    /// Whether everything that follows is encrypted.
     pub is_encrypted: bool,
     /// HOST_NAME(): the client's machine, as the client calls it.
     pub host: String,
     /// APP_NAME(): the client's program, as it calls itself.
     pub program: String,
-    /// The server that the client means to have reached.
+    /// The name of the server as the client specified it.
     pub server: String,
     /// The client's library, as it calls itself.
     pub library: String,
@@ -80,7 +81,7 @@ pub struct LoginInfo {
     pub is_odbc: bool,
     /// ApplicationIntent=ReadOnly.
     pub is_read_only: bool,
-    /// What the client would have liked beyond the protocol's version.
+    /// The features that the client requested beyond the protocol's version.
     pub features: Vec<Feature>,
 }
 

@@ -1,4 +1,4 @@
-//! Whose identity opens the databases, where no one names one.
+//! The identity that opens the databases, if none is configured.
 
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
@@ -11,18 +11,19 @@ use selenite_keyring::{Config as KeyConfig, Spec, keygen, write_key_file};
 use crate::ServerError;
 use crate::master::Master;
 
-/// A key that the server found or made by itself.
+/// A key that the server found or created itself.
 pub struct OwnIdentity {
     /// Its file.
     pub path: PathBuf,
-    /// Whether it was made just now.
+    /// Whether it was created just now.
     pub is_new: bool,
 }
 
-/// Settles `access`: an identity that is named stays; else an age key outside the data folder is taken, and made if it is missing.
+/// Completes `access`: a configured identity stays; otherwise an age key outside the data folder is used, and created
+/// if it is missing.
 ///
 /// # Errors
-/// [`ServerError::Usage`] where no key can be made, or a new one would open nothing; [`ServerError::Engine`].
+/// [`ServerError::Usage`] where no key can be created, or a new one would open nothing; [`ServerError::Engine`].
 pub fn settle(
     access: &mut Access,
     wanted: Option<&Path>,
@@ -109,7 +110,7 @@ mod tests {
         let inside = settle(&mut access, Some(&data.join("key.txt")), &data);
         assert!(matches!(inside, Err(ServerError::Usage { .. })));
         assert_eq!(access.identity, None);
-        // A new key would not open what is there.
+        // A new key would not open the present files.
         std::fs::write(data.join("master.db"), "").unwrap();
         let lost = settle(&mut access, Some(&place.path().join("lost")), &data);
         assert!(matches!(lost, Err(ServerError::Usage { .. })));

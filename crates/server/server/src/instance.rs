@@ -17,7 +17,7 @@ use crate::pending_logins::PendingLogins;
 use crate::transport::TlsSetup;
 use crate::{Config, DataFolder, Registry};
 
-/// A server that runs.
+/// A running server.
 pub struct Instance {
     config: Config,
     name: String,
@@ -62,7 +62,7 @@ impl Instance {
         })
     }
 
-    /// How it was started.
+    /// Its configuration.
     #[must_use]
     pub fn config(&self) -> &Config {
         &self.config
@@ -80,13 +80,13 @@ impl Instance {
         self.started
     }
 
-    /// Where the databases are.
+    /// The folder of the databases.
     #[must_use]
     pub fn data_folder(&self) -> &Path {
         self.data_folder.path()
     }
 
-    /// Whose identity opens the databases.
+    /// The identity that opens the databases.
     #[must_use]
     pub fn access(&self) -> &Access {
         &self.config.access
@@ -98,19 +98,19 @@ impl Instance {
         &self.master
     }
 
-    /// Who is there.
+    /// The registry of sessions.
     #[must_use]
     pub fn registry(&self) -> &Registry {
         &self.registry
     }
 
-    /// Where it says what happens.
+    /// The server's log.
     #[must_use]
     pub fn log(&self) -> &Log {
         &self.config.log
     }
 
-    /// What a new password is to cost: for [`PasswordHash::new`].
+    /// The cost of a new password's hash: for [`PasswordHash::new`].
     #[must_use]
     pub fn password_cost(&self) -> PasswordCost {
         self.config.password_cost
@@ -128,10 +128,10 @@ impl Instance {
         &self.statement_gate
     }
 
-    /// Lets those try again who were locked out of a login: ALTER LOGIN .. UNLOCK, or a new password.
+    /// Unlocks a login: ALTER LOGIN .. UNLOCK, or a new password.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn unlock(&self, login: &LoginRecord) -> Result<(), MasterError> {
         self.lockout.forgive(login.id);
         self.master.store_attempts(login.id, Default::default())
@@ -142,7 +142,7 @@ impl Instance {
         self.lockout.forget(login);
     }
 
-    /// Where it writes who did what.
+    /// The audit log.
     pub(crate) fn audit(&self) -> &AuditLog {
         &self.audit
     }
@@ -152,7 +152,7 @@ impl Instance {
         &self.descriptors
     }
 
-    /// Lets another server have the data folder.
+    /// Releases the data folder for another server.
     pub(crate) fn release_data_folder(&self) {
         self.data_folder.release();
     }
@@ -161,7 +161,7 @@ impl Instance {
         &self.lockout
     }
 
-    /// The hash of a password that no one has: it is tried where there is no other to be tried.
+    /// The hash of a password that no login has: it is checked where there is no other to check.
     pub(crate) fn nobodys_password(&self) -> &PasswordHash {
         &self.nobodys_password
     }
@@ -183,7 +183,7 @@ pub(crate) fn host_name() -> String {
     if name.is_empty() { "localhost" } else { name }.to_owned()
 }
 
-/// What clients expect of a server that speaks TDS.
+/// The version that clients expect of a server that speaks TDS.
 pub(crate) const PROGRAM: &str = "Microsoft SQL Server";
 /// SQL Server 2022: the first that speaks TDS 8.
 pub(crate) const VERSION: ProductVersion = ProductVersion {

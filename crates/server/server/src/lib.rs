@@ -1,12 +1,16 @@
-//! Listener, TLS inside TDS, login and sessions: what stands between the network and the databases.
+//! Listener, TLS inside TDS, login and sessions: everything between the network and the databases.
 //!
-//! N1. A thread per session, blocking sockets. A client that does not read stops its own query; the registry can end any wait.
-//! N2. Before login a peer costs a bounded time, at most 1 MiB, and one of a bounded number of places.
-//! N3. No password is in a log, an error or an answer; the bytes of a login are wiped.
-//! N4. What a peer sends never panics.
+//! - `thread-per-session`: a thread per session, blocking sockets. A client that does not read
+//!   stops its own query; the registry can end any wait.
+//! - `bounded-before-login`: before login a peer costs a bounded time, at most 1 MiB, and one of a
+//!   bounded number of places.
+//! - `no-passwords-in-messages`: no password is in a log, an error or an answer; the bytes of a
+//!   login are wiped.
+//! - `peers-cannot-cause-panics`: nothing that a peer sends causes a panic.
 //!
-//! The order of a connection: [`Server`] listens; the handshake agrees on encryption and reads the login; [`master::Master`] knows who may
-//! come in; the [`Registry`] knows who is there; a [`Front`] serves them through a [`Wire`].
+//! The order of a connection: [`Server`] listens; the handshake agrees on encryption and reads the login;
+//! [`master::Master`] knows the logins; the [`Registry`] knows the sessions; a [`Front`] serves them through a
+//! [`Wire`].
 //!
 //! Left to others: what bytes mean (`selenite-tds`), what requests do (the [`Front`]).
 #![forbid(unsafe_code)]

@@ -1,7 +1,9 @@
-//! Takes connections, and ends them all when the server stops.
+//! Accepts connections, and ends them all when the server stops.
 //!
-//! K1. The thread that listens owns the threads that serve: when it has ended, so have they.
-//! K2. A thread that has ended is joined at once, not when the next connection comes: it would keep its stack.
+//! - `listener-ends-last`: the listener's thread owns the threads that serve: when it has ended, so
+//!   have they.
+//! - `joined-at-once`: a thread that has ended is joined at once, not at the next connection: it
+//!   would keep its stack.
 
 use std::io::ErrorKind;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -19,7 +21,7 @@ use crate::pending_logins::{Entered, PendingLogin};
 use crate::registry::{CancelHandle, CancelReason};
 use crate::{Front, Instance, ServerError};
 
-/// Takes connections.
+/// Accepts connections.
 pub struct Listener {
     socket: TcpListener,
     address: SocketAddr,
@@ -41,21 +43,21 @@ struct Served {
     is_done: Arc<AtomicBool>,
 }
 
-/// Says that its thread is done, in whatever way.
+/// Reports that its thread is done, however it ended.
 struct NotifyOnDrop {
     is_done: Arc<AtomicBool>,
     event_fd: Arc<EventFd>,
 }
 
 impl Listener {
-    /// Listens at an address, and takes no one yet.
+    /// Listens at an address, and accepts no connection yet.
     ///
     /// # Errors
     /// [`ServerError::Listen`].
     pub fn bind(address: SocketAddr) -> Result<Self, ServerError> {
         let bind = || {
             let socket = TcpListener::bind(address)?;
-            // Who was there when poll(2) said so may be gone by now.
+            // A connection that poll(2) reported may be gone by now.
             socket.set_nonblocking(true)?;
             Ok(Self {
                 address: socket.local_addr()?,
@@ -67,12 +69,12 @@ impl Listener {
         bind().map_err(|source| ServerError::Listen { address, source })
     }
 
-    /// Where it listens.
+    /// The address at which it listens.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// What stops it.
+    /// The handle that stops it.
     pub fn stopper(&self) -> Stopper {
         Stopper {
             event_fd: self.event_fd.clone(),
@@ -80,7 +82,7 @@ impl Listener {
         }
     }
 
-    /// Takes connections until it is stopped; then ends them and the front.
+    /// Accepts connections until it is stopped; then ends them and the front.
     pub fn run(self, instance: &Arc<Instance>, front: &Arc<dyn Front>) {
         let mut served = Vec::new();
         while !self.is_stopping.load(Ordering::Acquire) {
@@ -88,7 +90,7 @@ impl Listener {
             self.event_fd.quiet();
             reap(&mut served);
             if may_accept && let Err(error) = self.accept_all(instance, front, &mut served) {
-                // Too many descriptors, no memory: who waits in the queue can wait.
+                // Too many descriptors, no memory: the connections in the queue can wait.
                 instance.log().line(&format!("cannot accept a connection: {error}"));
                 self.wait(instance, false);
             }
@@ -98,13 +100,13 @@ impl Listener {
             cancel_handle.pull(CancelReason::Stopping);
         }
         for Served { thread, .. } in served {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = thread.join();
         }
         front.close();
     }
 
-    /// Waits for someone, or for the event. Without listening, only for a while.
+    /// Waits for a connection, or for the event. Without listening, only for a while.
     fn wait(&self, instance: &Instance, listens: bool) -> bool {
         let mut watched = [
             PollFd::new(&*self.event_fd, PollFlags::IN),
@@ -206,14 +208,14 @@ impl Drop for NotifyOnDrop {
     }
 }
 
-/// K2. One that has said that it is done has nothing left to wait for.
+/// `joined-at-once`: joining a thread that has announced its end does not wait.
 fn reap(served: &mut Vec<Served>) {
     for ended in served.extract_if(.., |served| served.is_done.load(Ordering::Acquire)) {
         let _ = ended.thread.join();
     }
 }
 
-/// How long to wait where the system has nothing left.
+/// How long to wait where the system has no resources left.
 const PAUSE: Duration = Duration::from_millis(100);
 /// 4 MiB of address space: statements are nested, and only what is used is taken.
 const STACK_SIZE: usize = 4 << 20;

@@ -1,16 +1,18 @@
-//! Failed logins, and who may not try passwords for a while.
+//! Failed logins, and which logins and addresses are locked out for a while.
 //!
-//! - reserved-before-hashed: an attempt is counted before its password is hashed, and given back when the password was right. However many
-//!   attempts run at once, no more passwords are tried than one after the other: an attempt that could exceed the limit waits for the ones
-//!   before it.
-//! - lock-of-a-login: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more for two, then four, eight, and
-//!   fifteen minutes at most. While it is locked no password is tried, and attempts do not prolong the lock.
-//! - unknown-as-known: a login that does not exist is counted and locked as one that does.
-//! - owner-not-locked-out: an address from which a login has succeeded since the server started has a counter of its own, and so has
-//!   loopback. Failures from all other addresses are counted together, and kept in master.db.
-//! - limit-of-an-address: an address has `attempts_per_address` wrong passwords (100) for all logins together; one is forgiven each minute.
-//!   Loopback is not limited.
-//! - bounded: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after the last one.
+//! - `reserved-before-hashed`: an attempt is counted before its password is hashed, and given back when the
+//!   password was right. However many attempts run at once, no more passwords are tried than one after the other: an
+//!   attempt that could exceed the limit waits for the ones before it.
+//! - `lock-of-a-login`: `attempts_per_login` wrong passwords in a row (5) lock a login for a minute; as many more
+//!   for two, then four, eight, and fifteen minutes at most. While it is locked no password is tried, and attempts do
+//!   not prolong the lock.
+//! - `unknown-as-known`: a login that does not exist is counted and locked as one that does.
+//! - `owner-not-locked-out`: an address from which a login has succeeded since the server started has a counter of
+//!   its own, and so has loopback. Failures from all other addresses are counted together, and kept in master.db.
+//! - `limit-of-an-address`: an address has `attempts_per_address` wrong passwords (100) for all logins together;
+//!   one is forgiven each minute. Loopback is not limited.
+//! - `bounded`: what is remembered of addresses and unknown logins is bounded; a failure is forgotten an hour after
+//!   the last one.
 
 mod recent_map;
 
@@ -34,7 +36,7 @@ pub struct Lockout {
     settled: Condvar,
 }
 
-/// Whose password is tried.
+/// The account whose password is tried.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Account {
     /// A login, by its id.
@@ -46,9 +48,9 @@ pub enum Account {
 /// A login that is attempted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Attempt {
-    /// Whose password.
+    /// The account.
     pub account: Account,
-    /// Where the client is.
+    /// The client's address.
     pub address: IpAddr,
 }
 
@@ -71,9 +73,9 @@ pub struct Reservation<'a> {
 }
 
 struct State {
-    /// Known logins, from addresses that they have not come from.
+    /// Known logins, from addresses without an earlier success of theirs.
     strangers: HashMap<i64, Counter>,
-    /// Known logins, from addresses that they have come from.
+    /// Known logins, from addresses with an earlier success of theirs.
     known: RecentMap<(i64, IpAddr), Counter>,
     /// Unknown logins, from loopback or not.
     unknown: RecentMap<(u64, bool), Counter>,
@@ -113,7 +115,7 @@ enum Room {
 }
 
 impl Lockout {
-    /// No one has failed yet.
+    /// There were no failures yet.
     pub fn new(limits: AttemptLimits) -> Self {
         Self {
             limits,
@@ -133,7 +135,7 @@ impl Lockout {
         Account::Unknown(self.hasher.hash_one(folded(name)))
     }
 
-    /// What was kept of a login when the server stopped. Only what came before its first attempt counts.
+    /// What was stored of a login when the server stopped. Only what came before its first attempt counts.
     pub fn recall(&self, login: i64, attempts: Attempts) {
         let counter = Counter {
             attempts,
@@ -142,8 +144,8 @@ impl Lockout {
         self.lock().strangers.entry(login).or_insert(counter);
     }
 
-    /// Counts an attempt before its password is hashed. `now` is in seconds since 1970-01-01 UTC. An attempt that could be one too many waits
-    /// for the outcome of those before it, until `deadline`.
+    /// Counts an attempt before its password is hashed. `now` is in seconds since 1970-01-01 UTC. An attempt that
+    /// could be one too many waits for the outcome of those before it, until `deadline`.
     ///
     /// # Errors
     /// [`Blocked`]: no password is to be tried.
@@ -157,7 +159,7 @@ impl Lockout {
         let mut state = self.lock();
         loop {
             let (key, now) = (state.key(attempt), now());
-            // The address first: who has no attempts left learns nothing of a login.
+            // The address first: a client without attempts left learns nothing of a login.
             let address = state.room_of_address(attempt.address, self.limits.per_address, now);
             if address == Room::Blocked {
                 return Err(Blocked::Address);
@@ -218,7 +220,7 @@ impl Lockout {
 }
 
 impl Reservation<'_> {
-    /// The password was wrong. Answers what is to be kept in master.db of a known login.
+    /// The password was wrong. Returns what is to be stored in master.db of a known login.
     pub fn failed(self, now: i64) -> Option<Attempts> {
         let per_login = self.lockout.limits.per_login;
         let mut state = self.lockout.lock();
@@ -234,8 +236,8 @@ impl Reservation<'_> {
         }
     }
 
-    /// The password was right: the login's failures are forgotten, and its address is known from now on. Answers what is to be kept in
-    /// master.db if it had failed.
+    /// The password was right: the login's failures are forgotten, and its address is known from now on. Returns what
+    /// is to be stored in master.db if it had failed.
     pub fn succeeded(self) -> Option<Attempts> {
         let mut state = self.lockout.lock();
         let counter = state.counter(self.counter);
@@ -358,8 +360,8 @@ impl Attempt {
     }
 }
 
-/// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as a client has all
-/// addresses behind them.
+/// Addresses that count as one: loopback is 127.0.0.1, whatever it is called, and of IPv6 the first 64 bits count, as
+/// a client has all addresses with that prefix.
 pub fn network(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         address if address.is_loopback() => IpAddr::from([127, 0, 0, 1]),
@@ -381,8 +383,8 @@ const MEMORY_SECONDS: i64 = 3600;
 const FORGIVEN_SECONDS: i64 = 60;
 /// Up to 4096 addresses of all logins together: 400 KiB.
 const KNOWN_GENERATION_SIZE: usize = 2048;
-/// Up to 131,072 unknown logins: 10 MiB. To make the server forget one that is locked for fifteen minutes, as many others have to be tried
-/// meanwhile, and some 80 passwords a second are hashed: 72,000.
+/// Up to 131,072 unknown logins: 10 MiB. To make the server forget one that is locked for fifteen minutes, as many
+/// others have to be tried meanwhile, and some 80 passwords a second are hashed: 72,000.
 const UNKNOWN_GENERATION_SIZE: usize = 65_536;
 /// Up to 32,768 addresses: 2 MiB.
 const ADDRESS_GENERATION_SIZE: usize = 16_384;

@@ -1,25 +1,25 @@
-//! Where the server says what happens.
+//! The server's log.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Takes lines for people. What clients have sent may be in one: what shows it makes it printable.
+/// Takes lines for people. They may contain what clients have sent: code that shows a line makes it printable.
 #[derive(Clone)]
 pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
 
 impl Log {
-    /// Gives each line to `take`.
+    /// Passes each line to `take`.
     pub fn new(take: impl Fn(&str) + Send + Sync + 'static) -> Self {
         Self(Arc::new(take))
     }
 
-    /// Says nothing to anyone.
+    /// Discards every line.
     #[must_use]
     pub fn silent() -> Self {
         Self::new(|_| {})
     }
 
-    /// Says a line.
+    /// Writes a line.
     pub fn line(&self, text: &str) {
         (self.0)(text);
     }

@@ -1,9 +1,11 @@
-//! The login: who may come in, and what they are told.
+//! The login: who is admitted, and what the client is told.
 //!
-//! told-little: whatever is wrong, a client hears 18456 in state 1; only what SQL Server tells besides (18470, 18486, 18488 and related ones) it hears, too,
-//!     and, but for the lock, only with the right password. The log has the reason.
-//! equal-cost: a login that does not exist, or is locked, is answered as late as one with a wrong password. A password is hashed each
-//!     time, and what is to be kept is written after the connection is closed.
+//! - `little-is-told`: whatever is wrong, a client gets 18456 in state 1. It also gets the other
+//!   errors that SQL Server reports (18470, 18486, 18488 and related ones), and no more; except for
+//!   the lock, it gets these only with the right password. The log has the reason.
+//! - `equal-cost`: a login that does not exist, or is locked, is answered as late as one with a
+//!   wrong password. A password is hashed each time, and what has to be stored is written after the
+//!   connection is closed.
 
 mod answer;
 mod authentication;

@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Listens on a port of loopback below those that the system gives to clients, another each time.
+/// Listens on a port of loopback below those that the system gives to clients, a different one each time.
 pub fn listener() -> TcpListener {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     for _ in 0..10_000 {

@@ -1,11 +1,14 @@
 //! master.db: logins, the ids of databases, the server's own certificate.
 //!
-//! M1. It is encrypted like any other database, under the identity of the server.
-//! M2. Sessions have connections of their own to it. The one here is held for one statement, never while a password is stretched, and
-//!     waits for other writers as long as any client would.
-//! M3. A password is kept as a hash of Argon2id with its own salt and cost.
-//! M4. What makes, replaces or removes a database's file is noted here before it is done and taken back behind it ([`Unfinished`]): a
-//!     start finds what a kill has left.
+//! - `encrypted-like-any-database`: master.db is encrypted like any other database, under the
+//!   identity of the server.
+//! - `held-for-one-statement`: sessions have connections of their own to it. The connection here is
+//!   held for one statement, never while a password is hashed, and waits for other writers as long
+//!   as any client would.
+//! - `passwords-are-hashed`: a password is kept as a hash of Argon2id with its own salt and cost.
+//! - `file-changes-are-noted-first`: what creates, replaces or removes a database's file is noted
+//!   here before it is done and the note is removed afterwards ([`Unfinished`]): a start finds what
+//!   a kill has left.
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.
 
@@ -57,15 +60,16 @@ pub struct Master {
 }
 
 impl Master {
-    /// Whether the folder has one.
+    /// Whether the folder contains one.
     pub(crate) fn is_there(folder: &Path) -> bool {
         folder.join(FILE).exists()
     }
 
-    /// Makes it, with the administrator `sa`. `tell` runs before all of it counts, and can still call it off: it tells the password.
+    /// Creates it, with the administrator `sa`. `tell` reports the password. It runs before the creation is
+    /// committed, and can still cancel it.
     ///
     /// # Errors
-    /// [`MasterError`]; what `tell` says.
+    /// [`MasterError`]; the error of `tell`.
     pub(crate) fn create(
         folder: &Path,
         access: &Access,
@@ -74,7 +78,7 @@ impl Master {
     ) -> Result<Self, MasterError> {
         let path = folder.join(FILE);
         let access = own(access);
-        // What a start that was cut off has left is no master.db yet: it has no schema.
+        // What a start that was cut off has left is not a master.db yet: it has no schema.
         if !path.exists() {
             drop(Database::create(&Disk, &path, &access, &Layout::default())?);
         }
@@ -87,19 +91,19 @@ impl Master {
         Ok(master)
     }
 
-    /// Opens it. None if a start was cut off before it was whole: then it is to be made.
+    /// Opens it. `None` if a start was cut off before it was complete: then it has to be created.
     ///
     /// # Errors
     /// [`MasterError`].
     pub(crate) fn open(folder: &Path, access: &Access) -> Result<Option<Self>, MasterError> {
         let path = folder.join(FILE);
         let access = own(access);
-        // This says in words what is wrong with the file, its origin or the key, if anything is.
+        // This describes what is wrong with the file, its origin or the key, if anything is.
         drop(Database::open(&Disk, &path, &access)?);
         let master = Self::connect(path, &access)?;
         let is_whole = master.with(schema::check)?;
         if is_whole {
-            // What a server before this one had no tables for.
+            // Creates the tables that an older server did not have.
             master.with(schema::create)?;
         }
         Ok(is_whole.then_some(master))
@@ -142,10 +146,10 @@ impl Master {
         &self.path
     }
 
-    /// Runs something on its connection, alone. It must be short: logins wait for it.
+    /// Runs `run` on its connection, exclusively. It must be short: logins wait for it.
     ///
     /// # Errors
-    /// What `run` says.
+    /// The error of `run`.
     pub fn with<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
         let connection = self.connection.lock().unwrap_or_else(PoisonError::into_inner);
         run(&connection)
@@ -154,7 +158,7 @@ impl Master {
     /// The same in a transaction, which is rolled back if `run` fails.
     ///
     /// # Errors
-    /// What `run` says; what SQLite says.
+    /// The error of `run`; SQLite's error.
     pub fn change<R>(&self, run: impl FnOnce(&Connection) -> Result<R, MasterError>) -> Result<R, MasterError> {
         self.with(|connection| {
             connection.execute_batch("BEGIN IMMEDIATE")?;
@@ -171,7 +175,8 @@ impl Master {
     }
 }
 
-/// The maker of a master.db makes its logins: one without the mark of the server's own identity is refused, whatever is said of others.
+/// The creator of a master.db creates its logins: a file without the origin mark of the server's own identity is
+/// refused, whatever is configured for others.
 fn own(access: &Access) -> Access {
     Access {
         origin: Some(OriginPolicy::Own),
@@ -184,7 +189,7 @@ pub(crate) fn folded(name: &str) -> String {
     name.to_lowercase()
 }
 
-/// Seconds since 1970-01-01 UTC, as SQLite has integers.
+/// Seconds since 1970-01-01 UTC, as an integer of SQLite.
 fn now() -> i64 {
     i64::try_from(selenite::now()).unwrap_or(i64::MAX)
 }

@@ -1,10 +1,14 @@
 //! How much memory sessions use.
 //!
-//! M1. A session is one thread, and so is what it allocates ([`thread_memory`]): variables, rows that are held, programs, messages, and
-//!     SQLite's memory with temporary tables and sorts. The pool of pages is the server's own, and not counted.
-//! M2. Who would use more than a session may, or more than is left of the server's, gets 701: the batch ends, the session goes on.
-//! M3. What a session keeps from one request to the next is measured when it is made: prepared statements, programs and bound statements.
-//!     The next request begins with their sum. It is at most half of what the session may use, so that it can always be let go.
+//! - `thread-memory-is-session-memory`: a session is one thread, and so what the thread allocates
+//!   is the session's ([`thread_memory`]): variables, rows that are held, programs, messages, and
+//!   SQLite's memory with temporary tables and sorts. The page pool belongs to the server and is
+//!   not counted.
+//! - `too-much-is-701`: a session that would use more than a session may, or more than is left of
+//!   the server's memory, gets 701: the batch ends, the session continues.
+//! - `kept-memory-is-measured`: what a session keeps from one request to the next is measured when
+//!   it is made: prepared statements, programs and bound statements. The next request begins with
+//!   their sum. It is at most half of what the session may use, so that it can always be released.
 
 use selenite::{CountingAllocator, thread_memory};
 use selenite_compiler::program::Program;
@@ -29,12 +33,12 @@ pub(crate) fn start(limits: &ServerLimits) -> Result<(), ServerError> {
     Ok(())
 }
 
-/// A session's next request begins. The session has kept so much of earlier ones.
+/// A session's next request begins. `kept` is what the session has kept of earlier ones.
 pub(crate) fn begin_request(limits: &ServerLimits, kept: u64) {
     thread_memory::begin(limits.session_memory, kept);
 }
 
-/// How much a session may keep from one request to the next of one kind: of programs, and of what was bound.
+/// How much a session may keep from one request to the next of one kind: of programs, and of bound statements.
 pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
     match limits.session_memory {
         0 => u64::MAX,
@@ -42,13 +46,13 @@ pub(crate) fn kept_max(limits: &ServerLimits) -> u64 {
     }
 }
 
-/// Makes a program, and measures it.
+/// Makes a program, and measures its memory.
 pub(crate) fn measured_program<E>(make: impl FnOnce() -> Result<Program, E>) -> Result<Program, E> {
     let (made, size) = thread_memory::measured(make);
     made.map(|program| program.with_memory_size(size))
 }
 
-/// The memory that the machine has.
+/// The memory of the machine.
 fn machine_memory() -> u64 {
     let known = rustix::system::sysinfo();
     u64::from(known.mem_unit).saturating_mul(known.totalram)

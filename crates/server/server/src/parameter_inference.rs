@@ -1,9 +1,11 @@
-//! The types of parameters that a text uses and does not declare: what sp_describe_undeclared_parameters tells.
+//! The types of parameters that a text uses and does not declare: the answer of sp_describe_undeclared_parameters.
 //!
-//! U1. The rules are those that SQL Server documents for it. A parameter that is compared, assigned, inserted or cast by itself is of
-//!     the other side's type; any other is of that type, of a short list, which leads to the fewest implicit conversions.
-//! U2. What an expression's type is, the binder is asked: the expression becomes a query's only column, over the sources that it sees.
-//! U3. What the rules do not settle is SQL Server's error, never a guess.
+//! - `documented-rules`: the rules are those that SQL Server documents. A parameter that is
+//!   compared, assigned, inserted or cast by itself has the other side's type; any other parameter
+//!   has the type, of a short list, that leads to the fewest implicit conversions.
+//! - `binder-decides-types`: the binder decides an expression's type: the expression becomes a
+//!   query's only column, over the sources that are visible to it.
+//! - `never-a-guess`: what the rules do not settle is SQL Server's error, never a guess.
 
 mod candidate;
 mod fault;
@@ -34,17 +36,17 @@ pub struct Inferred {
     pub data_type: DataType,
     /// Whether its value is used.
     pub is_input: bool,
-    /// Whether it is given a value.
+    /// Whether it is assigned a value.
     pub is_output: bool,
-    /// The procedure's parameter that it is the argument of.
+    /// The procedure's parameter whose argument it is.
     pub formal: Option<String>,
 }
 
-/// What a text is read with.
+/// The context in which a text is read.
 pub struct InferenceContext<'a> {
-    /// What knows the tables.
+    /// The catalog of tables.
     pub catalog: &'a dyn Catalog,
-    /// What knows the procedures' parameters.
+    /// The catalog of procedures' parameters.
     pub procedures: &'a dyn Fn(&ObjectName) -> Option<Vec<Parameter>>,
 }
 
@@ -55,7 +57,7 @@ pub struct InferenceContext<'a> {
 pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -> Result<Vec<Inferred>, PlanError> {
     let declared = compiled("", parameters)?;
     let Ok(tree) = parse(text, Options::default()) else {
-        // It tells what is wrong with it.
+        // It reports what is wrong with the text.
         compiled(text, parameters)?;
         return Err(PlanError::internal("a text that is none"));
     };
@@ -113,9 +115,9 @@ fn compiled(text: &str, parameters: &str) -> Result<Program, PlanError> {
 /// What is known so far.
 pub(crate) struct Inference<'a> {
     catalog: &'a dyn Catalog,
-    /// All variables; one that is not declared is text, which becomes most other types by itself.
+    /// All variables; one that is not declared is text, which is converted to most other types implicitly.
     declared: Vec<(String, DataType)>,
-    /// Those that are not declared, once they are inferred.
+    /// The undeclared ones, once they are inferred.
     known: Vec<(String, DataType)>,
 }
 
@@ -142,7 +144,7 @@ impl Inference<'_> {
         }
     }
 
-    /// U2. `trial` is a parameter as which type it is to be taken.
+    /// `binder-decides-types`: `trial` is a parameter and the type that it is assumed to have.
     fn type_of(&self, expr: &Expr, scope: &Scope, trial: Option<(&str, DataType)>) -> Result<DataType, PlanError> {
         let mut value = expr.clone();
         let mut query = None;
@@ -183,18 +185,18 @@ impl Inference<'_> {
             .ok_or_else(|| PlanError::internal("a query of one column"))
     }
 
-    /// All variables, each as it is known by now.
+    /// All variables, as far as they are known.
     fn variables(&self, trial: Option<(&str, DataType)>) -> Variables {
         let mut variables = Variables::new();
         let trial = trial.map(|(name, data_type)| (name.to_owned(), data_type));
         for (name, data_type) in trial.iter().chain(&self.known).chain(&self.declared) {
-            // One of the same name that is there already is meant.
+            // If there is one of the same name already, that one is meant.
             let _ = variables.declare(name, *data_type);
         }
         variables
     }
 
-    /// What is wrong with the statements on tables once the types are known.
+    /// What is wrong with the statements on tables, once the types are known.
     fn check(&self, tree: &Tree) -> Result<(), PlanError> {
         if self.known.is_empty() {
             return Ok(());

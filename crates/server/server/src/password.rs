@@ -1,7 +1,9 @@
 //! Passwords: how they are stretched, and what a new one has to be.
 //!
-//! P1. Argon2id, with a salt of its own for each password and its cost beside it. What is hashed is the password as UTF-8.
-//! P2. A bounded number is stretched at a time, so that strangers who try passwords cost a bounded memory.
+//! - `argon2id`: Argon2id, with a salt of its own for each password and its cost beside it. The
+//!   hash is computed over the password as UTF-8.
+//! - `bounded-hashing`: a bounded number of passwords is hashed at a time, so that strangers who
+//!   try passwords cost a bounded memory.
 
 mod gate;
 mod rule;
@@ -16,7 +18,7 @@ pub use rule::{RuleBroken, check_new_password};
 use selenite_keyring::os_random;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What it costs to try a password.
+/// The cost of hashing a password.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PasswordCost {
     /// Memory in KiB.
@@ -25,18 +27,18 @@ pub struct PasswordCost {
     pub passes: u32,
 }
 
-/// A password as it is kept.
+/// A password as it is stored.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PasswordHash {
     /// Argon2id's output.
     pub hash: [u8; 32],
     /// Its salt.
     pub salt: [u8; 16],
-    /// What it cost.
+    /// Its cost.
     pub cost: PasswordCost,
 }
 
-/// Why a password was not stretched.
+/// Why a password was not hashed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum PasswordFault {
@@ -44,7 +46,7 @@ pub enum PasswordFault {
     Cost,
     /// The machine: not enough memory.
     OutOfMemory,
-    /// The machine: too many others were at it for too long.
+    /// The machine: too many other passwords were being hashed for too long.
     Crowded,
 }
 
@@ -59,7 +61,7 @@ impl PasswordCost {
         memory_kib: 8,
         passes: 1,
     };
-    /// 256 MiB: master.db is authentic, but what it says must not exhaust the machine either.
+    /// 256 MiB: master.db is authentic, but its contents must not exhaust the machine either.
     const MEMORY_KIB_MAX: u32 = 256 * 1024;
     const PASSES_MAX: u32 = 16;
 }
@@ -105,7 +107,7 @@ fn stretch(password: &str, salt: &[u8; 16], cost: PasswordCost) -> Result<Zeroiz
     Ok(hash)
 }
 
-/// The memory of Argon2id: ours, so that to lack it is an error, and wiped behind us.
+/// The memory of Argon2id: our own allocation, so that a lack of memory is an error, and wiped after use.
 struct Memory(Vec<Block>);
 
 impl Memory {
@@ -136,12 +138,12 @@ impl Drop for Memory {
     }
 }
 
-/// Wiped memory to be used again: glibc would keep it for the thread that freed it, and a session has a thread of its own.
+/// Wiped memory for reuse: glibc would keep it for the thread that freed it, and a session has a thread of its own.
 static SPARE: Mutex<Vec<Vec<Block>>> = Mutex::new(Vec::new());
-/// As many as are stretched at a time (`Limits::password_check_max`).
+/// As many as are hashed at a time (`Limits::password_check_max`).
 const SPARE_COUNT_MAX: usize = 2;
 
-/// A password that no one chose: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
+/// A generated password: 22 letters and digits, of which none looks like another. It meets the rule for new ones.
 #[must_use]
 pub fn random_password() -> Zeroizing<String> {
     loop {
@@ -157,7 +159,7 @@ fn draw() -> Zeroizing<String> {
     while password.len() < RANDOM_SIZE {
         let mut byte = [0];
         os_random(&mut byte);
-        // As many values of a byte for each character: what is beyond is drawn again.
+        // As many byte values for each character: any other byte is drawn again.
         let index = usize::from(byte[0]);
         if index < 256 / ALPHABET.len() * ALPHABET.len() {
             password.push(char::from(ALPHABET[index % ALPHABET.len()]));

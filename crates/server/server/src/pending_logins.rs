@@ -1,12 +1,18 @@
-//! What comes before the login, where anyone can be.
+//! Connections before their login, which anyone can open.
 //!
-//! B1. There is a bounded number of places. A connection that comes when all are taken gets the place of the one that has been here longest without sending a
-//!     login: so no crowd of half-open connections keeps anyone out. Only if all have sent one is the newcomer sent away.
-//! B2. No one stays beyond the login's time, however little of it each byte takes.
-//! B3. Each connection here holds two buffers of TLS's size, a thread, and what TLS keeps: far less than 1 MiB, and may send 1 MiB.
-//! B4. One address has a quarter of the places at most. Of its own the longest makes room.
-//! B5. An eighth is for loopback, which B4 does not limit, and for addresses from which a login has come in since the server started. Only
-//!     for one of these does another of these make room, and only if no stranger can.
+//! - `longest-without-login-makes-room`: the number of places is bounded. A connection that comes
+//!   when all are taken gets the place of the one that has been here longest without sending a
+//!   login: so half-open connections, however many, keep no client out. The new connection is
+//!   refused only if all have sent a login.
+//! - `login-time-is-absolute`: no connection stays beyond the login's time, however little of it
+//!   each byte takes.
+//! - `bounded-memory`: each connection here holds two buffers of TLS's size, a thread, and what TLS
+//!   keeps: far less than 1 MiB, and may send 1 MiB.
+//! - `quarter-per-address`: one address has a quarter of the places at most. If it has them all,
+//!   its connection that has been here longest makes room.
+//! - `eighth-is-reserved`: an eighth is reserved for loopback, which `quarter-per-address` does not
+//!   limit, and for addresses from which a login has succeeded since the server started. Such a
+//!   connection makes room only for another such connection, and only if no other connection can.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Shutdown, TcpStream};
@@ -22,22 +28,22 @@ pub struct PendingLogins {
 
 struct Guests {
     next: u64,
-    /// In the order of coming.
+    /// In the order of arrival.
     here: BTreeMap<u64, Guest>,
-    /// The networks from which a login has come in.
+    /// The networks from which a login has succeeded.
     known: RecentMap<IpAddr, ()>,
 }
 
 struct Guest {
     socket: Weak<TcpStream>,
     network: IpAddr,
-    /// Whether it may take a place that is kept for those who were here before.
+    /// Whether it may take a reserved place (`eighth-is-reserved`).
     is_known: bool,
-    /// Whether its login has come, and is being looked at.
+    /// Whether its login has arrived, and is being checked.
     has_sent: bool,
 }
 
-/// A place, given back when it is dropped.
+/// A place, which is released when it is dropped.
 pub struct PendingLogin {
     pending_logins: Arc<PendingLogins>,
     number: u64,
@@ -47,7 +53,7 @@ pub struct PendingLogin {
 pub struct Entered {
     /// The place.
     pub place: PendingLogin,
-    /// Whether someone was sent away for it.
+    /// Whether another connection was closed for it.
     pub was_taken: bool,
 }
 
@@ -64,7 +70,8 @@ impl PendingLogins {
         }
     }
 
-    /// A place for a connection from this address (B1, B4, B5).
+    /// A place for a connection from this address (`longest-without-login-makes-room`, `quarter-per-address`,
+    /// `eighth-is-reserved`).
     pub fn enter(self: &Arc<Self>, socket: &Arc<TcpStream>, address: IpAddr) -> Option<Entered> {
         let mut guests = self.guests();
         let network = network(address);
@@ -103,7 +110,7 @@ impl PendingLogins {
         Some(Entered { place, was_taken })
     }
 
-    /// A login has come in from this address.
+    /// A login from this address has succeeded.
     pub fn note_login(&self, address: IpAddr) {
         let network = network(address);
         if !network.is_loopback() {
@@ -116,7 +123,7 @@ impl PendingLogins {
         (self.max / 4).max(1)
     }
 
-    /// How many places those may have who were not here before.
+    /// How many places there are for addresses without an earlier login.
     fn of_strangers_max(&self) -> usize {
         (self.max - self.max / 8).max(1)
     }
@@ -131,13 +138,14 @@ impl Guests {
         self.here.values().filter(|guest| is_counted(guest)).count()
     }
 
-    /// Sends away who of these has been here longest without sending a login. None if there is none.
+    /// Closes that of these connections which has been here longest without sending a login. `None` if there is no
+    /// such connection.
     fn send_away(&mut self, may_go: impl Fn(&Guest) -> bool) -> Option<()> {
         let mut waiting = self.here.iter().filter(|(_, guest)| !guest.has_sent && may_go(guest));
         let number = waiting.next().map(|(number, _)| *number)?;
         let guest = self.here.remove(&number)?;
         if let Some(socket) = guest.socket.upgrade() {
-            // One that its peer has closed needs none of it.
+            // A socket that its peer has closed need not be shut down.
             let _ = socket.shutdown(Shutdown::Both);
         }
         Some(())
@@ -145,7 +153,8 @@ impl Guests {
 }
 
 impl PendingLogin {
-    /// Its login has come: it keeps the place until that is answered. False if the place is someone else's by now.
+    /// Its login has arrived: it keeps the place until that is answered. False if another connection has the place by
+    /// now.
     pub fn keep(&self) -> bool {
         let mut guests = self.pending_logins.guests();
         let guest = guests.here.get_mut(&self.number);
@@ -181,7 +190,7 @@ mod tests {
         IpAddr::from([192, 0, 2, number])
     }
 
-    /// Takes places from an address until none is free; those of whom has sent a login.
+    /// Takes places from an address until none is free; each has sent a login.
     fn fill(pending_logins: &Arc<PendingLogins>, socket: &Arc<TcpStream>, address: IpAddr) -> Vec<PendingLogin> {
         let mut places = Vec::new();
         while let Some(entered) = pending_logins.enter(socket, address) {
@@ -203,7 +212,7 @@ mod tests {
             assert_eq!(places.len(), 4);
             taken.extend(places);
         }
-        // Strangers have 14 of the 16.
+        // Addresses without an earlier login have 14 of the 16.
         assert_eq!(fill(&pending_logins, &socket, address(4)).len(), 2);
         let rest = fill(&pending_logins, &socket, address(4));
         assert!(pending_logins.enter(&socket, address(5)).is_none());
@@ -227,7 +236,7 @@ mod tests {
         let enter = |address| pending_logins.enter(&socket, address).unwrap();
         let own: Vec<Entered> = (0..4).map(|_| enter(address(1))).collect();
         let other = enter(address(2));
-        // Its own, even though there are places.
+        // Its own connection, even though there are places.
         let fifth = enter(address(1));
         assert!(fifth.was_taken && !own[0].place.keep() && own[1].place.keep() && other.place.keep());
         // A network of IPv6 is one address.
@@ -235,12 +244,13 @@ mod tests {
         let six: Vec<Entered> = (0..4).map(|last| enter(of_network(last))).collect();
         assert!(enter(of_network(9)).was_taken && !six[0].place.keep());
         drop((own, other, fifth, six));
-        // Where all is taken a stranger who waits makes room for loopback before loopback does.
+        // If all places are taken, a waiting connection without an earlier login makes room for loopback before
+        // loopback does.
         let local: Vec<Entered> = (0..15).map(|_| enter(LOOPBACK)).collect();
         let stranger = enter(address(3));
         assert!(enter(LOOPBACK).was_taken && !stranger.place.keep() && local[0].place.keep());
         let places: Vec<Entered> = local.into_iter().chain([enter(LOOPBACK)]).collect();
-        // And loopback never for a stranger.
+        // And loopback never for such a connection.
         assert!(pending_logins.enter(&socket, address(3)).is_none());
         assert!(enter(LOOPBACK).was_taken && !places[1].place.keep());
     }
@@ -276,7 +286,7 @@ mod tests {
         assert!(third.was_taken);
         assert!(!second.place.keep());
         assert_eq!((&pairs[1].1).read(&mut [0]).unwrap(), 0);
-        // Who has gone already takes no place with it.
+        // Dropping a place that was taken over frees no other place.
         drop(second);
         assert!(third.place.keep());
         assert!(pending_logins.enter(&pairs[1].0, LOOPBACK).is_none());

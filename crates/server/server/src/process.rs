@@ -6,8 +6,8 @@ use rustix::thread::{CapabilitySet, capabilities};
 
 use crate::ServerError;
 
-/// Has the system write no core dump of this process, whose memory holds keys and unencrypted pages; and has it let no other process of the
-/// same user look into that memory (ptrace(2)).
+/// Prevents core dumps of this process, whose memory holds keys and unencrypted pages, and prevents other processes
+/// of the same user from reading that memory (ptrace(2)).
 ///
 /// # Errors
 /// [`ServerError::Machine`].
@@ -21,7 +21,7 @@ pub fn forbid_core_dumps() -> Result<(), ServerError> {
     forbidden.map_err(|error| ServerError::Machine(format!("core dumps can't be forbidden: {error}")))
 }
 
-/// Keeps all memory of the process out of swap, what it has and what it will have. Pages are locked as they are used.
+/// Keeps all memory of the process out of swap, present and future. Pages are locked as they are used.
 ///
 /// # Errors
 /// [`ServerError::Usage`] where the system does not allow it.
@@ -30,7 +30,7 @@ pub fn lock_memory() -> Result<(), ServerError> {
         what: format!("memory can't be locked: {why}"),
         next: "allow it: ulimit -l unlimited, LimitMEMLOCK=infinity in a unit of systemd, or CAP_IPC_LOCK".to_owned(),
     };
-    // Below a limit what comes later would fail, somewhere and some time.
+    // Below a limit later allocations would fail, at an unpredictable place and time.
     let Rlimit { maximum, .. } = getrlimit(Resource::Memlock);
     let may_lock = capabilities(None).is_ok_and(|sets| sets.effective.contains(CapabilitySet::IPC_LOCK));
     if !may_lock {

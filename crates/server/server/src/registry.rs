@@ -1,8 +1,11 @@
 //! The sessions that live.
 //!
-//! G1. What a session counts is written by its own threads without a lock, and read by anyone.
-//! G2. A thread that ends leaves its figures behind: sums over all sessions never go down.
-//! G3. What a session does just now is told by its thread ([`own`]), which knows its session.
+//! - `counters-without-locks`: a session's counters are written by its own threads without a lock,
+//!   and read by any thread.
+//! - `figures-outlive-sessions`: a thread that ends leaves its figures behind: sums over all
+//!   sessions never decrease.
+//! - `thread-reports-activity`: a session's current activity is reported by its thread ([`own`]),
+//!   which knows its session.
 
 mod activity;
 mod cancel_handle;
@@ -29,7 +32,7 @@ pub use wait_type::WaitType;
 
 use crate::config::SessionLimits;
 
-/// The sessions that live, by their spid.
+/// The present sessions, by their spid.
 pub struct Registry {
     sessions: Mutex<BTreeMap<u16, Arc<SessionEntry>>>,
     limits: SessionLimits,
@@ -42,13 +45,13 @@ pub struct Registry {
 /// Why there is no place for a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NoPlace {
-    /// There are as many as there may be.
+    /// The limit of sessions is reached.
     Server(usize),
-    /// The login has as many as it may have.
+    /// The limit of the login's sessions is reached.
     Login(usize),
 }
 
-/// A session's place in the registry. It is given up when this is dropped, by the session's thread.
+/// A session's place in the registry. The session's thread releases it by dropping this.
 pub(crate) struct Presence<'a> {
     registry: &'a Registry,
     entry: Arc<SessionEntry>,
@@ -73,20 +76,20 @@ impl Registry {
         }
     }
 
-    /// How many there may be at a time.
+    /// The limit of sessions.
     #[must_use]
     pub fn limits(&self) -> SessionLimits {
         self.limits
     }
 
-    /// How they waited.
+    /// The waits of all sessions.
     #[must_use]
     pub fn waits(&self) -> &WaitStats {
         &self.waits
     }
 
-    /// A place for a session of the calling thread, with the lowest spid that is free. An administrator who finds all taken gets one of those
-    /// that are kept for administrators.
+    /// A place for a session of the calling thread, with the lowest free spid. An administrator who finds all taken
+    /// gets one of those that are reserved for administrators.
     ///
     /// # Errors
     /// [`NoPlace`].
@@ -148,8 +151,8 @@ impl Registry {
         self.lock().get(&spid).cloned()
     }
 
-    /// Ends a session: its wait for the network ends at once, and what it runs at its next [`crate::Interrupts::poll`]. False if there is
-    /// none of that spid.
+    /// Ends a session: its wait for the network ends at once, and what it runs at its next
+    /// [`crate::Interrupts::poll`]. False if no session has that spid.
     pub fn kill(&self, spid: u16) -> bool {
         match self.session(spid) {
             Some(session) => {
@@ -160,13 +163,13 @@ impl Registry {
         }
     }
 
-    /// How often the system has switched the sessions' threads, of those that ended, too.
+    /// How often the system has switched the sessions' threads, including those that ended.
     #[must_use]
     pub fn context_switches(&self) -> u64 {
         self.sum().switches
     }
 
-    /// How long the sessions' threads had a processor, of those that ended, too.
+    /// How long the sessions' threads had a processor, including those that ended.
     #[must_use]
     pub fn cpu(&self) -> Duration {
         self.sum().cpu
@@ -211,7 +214,7 @@ impl Drop for Presence<'_> {
     }
 }
 
-/// SQL Server keeps the numbers below for itself.
+/// SQL Server reserves the numbers below for itself.
 const SPID_MIN: u16 = 51;
 /// @@SPID is a smallint.
 const SPID_MAX: u16 = 32767;

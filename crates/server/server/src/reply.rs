@@ -23,7 +23,7 @@ pub(crate) struct Reply {
     capture: Option<Capture>,
     /// TEXTSIZE: bytes of a value of a type of `max`; none is all.
     text_size: Option<usize>,
-    /// Why there is no one to answer.
+    /// Why the client can't be answered.
     ended: Option<Ended>,
 }
 
@@ -33,7 +33,7 @@ struct RowSet {
     /// The columns that TEXTSIZE may cut, and how many bytes it counts for a unit of each.
     long: Vec<(usize, usize)>,
     row_count: u64,
-    /// Whether the executor began them: their end is not the machine's to tell.
+    /// Whether the executor began them: then the machine does not report their end.
     is_of_executor: bool,
 }
 
@@ -51,7 +51,7 @@ impl Reply {
         }
     }
 
-    /// Rows are kept from now on, and with them all that is not an error or a message; or they are sent again.
+    /// Rows are kept from now on, and with them everything that is not an error or a message; or they are sent again.
     pub fn set_capture(&mut self, capture: Option<Capture>) {
         self.capture = capture;
         self.rows = None;
@@ -63,7 +63,7 @@ impl Reply {
         self.text_size = usize::try_from(bytes).ok().filter(|_| bytes != i32::MAX);
     }
 
-    /// Whether a request goes on that takes long: no one stops it, and its session has memory.
+    /// Whether a request that takes long continues: it is not interrupted, and its session has memory.
     pub fn goes_on(&self) -> bool {
         self.interrupts.poll().is_none() && memory::reserve(0).is_ok()
     }
@@ -73,7 +73,7 @@ impl Reply {
         self.interrupts.poll().is_some()
     }
 
-    /// Why there is no one to answer; none if there is.
+    /// Why the client can't be answered; `None` if it can.
     pub fn ended(&self) -> Option<Ended> {
         self.ended
     }
@@ -125,7 +125,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// An information of the session's own, of state 1 and severity 0.
+    /// An informational message of the session's own, of state 1 and severity 0.
     pub fn info(&mut self, number: i32, text: &str, line: u32) -> Result<(), Stop> {
         self.message(&Message {
             number,
@@ -161,7 +161,7 @@ impl Reply {
         self.interrupts.begin_request();
     }
 
-    /// What is told so far reaches the client now.
+    /// Sends to the client what has been written so far.
     pub fn flush(&mut self) -> Result<(), Stop> {
         let written = self.tokens.packets_mut().flush();
         self.written(written)
@@ -174,7 +174,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// The rows of a procedure that the host is end: of them the machine does not know.
+    /// The rows of a procedure that the host implements end: the machine does not know of them.
     pub fn end_rows(&mut self) -> Result<(), Stop> {
         let Some(rows) = self.rows.take().filter(|rows| rows.is_of_executor) else {
             return Ok(());
@@ -235,7 +235,7 @@ impl Reply {
         Err(Stop::Gone)
     }
 
-    /// A failure where the machine knows none: the session ends.
+    /// A failure that the machine does not know: the session ends.
     fn fatal(&mut self, failure: Failure) -> Stop {
         let error = match failure {
             Failure::Stop(stop) => return stop,
@@ -305,7 +305,7 @@ impl Reply {
         self.capture.as_mut().map(Capture::take).unwrap_or_default()
     }
 
-    /// An information or error, such as 8153 or the output of DBCC.
+    /// A message or an error, such as 8153 or the output of DBCC.
     ///
     /// # Errors
     /// The client is gone.
@@ -324,7 +324,7 @@ impl Reply {
         let notice = Notice {
             number: message.number,
             state: message.state,
-            // RAISERROR's documentation: 10 is told as 0.
+            // RAISERROR's documentation: 10 is sent as 0.
             severity: if message.severity == 10 { 0 } else { message.severity },
             text: message.text,
             server: &self.server,
@@ -338,7 +338,7 @@ impl Reply {
         self.written(written)
     }
 
-    /// Whether to go on: called at least every 50 milliseconds.
+    /// Whether to continue: called at least every 50 milliseconds.
     ///
     /// # Errors
     /// Why not.

@@ -18,7 +18,7 @@ use crate::{Config, DataFolder, Front, Instance, ServerError, certificate, ident
 /// A server that can be started.
 pub struct Server;
 
-/// A server that runs. It stops when this is dropped.
+/// A running server. It stops when this is dropped.
 pub struct Running {
     address: SocketAddr,
     instance: Arc<Instance>,
@@ -26,16 +26,17 @@ pub struct Running {
     thread: Option<JoinHandle<()>>,
 }
 
-/// Reports what happens at a start.
+/// Reports progress during the start.
 type Announce<'a> = dyn FnMut(Announcement<'_>) -> io::Result<()> + 'a;
 
 impl Server {
-    /// Starts a server, which takes connections when this returns.
+    /// Starts a server, which accepts connections when this returns.
     ///
-    /// `open_front` makes what serves sessions. `announce` is told what the starter has to know; the first password counts only if it was told.
+    /// `open_front` makes what serves sessions. `announce` receives what the operator has to know; the first password
+    /// counts only if it was announced.
     ///
     /// # Errors
-    /// [`ServerError`]; what `open_front` says. Nothing runs then.
+    /// [`ServerError`]; the error of `open_front`. Nothing runs then.
     pub fn start(
         config: Config,
         announce: &mut Announce<'_>,
@@ -43,7 +44,7 @@ impl Server {
     ) -> Result<Running, ServerError> {
         let mut config = config;
         let (descriptors, lowered) = Descriptors::provide(&mut config.limits)?;
-        // First what fails most often, and before anything is made.
+        // First what fails most often, and before anything is created.
         let listener = Listener::bind(config.listen)?;
         let address = listener.address();
         memory::start(&config.limits)?;
@@ -98,7 +99,7 @@ impl Server {
 }
 
 impl Running {
-    /// Where it listens.
+    /// The address at which it listens.
     #[must_use]
     pub fn address(&self) -> SocketAddr {
         self.address
@@ -110,8 +111,8 @@ impl Running {
         &self.instance
     }
 
-    /// Ends the listener, all sessions and the front. When this returns, none of its threads is left, and another server may have the
-    /// data folder.
+    /// Ends the listener, all sessions and the front. When this returns, none of its threads is left, and another
+    /// server may have the data folder.
     pub fn stop(mut self) {
         self.end();
     }
@@ -119,7 +120,7 @@ impl Running {
     fn end(&mut self) {
         self.stopper.stop();
         if let Some(thread) = self.thread.take() {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = thread.join();
             self.instance.audit().write(&Event {
                 event: "STOP",

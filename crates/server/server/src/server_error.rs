@@ -13,7 +13,7 @@ use crate::master::MasterError;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ServerError {
-    /// The caller: what was asked for does not make sense.
+    /// The caller: the request does not make sense.
     Usage {
         /// What is wrong with it.
         what: String,
@@ -24,14 +24,14 @@ pub enum ServerError {
     InUse {
         /// The folder.
         path: PathBuf,
-        /// Its process, as far as it said so.
+        /// Its process, if it has recorded it.
         by: Option<u32>,
     },
     /// The machine: the address can't be listened at.
     Listen {
         /// The address.
         address: SocketAddr,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The file: a certificate or key that can't be used.
@@ -41,7 +41,7 @@ pub enum ServerError {
     },
     /// master.db.
     Master(MasterError),
-    /// The key, or where it is to be found.
+    /// The key, or the search for it.
     Engine(EngineError),
     /// The machine.
     Io {
@@ -49,7 +49,7 @@ pub enum ServerError {
         verb: &'static str,
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         source: io::Error,
     },
     /// The machine: no thread, no name, no randomness.
@@ -57,7 +57,7 @@ pub enum ServerError {
 }
 
 impl ServerError {
-    /// Whose fault it is.
+    /// Who is at fault.
     #[must_use]
     pub fn class(&self) -> Class {
         match self {

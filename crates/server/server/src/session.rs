@@ -1,9 +1,10 @@
 //! Sessions: requests in, programs run, tokens out.
 //!
-//! E1. Requests are answered in order, each whole before the next begins.
-//! E2. The machine decides what ends; the session writes what it is told, and ends when no one is left.
-//! E3. What a request's text is wrong in is told the client; what its bytes are wrong in as well, and the session goes on if its message
-//!     was whole.
+//! - `requests-in-order`: requests are answered in order, each completely before the next begins.
+//! - `machine-decides-what-ends`: the machine decides what ends. The session writes what the
+//!   machine reports, and ends when the client is gone.
+//! - `invalid-requests-are-reported`: errors in a request's text are reported to the client. So are
+//!   errors in its bytes, and the session continues if the message was complete.
 //!
 //! Left to others: what statements on tables do (the executor), order and DONEs (the machine).
 
@@ -78,7 +79,7 @@ impl Front for SqlFront {
 }
 
 impl Stock {
-    /// The program of a text, compiled or kept.
+    /// The program of a text, compiled or from the cache.
     ///
     /// # Errors
     /// What is wrong with it: at least one.
@@ -91,7 +92,7 @@ impl Stock {
         Ok(program)
     }
 
-    /// DBCC FREEPROCCACHE: what runs goes on, and every text is recompiled.
+    /// DBCC FREEPROCCACHE: what runs continues, and every text is recompiled.
     pub(crate) fn forget_programs(&self) {
         self.programs.clear();
     }

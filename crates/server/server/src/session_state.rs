@@ -15,9 +15,9 @@ pub struct SessionState {
     pub now: Moment,
     /// Options and counters.
     pub session: Session,
-    /// Who is connected.
+    /// The connected client.
     pub connection: Arc<Connection>,
-    /// To what.
+    /// The server.
     pub server: Arc<Server>,
     /// The error that the innermost CATCH handles.
     pub caught: Option<Arc<CaughtError>>,
@@ -36,7 +36,7 @@ pub struct SessionState {
 }
 
 impl SessionState {
-    /// How long a statement waits for a lock: SET LOCK_TIMEOUT, and never longer than the server lets it.
+    /// How long a statement waits for a lock: SET LOCK_TIMEOUT, and never longer than the server allows.
     #[must_use]
     pub fn lock_timeout(&self) -> Duration {
         let asked = u64::try_from(self.session.lock_timeout_ms).map(Duration::from_millis);

@@ -9,7 +9,7 @@
 //! encryption = "require"
 //! ```
 //!
-//! C1. A key that no one knows is an error: a typo must not leave something open.
+//! - `unknown-key-is-an-error`: an unknown key is an error: a typo must not leave something open.
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use serde::Deserialize;
 use crate::config::{PORT, TlsFiles};
 use crate::{AuditTarget, Config, NewDatabases, ServerError, ServerLimits, TlsOffload};
 
-/// What a server's flags say, or its configuration file. What is not said is as it is by default.
+/// The settings of a server's flags, or of its configuration file. A setting that is not given has its default.
 #[derive(Clone, PartialEq, Eq, Default, Deserialize, Debug)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Settings {
@@ -32,7 +32,7 @@ pub struct Settings {
     pub data: Option<PathBuf>,
     /// The spec of the identity that opens them.
     pub identity: Option<String>,
-    /// Where to listen: an address, a name, or either with a port.
+    /// The address to listen at: an address, a name, or either with a port.
     pub listen: Option<String>,
     /// The certificate, and those that vouch for it.
     pub tls_cert: Option<PathBuf>,
@@ -42,13 +42,13 @@ pub struct Settings {
     pub encryption: Option<String>,
     /// `inline` or `thread`.
     pub tls_offload: Option<String>,
-    /// How many sessions there may be.
+    /// The limit of sessions.
     pub max_sessions: Option<usize>,
-    /// How many of these one login may have.
+    /// The limit of one login's sessions.
     pub max_sessions_per_login: Option<usize>,
-    /// How many sessions are kept for administrators besides.
+    /// How many sessions are reserved for administrators in addition.
     pub admin_sessions: Option<usize>,
-    /// How many connections there may be that have not logged in.
+    /// The limit of connections that have not logged in.
     pub max_logins: Option<usize>,
     /// How many seconds a login may take.
     pub login_timeout: Option<u64>,
@@ -66,7 +66,7 @@ pub struct Settings {
     pub statement_timeout: Option<u64>,
     /// Where the audit log is written: a file, or `none`.
     pub audit_log: Option<PathBuf>,
-    /// `continue` or `refuse-logins`: what comes of an audit log that can't be written.
+    /// `continue` or `refuse-logins`: what happens if the audit log can't be written.
     pub audit_failure: Option<String>,
     /// `encrypted` or `clear`.
     pub new_databases: Option<String>,
@@ -78,9 +78,9 @@ impl Settings {
     /// Reads a configuration file.
     ///
     /// # Errors
-    /// [`ServerError::Io`]; [`ServerError::Usage`] with the place of what is wrong.
+    /// [`ServerError::Io`]; [`ServerError::Usage`] with the position of the error.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
-        // It names the identity: who can write it decides about keys.
+        // It names the identity: who can write the file decides about keys.
         let text = read_trusted_text(path).map_err(|error| ServerError::Engine(error.into()))?;
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Self::parse(&text, path, home.as_deref())
@@ -109,7 +109,7 @@ impl Settings {
         Ok(settings)
     }
 
-    /// These, and where they say nothing, the others.
+    /// These settings, and the others' where these have none.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {
@@ -138,10 +138,10 @@ impl Settings {
         }
     }
 
-    /// How a server is started by them. Their identity comes before the one of `access`.
+    /// The configuration of a server with these settings. Their identity comes before the one of `access`.
     ///
     /// # Errors
-    /// [`ServerError::Usage`]; [`ServerError::Engine`] for an identity that is none.
+    /// [`ServerError::Usage`]; [`ServerError::Engine`] for an invalid identity.
     pub fn config(&self, access: Access) -> Result<Config, ServerError> {
         let data = match &self.data {
             Some(data) => data.clone(),
@@ -193,7 +193,7 @@ impl Settings {
     fn limits(&self, mut limits: ServerLimits) -> Result<ServerLimits, ServerError> {
         let sessions = &mut limits.sessions;
         sessions.max = self.max_sessions.unwrap_or(sessions.max);
-        // A quarter of all, unless it is said.
+        // A quarter of all, unless it is given.
         let quarter = sessions.max.div_ceil(4);
         sessions.per_login = self.max_sessions_per_login.unwrap_or(quarter).min(sessions.max);
         sessions.administrators = self.admin_sessions.unwrap_or(sessions.administrators);
@@ -274,7 +274,7 @@ fn new_databases(word: &str) -> Result<NewDatabases, ServerError> {
     }
 }
 
-/// An address with or without its port. Of a name the first address is taken.
+/// An address with or without its port. Of a name the first address is used.
 fn resolve(listen: &str) -> Result<SocketAddr, ServerError> {
     let bare = listen.trim_start_matches('[').trim_end_matches(']');
     let with_port = listen.to_socket_addrs().ok().and_then(|mut found| found.next());
@@ -287,7 +287,7 @@ fn resolve(listen: &str) -> Result<SocketAddr, ServerError> {
     })
 }
 
-/// A spec whose path starts where paths of the file start.
+/// A spec with its path resolved by `settle`, as paths of the file are.
 fn settle_spec(spec: &str, settle: impl Fn(&Path) -> PathBuf) -> Result<String, ServerError> {
     let settled = match spec.parse::<Spec>()? {
         Spec::Sniffed(path) => Spec::Sniffed(settle(&path)),
@@ -312,13 +312,13 @@ fn usage(what: impl Into<String>, next: &str) -> ServerError {
     }
 }
 
-/// What is said of a file that there is not to be.
+/// The value of a setting for a file that is not to exist.
 const NO_FILE: &str = "none";
 const BOTH: &str = "give both --tls-cert and --tls-key, or neither";
 const LIMITS: &str = "limits must be at least 1, the login timeout 1 to 3600 seconds";
 const RESOURCES: &str =
     "session-memory must be at least 16 (MiB), server-memory at least that, lock-timeout 1 to 86400 (seconds)";
-/// 16 MiB: what a connection to a database and a short statement take.
+/// 16 MiB: the size of a connection to a database and a short statement.
 const SESSION_MEMORY_MIN: u64 = 16 << 20;
 /// A day.
 const LOCK_TIMEOUT_MAX: Duration = Duration::from_secs(86_400);

@@ -1,9 +1,11 @@
 //! What the server shows of itself as rows: sys and INFORMATION_SCHEMA.
 //!
-//! V1. A view's rows are made when a statement first needs them, of what is there at that moment, and are the same for the whole
-//!     statement. SQLite gets them as JSON (`selenite_compiler::catalog::SystemRows`), so that no virtual table is needed.
-//! V2. Columns have SQL Server's names, types and order. A column whose value we do not know is left out, never made up; what stands
-//!     behind the last column that we know is left out, too.
+//! - `rows-are-made-once`: a view's rows are made when a statement first needs them, of the state
+//!   at that moment, and are the same for the whole statement. SQLite gets them as JSON
+//!   (`selenite_compiler::catalog::SystemRows`), so that no virtual table is needed.
+//! - `unknown-columns-are-left-out`: columns have SQL Server's names, types and order. A column
+//!   with an unknown value is left out, never invented; columns after the last known one are left
+//!   out, too.
 
 mod cell;
 mod columns;
@@ -70,7 +72,7 @@ pub static RELATIONS: LazyLock<SystemRelations> = LazyLock::new(|| SystemRelatio
         .collect(),
 });
 
-/// What a view is made of.
+/// The sources of a view.
 pub struct ViewContext<'a> {
     /// What the session sees.
     pub objects: &'a SessionObjects,
@@ -78,7 +80,7 @@ pub struct ViewContext<'a> {
     pub state: &'a SessionState,
 }
 
-/// A row of a view: as many as there are columns.
+/// A row of a view, with as many values as there are columns.
 pub type Row = Vec<Cell>;
 
 /// A view.
@@ -89,9 +91,9 @@ pub struct ViewSpec {
     pub name: &'static str,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, and behind them those of the second.
+    /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
-    /// What makes its rows.
+    /// The function that makes its rows.
     pub rows: fn(&ViewContext<'_>) -> Result<Vec<Row>, PlanError>,
 }
 
@@ -107,7 +109,7 @@ pub struct FunctionSpec {
     pub arguments: &'static [DataType],
     /// How many of them must be given; the rest are NULL, or left out at the end.
     pub required: usize,
-    /// What makes its rows of its arguments.
+    /// The function that makes its rows from its arguments.
     pub rows: fn(&ViewContext<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
 }
 
@@ -118,7 +120,8 @@ pub fn system_relations() -> impl Iterator<Item = (&'static str, &'static str, V
     let views = views.map(|view| (view.schema, view.name, names(view.columns.0, view.columns.1)));
     let functions = relations.functions.iter();
     let functions = functions.map(|function| (function.schema, function.name, names(function.columns, &[])));
-    // What the server's own procedures read is not for clients, and what is found without a schema stands there with one, too.
+    // What the server's own procedures read is not for clients, and what is found without a schema is also in the
+    // list with one.
     let is_told = |(schema, name, _): &(&str, &str, Vec<&str>)| !schema.is_empty() && !name.starts_with("selenite_");
     views.chain(functions).filter(is_told)
 }

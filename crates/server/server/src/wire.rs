@@ -1,8 +1,10 @@
 //! One connection after login: requests in, packets out.
 //!
-//! Q1. The session's thread alone waits for the socket; it holds the state while it does. No one else waits for the state.
-//! Q2. While a request runs, what comes is looked at without waiting, every few milliseconds: an ATTENTION is noted, one other message is
-//!     kept for later, and then no more is read.
+//! - `only-the-session-waits`: only the session's thread waits for the socket, and it holds the
+//!   state's lock while it does. No other thread waits for that lock.
+//! - `poll-while-running`: while a request runs, received bytes are checked every few milliseconds,
+//!   without waiting: an ATTENTION is noted, one other message is kept for later, and then no more
+//!   is read.
 
 use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
@@ -23,21 +25,23 @@ pub struct Wire {
     size: PacketSize,
 }
 
-/// Where the packets of answers go: each is encrypted and sent when it is given, and waits for a client that does not read.
+/// The output of answers: each packet is encrypted and sent when it is passed, and waits for a client that does not
+/// read.
 #[derive(Clone)]
 pub struct Outlet(Arc<Shared>);
 
-/// Tells a long statement that it is to stop. It can be cloned, sent to SQLite's progress handler and asked often.
+/// Tells a long statement to stop. It can be cloned, given to SQLite's progress handler and polled often.
 #[derive(Clone)]
 pub struct Interrupts(Arc<Shared>);
 
-/// Why a request is to stop now.
+/// Why a request is to stop.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Interrupt {
     /// The client sent ATTENTION: end the request, roll back what has to be, and answer it by a DONE with
     /// [`selenite_tds::Done::ATTENTION`] after [`Wire::take_attention`].
     Attention,
-    /// The request has run for longer than it may: end the request, and answer it by an error after [`Wire::take_timeout`].
+    /// The request has run for longer than it may: end the request, and answer it by an error after
+    /// [`Wire::take_timeout`].
     TimedOut,
     /// KILL: end the session.
     Killed,
@@ -59,9 +63,9 @@ pub enum WireError {
     Killed,
     /// The server stops.
     Stopping,
-    /// The client sent what is no TDS.
+    /// The client sent something other than TDS.
     Peer(TdsError),
-    /// The client sent what is no TLS.
+    /// The client sent something other than TLS.
     Tls(String),
     /// The client sends more than there is memory for.
     NoMemory,
@@ -74,19 +78,19 @@ struct Shared {
     cancel_handle: Arc<CancelHandle>,
     /// What was noted while a request ran.
     noted: AtomicU8,
-    /// When to look next: nanoseconds of the coarse clock.
+    /// When to poll next: nanoseconds of the coarse clock.
     look_next_ns: AtomicU64,
     /// How long a request may run; zero is as long as it takes.
     request_time: Duration,
-    /// Until when the present one may: nanoseconds of the coarse clock; [`NEVER`] if it may for ever.
+    /// Until when the present request may run: nanoseconds of the coarse clock; [`NEVER`] if it has no limit.
     request_end_ns: AtomicU64,
 }
 
-/// What comes in, and where it goes out.
+/// Input and output of the connection.
 struct ConnectionState {
     line: Line,
     reader: MessageReader,
-    /// Came while a request ran.
+    /// A message that arrived while a request ran.
     kept: Option<Incoming>,
     fault: Option<LineError>,
 }
@@ -121,9 +125,9 @@ impl Wire {
         }
     }
 
-    /// Waits for the next message. The session counts as sleeping until it comes, and as running from then on.
+    /// Waits for the next message. The session counts as sleeping until it arrives, and as running from then on.
     ///
-    /// An ATTENTION that a request has not taken ([`Wire::take_attention`]) comes as [`Incoming::Attention`].
+    /// An ATTENTION that a request has not taken ([`Wire::take_attention`]) is returned as [`Incoming::Attention`].
     ///
     /// # Errors
     /// [`WireError`]: the session ends.
@@ -178,7 +182,7 @@ impl Wire {
 }
 
 impl ConnectionState {
-    /// The next message; or the error, and whether it came between two messages.
+    /// The next message; or the error, and whether it occurred between two messages.
     fn receive(&mut self) -> Result<Incoming, (LineError, bool)> {
         if let Some(error) = self.fault.take() {
             return Err((error, self.reader.is_idle()));
@@ -195,7 +199,7 @@ impl ConnectionState {
         }
     }
 
-    /// What came meanwhile, without waiting.
+    /// Reads what has arrived meanwhile, without waiting.
     fn look(&mut self) -> u8 {
         if self.kept.is_some() {
             return NOTHING;
@@ -245,7 +249,7 @@ impl Shared {
         }
     }
 
-    /// Whether it is time to look, and no one else does. Answers the time.
+    /// Whether it is time to poll, and no other thread does. Returns the time.
     fn is_due(&self) -> Option<u64> {
         let now_ns = coarse_now_ns();
         let due = self.look_next_ns.load(Ordering::Relaxed);
@@ -271,7 +275,7 @@ impl PacketSink for Outlet {
 }
 
 impl Interrupts {
-    /// Whether to stop. It looks at the socket at most every 5 milliseconds, and costs some ten nanoseconds else.
+    /// Whether to stop. It polls the socket at most every 5 milliseconds, and otherwise costs some ten nanoseconds.
     #[must_use]
     pub fn poll(&self) -> Option<Interrupt> {
         if let Some(cancelled) = self.0.cancelled() {
@@ -287,7 +291,7 @@ impl Interrupts {
             match self.0.state.try_lock() {
                 Ok(mut state) => self.note(state.look()),
                 Err(TryLockError::Poisoned(state)) => self.note(state.into_inner().look()),
-                // The session's thread is at it.
+                // The session's thread holds the lock.
                 Err(TryLockError::WouldBlock) => {}
             }
         }

@@ -1,6 +1,7 @@
 //! The other side, for tests: encodes what clients send and parses what servers answer.
 //!
-//! It is made of what the server's side knows, so it proves the server's side only together with vectors from elsewhere.
+//! It is made of what the server's side knows, so it proves the server's side only together with vectors from
+//! elsewhere.
 
 mod answer;
 mod login;

@@ -30,16 +30,16 @@ pub enum TdsError {
         /// How many bytes there may be.
         limit: u64,
     },
-    /// The peer: a call with more parameters than there may be. The message was whole: the connection can go on.
+    /// The peer: a call with more parameters than there may be. The message was complete: the connection can continue.
     TooManyParameters,
-    /// The peer: a call of nothing. The message was whole: the connection can go on.
+    /// The peer: a call of nothing. The message was complete: the connection can continue.
     ProcedureName,
     /// The peer: well formed, but nothing that is done here.
     Unsupported {
         /// Its name.
         what: &'static str,
     },
-    /// The peer: a parameter of a call is wrong. The message was whole: the connection can go on.
+    /// The peer: a parameter of a call is wrong. The message was complete: the connection can continue.
     Parameter(Box<ParameterError>),
     /// The caller: a value or name does not fit what it is to be sent as.
     Misfit {
@@ -92,13 +92,13 @@ pub enum ParameterFault {
     Length(u8),
     /// Precision or scale that the type can't have.
     Precision(u8),
-    /// A value that is none of the type.
+    /// A value that the type does not have.
     Value(u8),
     /// Chunks of a large value that break MS-TDS 2.2.5.2.3.
     Chunks(u8),
-    /// An untyped NULL whose value is to be told back.
+    /// An untyped NULL whose value is to be returned.
     UntypedOutput(u8),
-    /// The name is none.
+    /// The name is invalid.
     Name,
     /// Unknown status flags.
     Status,

@@ -1,9 +1,13 @@
 //! MS-TDS as bytes: packets, PRELOGIN, LOGIN7, requests, tokens and values.
 //!
-//! D1. Bytes in, bytes out: no socket, clock or source of randomness. TLS is left to the caller, also that inside PRELOGIN.
-//! D2. Nothing that a peer sends panics or is held beyond a named limit.
-//! D3. What a peer sends and this crate does not do is an error that names it.
-//! D4. Sections are those of MS-TDS: <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>. Versions 7.4 and 8.0.
+//! - `bytes-in-bytes-out`: bytes in, bytes out: no socket, clock or source of randomness. TLS is
+//!   left to the caller, also that inside PRELOGIN.
+//! - `held-within-limits`: nothing that a peer sends causes a panic, or is held beyond a named
+//!   limit.
+//! - `unsupported-is-named`: what a peer sends and this crate does not support is an error that
+//!   names it.
+//! - `sections-of-ms-tds`: sections are those of MS-TDS:
+//!   <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>. Versions 7.4 and 8.0.
 //!
 //! The order of a session: [`MessageReader`] puts messages together; [`Prelogin::parse`] and [`negotiate`] decide on
 //! encryption; [`Login::parse`] says who comes; [`Request::parse`] says what is wanted; [`TokenWriter`] answers.

@@ -24,13 +24,13 @@ pub const LOGIN_SIZE_MAX: usize = (128 << 10) - 1;
 pub struct Login {
     /// What the client speaks at most.
     pub tds_version: TdsVersion,
-    /// Which size of packets it asks for; 0 for the server's own.
+    /// The requested packet size; 0 for the server's own.
     pub packet_size: u32,
     /// The version of its library.
     pub client_version: u32,
     /// Its process.
     pub client_process: u32,
-    /// Of a connection that this one goes on with.
+    /// Of a connection that this one continues.
     pub connection_id: u32,
     /// Minutes from UTC; not believed by SQL Server either.
     pub time_zone_minutes: i32,
@@ -40,7 +40,8 @@ pub struct Login {
     pub is_database_fatal: bool,
     /// Whether a language that can't be used ends the login.
     pub is_language_fatal: bool,
-    /// ODBC's or OLE DB's defaults of SET options: ANSI_DEFAULTS but for CURSOR_CLOSE_ON_COMMIT and IMPLICIT_TRANSACTIONS.
+    /// ODBC's or OLE DB's defaults of SET options: ANSI_DEFAULTS but for CURSOR_CLOSE_ON_COMMIT and
+    /// IMPLICIT_TRANSACTIONS.
     pub is_odbc: bool,
     /// Login by Windows; it can't be had here.
     pub is_integrated: bool,
@@ -79,7 +80,8 @@ pub struct Login {
 impl Login {
     /// Reads the data of a message.
     ///
-    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a machine that has other bytes than ours.
+    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a machine that has other bytes
+    /// than ours.
     pub fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let mut reader = ByteReader::new(data, Part::Login);
         let size = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);
@@ -137,7 +139,7 @@ impl Login {
         })
     }
 
-    /// What this login asks for and can't have here, if anything.
+    /// What this login requests and can't have here, if anything.
     #[must_use]
     pub fn unsupported(&self) -> Option<&'static str> {
         if self.is_integrated {

@@ -1,7 +1,8 @@
 //! Packets and the messages that they carry (MS-TDS 2.2.3).
 //!
-//! P1. A message is held as it arrives, never as its sender announces it.
-//! P2. Before login all that a peer sends counts against one limit.
+//! - `held-as-it-arrives`: memory for a message is allocated as it arrives, never as its sender
+//!   announces it.
+//! - `one-limit-before-login`: before login everything that a peer sends counts against one limit.
 
 mod handshake_piece;
 mod header;

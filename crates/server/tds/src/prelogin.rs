@@ -1,4 +1,4 @@
-//! What client and server tell each other before the login (MS-TDS 2.2.6.5).
+//! What client and server exchange before the login (MS-TDS 2.2.6.5).
 
 mod encryption;
 
@@ -26,7 +26,8 @@ pub struct Prelogin {
     pub version: ProductVersion,
     /// What is wanted or answered.
     pub encryption: Encryption,
-    /// INSTOPT: a client's is the instance that it looks for, or empty; a server answers with one byte, 0 if it is that.
+    /// INSTOPT: a client's is the instance that it requests, or empty; a server answers with one byte, 0 if it is
+    /// that.
     pub instance: Option<Vec<u8>>,
     /// THREADID: a client's thread.
     pub thread_id: Option<u32>,
@@ -34,7 +35,7 @@ pub struct Prelogin {
     pub mars: Option<bool>,
     /// TRACEID: the connection's id, the activity's id and sequence.
     pub trace_id: Option<[u8; 36]>,
-    /// FEDAUTHREQUIRED. A server tells it only to a client that did.
+    /// FEDAUTHREQUIRED. A server sends it only to a client that did.
     pub federated_required: Option<bool>,
     /// NONCEOPT.
     pub nonce: Option<[u8; 32]>,

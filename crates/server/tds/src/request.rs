@@ -1,4 +1,4 @@
-//! What a client asks for after the login (MS-TDS 2.2.6).
+//! The requests of a client after the login (MS-TDS 2.2.6).
 
 mod headers;
 mod procedure;
@@ -36,7 +36,7 @@ impl Request {
     /// Reads a message.
     ///
     /// Errors: `Cut`, `Malformed`, `TooLarge`, `Parameter`; `Unsupported` for what is no request of these.
-    /// The message is whole: after any of them the connection can go on.
+    /// The message is whole: after any of them the connection can continue.
     pub fn parse(message: &Message) -> Result<Self, TdsError> {
         let data = message.data();
         match message.kind() {

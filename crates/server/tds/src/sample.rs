@@ -25,7 +25,7 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
     ]
 }
 
-/// A type and a value of it, or NULL, as the wire can tell it.
+/// A type and a value of it, or NULL, as the wire can represent it.
 pub(crate) fn typed_value() -> impl Strategy<Value = (DataType, Value)> {
     data_type().prop_flat_map(|data_type| {
         let value = prop_oneof![1 => Just(Value::Null), 5 => value(data_type)];

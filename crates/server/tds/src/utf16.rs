@@ -1,6 +1,6 @@
 //! Text in UTF-16, little-endian, as MS-TDS has all but char and varchar.
 
-/// None if a byte or half a surrogate pair stands alone.
+/// `None` if a byte or half a surrogate pair is left over.
 pub(crate) fn parse(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     if !rest.is_empty() {

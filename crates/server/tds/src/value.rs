@@ -1,7 +1,9 @@
 //! Types and values as bytes (MS-TDS 2.2.5.4 to 2.2.5.6).
 //!
-//! V1. A value is sent as its declared type and no other: nothing is converted here but the encoding of text.
-//! V2. What a peer says is checked against the type that it declared before it becomes a value.
+//! - `sent-as-declared`: a value is sent as its declared type and no other: nothing is converted
+//!   here but the encoding of text.
+//! - `checked-against-its-type`: what a peer sends is checked against the type that it declared
+//!   before it becomes a value.
 
 mod cell;
 mod chunks;

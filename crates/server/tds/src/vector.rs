@@ -1,4 +1,5 @@
-//! The vectors of `testdata/tds`, for tests: every one is parsed, whole, cut at every length and with every byte flipped.
+//! The vectors of `testdata/tds`, for tests: every one is parsed, whole, cut at every length and with every byte
+//! flipped.
 
 use std::path::{Path, PathBuf};
 

@@ -1,12 +1,16 @@
 //! The syntax tree: what was written, with its positions, before any name is looked up.
 //!
-//! A1. Every statement, expression, condition, query and name says where it stands in the batch.
-//! A2. Names and literals keep the text as written; delimiters and doubled quotes are taken off.
-//! A3. Parentheses are not in the tree, but the position of what stood in them includes them: a range of the source
-//!     is always whole T-SQL.
-//! A4. Chains that people write thousands of links long (AND, OR, UNION, lists) are lists, never deep trees; what is
-//!     left is at most [`DEPTH_MAX`](crate::DEPTH_MAX) deep, so that a walk may recurse.
-//! A5. A value and a truth are different nodes, [`Expr`] and [`Condition`]: T-SQL has no Boolean values.
+//! - `nodes-have-positions`: every statement, expression, condition, query and name has its
+//!   position in the batch.
+//! - `text-as-written`: names and literals keep the text as written; delimiters and doubled quotes
+//!   are removed.
+//! - `ranges-include-parentheses`: parentheses are not in the tree, but the position of what they
+//!   enclose includes them: a range of the source is always complete T-SQL.
+//! - `long-chains-are-lists`: chains that people write thousands of links long (AND, OR, UNION,
+//!   lists) are lists, never deep trees; what is left is at most [`DEPTH_MAX`](crate::DEPTH_MAX)
+//!   deep, so that a walk may recurse.
+//! - `values-are-not-conditions`: a value and a truth value are different nodes, [`Expr`] and
+//!   [`Condition`]: T-SQL has no Boolean values.
 
 pub mod administration;
 pub mod change;

@@ -13,7 +13,7 @@ pub struct Batch<'a> {
     pub count: u32,
 }
 
-/// Cuts a script at each GO that stands alone on its line, perhaps with a number and a comment after it, and not in
+/// Cuts a script at each GO that is alone on its line, perhaps with a number and a comment after it, and not in
 /// a comment, string or delimited name. Batches of blanks alone are left out.
 #[must_use]
 pub fn split_batches(script: &str) -> Vec<Batch<'_>> {

@@ -1,7 +1,7 @@
-//! The words that T-SQL reserves: where one stands, no name can, and a statement may end.
+//! The words that T-SQL reserves: where one is, no name is allowed, and a statement may end.
 //!
-//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table that
-//! mssql-jdbc declares.
+//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table
+//! that mssql-jdbc declares.
 
 macro_rules! keywords {
     ($($name:ident = $text:literal,)*) => {
@@ -219,7 +219,7 @@ impl Keyword {
     }
 }
 
-/// Whether T-SQL reserves the word, so that as a name it must stand in brackets.
+/// Whether T-SQL reserves the word, so that as a name it must be in brackets.
 #[must_use]
 pub fn is_reserved(word: &str) -> bool {
     Keyword::of(word).is_some()

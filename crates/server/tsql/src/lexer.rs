@@ -1,8 +1,9 @@
 //! A text's tokens.
 //!
-//! L1. The tokens of a text are made once, in linear time; the last is `End` or the fault after which no more can be
-//!     told apart.
-//! L2. Between tokens stand only blanks and comments, which nest.
+//! - `tokens-are-made-once`: the tokens of a text are made once, in linear time; the last is `End`
+//!   or the error after which no more can be recognized.
+//! - `only-blanks-and-comments-between`: between tokens there are only blanks and comments, which
+//!   nest.
 
 use crate::{
     ast::Position,
@@ -16,7 +17,7 @@ mod tests;
 
 /// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
 ///
-/// None if `goes_on`, asked every few thousand tokens, says so.
+/// `None` if `goes_on`, polled every few thousand tokens, returns false.
 pub(crate) fn tokens(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Vec<Token>> {
     let mut lexer = Lexer {
         text,
@@ -42,7 +43,7 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Whether it was let go on to the end.
+    /// Whether it was allowed to continue to the end.
     fn run(&mut self, goes_on: &dyn Fn() -> bool) -> bool {
         loop {
             let count = self.tokens.len();
@@ -176,7 +177,7 @@ impl Lexer<'_> {
         symbol
     }
 
-    /// What stands between a delimiter and the next `close` that is not doubled.
+    /// The text between a delimiter and the next `close` that is not doubled.
     fn quoted(&mut self, close: u8, kind: TokenKind) -> TokenKind {
         self.at += 1;
         let start = self.at;

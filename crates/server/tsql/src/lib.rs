@@ -1,8 +1,9 @@
 //! T-SQL: lexer, parser and syntax tree, with SQL Server's errors and line numbers.
 //!
-//! Q1. A text in, a tree or one error out: no I/O, no names looked up, no types.
-//! Q2. Nothing that a peer sends panics or recurses without bound.
-//! Q3. A tree prints as T-SQL that parses to the same tree, positions aside.
+//! - `text-in-tree-out`: a text in, a tree or one error out: no I/O, no names looked up, no types.
+//! - `bounded-recursion`: nothing that a peer sends causes a panic or unbounded recursion.
+//! - `trees-print-as-they-parse`: a tree prints as T-SQL that parses to the same tree, positions
+//!   aside.
 #![forbid(unsafe_code)]
 
 pub mod ast;

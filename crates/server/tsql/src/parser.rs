@@ -1,10 +1,12 @@
 //! From tokens to the tree: recursive descent, and precedence climbing for expressions.
 //!
-//! P1. The first fault ends the parse; it is at the token that cannot stand where it stands.
-//! P2. Time is linear: a token is looked at a bounded number of times.
-//! P3. Whatever nests is counted ([`Parser::nested`]): neither this parser nor a walk over its trees needs more than a
-//!     part of a stack of 2 MiB.
-//! P4. What is T-SQL but not supported makes its whole statement [`Unsupported`](crate::ast::Unsupported).
+//! - `first-error-ends-the-parse`: the first error ends the parse; it is at the token that is not
+//!   allowed where it is.
+//! - `linear-time`: time is linear: a token is read a bounded number of times.
+//! - `nesting-is-counted`: whatever nests is counted ([`Parser::nested`]): neither this parser nor
+//!   a walk over its trees needs more than a part of a stack of 2 MiB.
+//! - `unsupported-is-a-statement`: T-SQL that is not supported makes its whole statement
+//!   [`Unsupported`](crate::ast::Unsupported).
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "a rule names the tokens that may stand somewhere; each other one is an error or another rule's"
@@ -82,12 +84,12 @@ pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
     parse_while(text, options, &|| true)
 }
 
-/// As [`parse`], as long as `goes_on` says so: it is asked every few thousand tokens, and may look
-/// at the memory in use, or at anyone who waits for the answer.
+/// As [`parse`], as long as `goes_on` returns true: it is polled every few thousand tokens, and may check the memory
+/// in use, or for a cancellation by the client.
 ///
 /// # Errors
 ///
-/// As [`parse`]; 701 where it does not go on.
+/// As [`parse`]; 701 where it does not continue.
 pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
         return Err(*Fault::TOO_DEEP.at(Position::default()));
@@ -99,7 +101,7 @@ pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> 
     parser.batch().map_err(|error| *error)
 }
 
-/// Where a parse stands.
+/// The state of a parse.
 struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
@@ -119,7 +121,7 @@ struct Parser<'a> {
     catch_depth: u32,
     /// How many statements are open.
     statement_depth: u32,
-    /// How many queries are open that stand in another statement or query.
+    /// How many queries are open that are nested in another statement or query.
     query_depth: u32,
     /// Whether nothing of the batch was taken yet.
     batch_start: bool,
@@ -134,7 +136,7 @@ struct Parser<'a> {
     functions: Vec<Name>,
     known_functions: BTreeSet<String>,
     goes_on: &'a dyn Fn() -> bool,
-    /// The token at which to ask that next.
+    /// The token at which to poll next.
     look_at: usize,
 }
 
@@ -233,7 +235,7 @@ impl<'a> Parser<'a> {
         self.is(TokenKind::Keyword(keyword))
     }
 
-    /// Whether a word that is not reserved stands there, letters' case aside.
+    /// Whether the token is this word, which is not reserved, letters' case aside.
     fn is_word(&self, word: &str) -> bool {
         self.is_word_at(0, word)
     }
@@ -319,7 +321,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The error of a token that cannot stand where it stands.
+    /// The error of a token that cannot stand its position.
     fn unexpected(&self) -> Box<SyntaxError> {
         self.unexpected_at(self.peek())
     }
@@ -376,7 +378,7 @@ const STACK_MAX: u32 = 700;
 const WEIGHT_EXPRESSION: u32 = 2;
 /// A table in a table.
 const WEIGHT_SOURCE: u32 = 4;
-/// A query in whatever it stands in.
+/// A query in whatever contains it.
 const WEIGHT_QUERY: u32 = 6;
 /// A statement in a statement.
 const WEIGHT_STATEMENT: u32 = 6;

@@ -1,7 +1,9 @@
 //! Trees as T-SQL.
 //!
-//! D1. What is printed parses to the same tree, positions aside, with QUOTED_IDENTIFIER on or off.
-//! D2. Names and constants keep their text; keywords are printed in capitals, delimited names in brackets.
+//! - `prints-as-it-parses`: what is printed parses to the same tree, positions aside, with
+//!   QUOTED_IDENTIFIER on or off.
+//! - `names-keep-their-text`: names and constants keep their text; keywords are printed in
+//!   capitals, delimited names in brackets.
 
 use core::fmt;
 

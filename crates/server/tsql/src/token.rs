@@ -2,7 +2,7 @@
 
 use crate::{ast::Position, keyword::Keyword};
 
-/// A token: its kind, and where it stands.
+/// A token: its kind, and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: TokenKind,

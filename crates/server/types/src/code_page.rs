@@ -1,8 +1,9 @@
 //! Code page 1252, which char and varchar are of.
 //!
-//! P1. Every byte stands for one character and comes back as itself: the five that the page leaves open are the controls
-//!     of the same number, as in Windows.
-//! P2. A character that the page does not have becomes `?`: no best fit. One beyond U+FFFF becomes two.
+//! - `every-byte-round-trips`: every byte stands for one character and comes back as itself: the
+//!   five that the page leaves undefined are the controls of the same number, as in Windows.
+//! - `no-best-fit`: a character that the page does not have becomes `?`: no best fit. One beyond
+//!   U+FFFF becomes two.
 
 use std::borrow::Cow;
 
@@ -25,7 +26,7 @@ pub fn code_page_byte(character: char) -> Option<u8> {
     }
 }
 
-/// The character that a byte of code page 1252 stands for.
+/// The character of a byte in code page 1252.
 #[must_use]
 pub fn code_page_char(byte: u8) -> char {
     match byte {
@@ -54,7 +55,7 @@ pub fn encode_code_page(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The text that bytes of code page 1252 stand for.
+/// The text of bytes in code page 1252.
 #[must_use]
 pub fn decode_code_page(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| code_page_char(*byte)).collect()
@@ -77,7 +78,7 @@ pub fn narrow(text: &str) -> Cow<'_, str> {
     Cow::Owned(narrowed)
 }
 
-/// What the bytes 0x80 to 0x9f stand for.
+/// The characters of the bytes 0x80 to 0x9f.
 const HIGH_CONTROLS: [char; 32] = [
     '\u{20ac}', '\u{81}', '\u{201a}', '\u{192}', '\u{201e}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2c6}', '\u{2030}',
     '\u{160}', '\u{2039}', '\u{152}', '\u{8d}', '\u{17d}', '\u{8f}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201c}',

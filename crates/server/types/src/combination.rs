@@ -1,4 +1,4 @@
-//! What becomes of two types that meet: in CASE, COALESCE and UNION, in a comparison, and one string behind another.
+//! The common type of two types: in CASE, COALESCE and UNION, in a comparison, and in a concatenation.
 
 use crate::data_type::{PRECISION_MAX, joined_strings};
 use crate::{Comparison, Conversion, DataType, Family, OperationError, conversion};
@@ -6,8 +6,9 @@ use crate::{Comparison, Conversion, DataType, Family, OperationError, conversion
 impl DataType {
     /// The type that values of two types have together, as in CASE, COALESCE and UNION.
     ///
-    /// The higher by precedence, wide enough for both: text as long as the longer, a decimal with all digits of both (before
-    /// the point if not all fit), a time as exact as the more exact. Error 206 if the lower does not become the higher.
+    /// The higher by precedence, wide enough for both: text as long as the longer, a decimal with all digits of both
+    /// (before the point if not all fit), a time as exact as the more exact. Error 206 if the lower does not become
+    /// the higher.
     pub fn unify(&self, other: &Self) -> Result<Self, OperationError> {
         if self == other {
             return Ok(*self);
@@ -35,8 +36,8 @@ impl DataType {
 
     /// What the two operands of a comparison are converted to first.
     ///
-    /// Where both are values of one kind already (texts, decimals of any scale, times and datetimes of any exactness) neither
-    /// is converted. Error 402 for a time beside another date type, else 206 if neither becomes the other.
+    /// Where both are values of one kind already (texts, decimals of any scale, times and datetimes of any exactness)
+    /// neither is converted. Error 402 for a time beside another date type, else 206 if neither becomes the other.
     pub fn comparable(&self, comparison: Comparison, other: &Self) -> Result<(Self, Self), OperationError> {
         let (left, right) = (self.family(), other.family());
         if self.keyword() == other.keyword() {
@@ -65,7 +66,8 @@ impl DataType {
             (Family::Decimal, Family::Decimal) | (Family::Text, Family::Text) => *side,
             (Family::Binary, Family::Binary) | (Family::Money, Family::Money) => *side,
             (Family::Bit | Family::Integer | Family::Money, Family::Decimal) => side.as_decimal(&high),
-            // A datetime is compared with a datetime2 by its true thirds of ten milliseconds (compatibility level 130 and above).
+            // A datetime is compared with a datetime2 by its true thirds of ten milliseconds (compatibility level 130
+            // and above).
             (Family::OldDate, _) if *side == Self::DateTime && matches!(high, Self::DateTime2(_)) => Self::DateTime2(7),
             (Family::OldDate, _) if matches!(high, Self::DateTime | Self::DateTime2(_)) => *side,
             _ => high,
@@ -79,7 +81,7 @@ impl DataType {
         conversion(self, other) == Conversion::Implicit
     }
 
-    /// Digits of a second that the type tells apart; 0 for what has no time.
+    /// How many digits of a second the type has; 0 for a type without a time.
     #[must_use]
     pub fn time_scale(&self) -> u8 {
         match self {

@@ -12,8 +12,8 @@ use crate::{Decimal, Value, decimal};
 
 /// Compares two values that are of one type.
 ///
-/// `None` if either is NULL: the comparison is then unknown. `None` too if they are of no one type, which is the caller's
-/// fault; integers of any width are, and decimals of any scale.
+/// `None` if either is NULL: the comparison is then unknown. `None` too if they are of no one type, which is the
+/// caller's fault; integers of any width are, and decimals of any scale.
 #[must_use]
 pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
     Some(match (left, right) {

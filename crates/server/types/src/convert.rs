@@ -1,12 +1,13 @@
-//! A value of one type as a value of another: CAST, CONVERT, and what happens without being asked for.
+//! A value of one type as a value of another: CAST, CONVERT, and implicit conversions.
 //!
-//! C1. [`conversion`] tells, before anything runs, whether a pair of types converts; [`convert`] is total over the pairs it
-//!     allows.
-//! C2. What does not fit its new type is an error with SQL Server's number and text, never a wrapped or cut number.
-//! C3. NULL converts to NULL of any type, if the types convert at all.
+//! - `allowed-pairs-are-known-before`: [`conversion`] tells, before anything runs, whether a pair
+//!   of types converts; [`convert`] is total over the pairs that it allows.
+//! - `overflow-is-an-error`: a value that does not fit its new type is an error with SQL Server's
+//!   number and text, never a wrapped or truncated number.
+//! - `null-converts-to-null`: NULL converts to NULL of any type, if the types convert at all.
 //!
-//! Errors 2628 and 8152 of text too long for its column are the caller's: here text is cut to its type without a word, as
-//! CAST does.
+//! Errors 2628 and 8152 of text too long for its column are the caller's: here text is cut to its type without an
+//! error, as CAST does.
 
 mod bytes_text;
 mod date_format;
@@ -36,12 +37,12 @@ use crate::{DataType, Family, Value, convert::request::Request};
 
 /// Converts `value`, which is of type `from`, to type `to`.
 ///
-/// `style` is CONVERT's third argument; `None` is CAST and implicit conversion. `format` is the session's DATEFORMAT, which
-/// tells how text is read as a date. Whether the conversion needs a CAST is not looked at: [`Conversion::check_implicit`]
-/// does that.
+/// `style` is CONVERT's third argument; `None` is CAST and implicit conversion. `format` is the session's DATEFORMAT,
+/// which decides how text is read as a date. Whether the conversion needs a CAST is not checked:
+/// [`Conversion::check_implicit`] does that.
 ///
-/// Errors: 529 if the types never convert, even of NULL; else one that names what is wrong with the value or the style. Of
-/// those, TRY_CAST and TRY_CONVERT make NULL if [`ConversionError::is_of_value`].
+/// Errors: 529 if the types never convert, even of NULL; else one that names what is wrong with the value or the
+/// style. Of those, TRY_CAST and TRY_CONVERT make NULL if [`ConversionError::is_of_value`].
 pub fn convert(
     value: &Value,
     from: &DataType,

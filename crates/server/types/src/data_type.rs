@@ -17,8 +17,8 @@ pub use system_type::SystemType;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar, bytes of
-/// binary.
+/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar,
+/// bytes of binary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
     /// 1 to 8000, or to 4000 for nchar and nvarchar.
@@ -29,8 +29,8 @@ pub enum Width {
 
 /// A declared type with its length, precision and scale.
 ///
-/// `numeric` is `decimal` by another name, told apart since clients are told which. Legacy `text`, `ntext` and `image` are
-/// varchar, nvarchar and varbinary of [`Width::Max`].
+/// `numeric` is `decimal` by another name, kept apart since clients are told which. Legacy `text`, `ntext` and
+/// `image` are varchar, nvarchar and varbinary of [`Width::Max`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataType {
     /// 0 or 1.

@@ -1,10 +1,14 @@
-//! Days, times and moments: their parts, what is added to them, and what lies between them.
+//! Days, times and moments: their parts, additions to them, and differences between them.
 //!
-//! M1. A date is a count of days in the Gregorian calendar, extended backwards to 0001-01-01.
-//! M2. A datetime is held as the thousandth that SQL Server shows (.000, .003, .007); its three-hundredth of a second
-//!     ([`DateTimeTicks`]) is put back where it becomes a finer type or goes to the wire.
-//! M3. Functions of T-SQL get a value and its declared type: the type says which parts it has and how it rounds.
-//! M4. A count beyond the calendar or the day, which no value that was made here has, reads as the last one.
+//! - `days-are-counted`: a date is a count of days in the Gregorian calendar, extended backwards to
+//!   0001-01-01.
+//! - `datetime-in-shown-milliseconds`: a datetime is held as the thousandth that SQL Server shows
+//!   (.000, .003, .007); its three-hundredth of a second ([`DateTimeTicks`]) is restored where it
+//!   is converted to a finer type or sent to a client.
+//! - `type-comes-with-the-value`: functions of T-SQL get a value and its declared type: the type
+//!   says which parts it has and how it rounds.
+//! - `out-of-range-is-the-last`: a count beyond the calendar or the day, which no value made here
+//!   has, is read as the last one.
 
 mod addition;
 mod civil;

@@ -1,9 +1,12 @@
 //! Decimals, to the digit.
 //!
-//! D1. Nothing is lost on the way: what lies between operands and result has 256 bits.
-//! D2. A division is cut off at its scale; whatever else has more digits than its scale is rounded, halves away from zero.
-//!     That is how SQL Server computes, and how it converts.
-//! D3. What has more than 38 digits is no value: every function answers `None` for it.
+//! - `exact-between-operands-and-result`: nothing is lost on the way: intermediate results have 256
+//!   bits.
+//! - `division-truncates-others-round`: a division is truncated at its scale; whatever else has
+//!   more digits than its scale is rounded, halves away from zero. That is how SQL Server computes,
+//!   and how it converts.
+//! - `at-most-38-digits`: more than 38 digits are not a value: every function returns `None` for
+//!   it.
 
 mod wide;
 
@@ -50,7 +53,7 @@ impl Decimal {
         power_of_ten(precision).is_none_or(|limit| self.unscaled.unsigned_abs() < limit)
     }
 
-    /// How many digits the number has, all told: at least 1.
+    /// How many digits the number has in total: at least 1.
     #[must_use]
     pub fn digits(self) -> u8 {
         let magnitude = self.unscaled.unsigned_abs();
@@ -164,7 +167,8 @@ pub(crate) fn remainder(left: Decimal, right: Decimal, scale: u8) -> Option<Deci
     let rest = if divisor.high == 0 {
         dividend.remainder(divisor.low)?
     } else {
-        // Only the one with fewer digits after the point was multiplied: the dividend fits into 128 bits, and is smaller.
+        // Only the one with fewer digits after the point was multiplied: the dividend fits into 128 bits, and is
+        // smaller.
         dividend.low
     };
     let common = left.scale.max(right.scale);
@@ -192,8 +196,8 @@ fn scaled(negative: bool, magnitude: Wide, from: u8, to: u8) -> Option<Decimal> 
         Some(0) if magnitude.high == 0 => magnitude.low,
         Some(0) => return None,
         Some(fewer) => {
-            // A product may have 76 digits after its point, and no power of more than 38 fits: cut off 38 first. Whether
-            // the rest is a half or more is told by the last division alone.
+            // A product may have 76 digits after its point, and no power of more than 38 fits: cut off 38 first. The
+            // last division alone decides whether the rest is a half or more.
             let (first, then) = if fewer > 38 { (38, fewer - 38) } else { (0, fewer) };
             let cut = match first {
                 0 => magnitude,

@@ -1,7 +1,9 @@
 //! Values as text: what CAST to varchar gives, PRINT shows and messages quote.
 //!
-//! F1. Everything here is total: a value that its type does not have is shown as well as it can be.
-//! F2. The text has as many characters as it needs; [`crate::convert`] makes it fit.
+//! - `formatting-is-total`: everything here is total: a value that its type does not have is shown
+//!   as well as it can be.
+//! - `text-is-not-fitted`: the text has as many characters as it needs; [`crate::convert`] makes it
+//!   fit.
 
 mod float_text;
 mod guid_text;
@@ -17,8 +19,8 @@ use crate::{DataType, Value, decode_code_page};
 
 /// The text of `value`, which is of type `of`, as CAST to varchar gives it; none for NULL.
 ///
-/// datetime and smalldatetime show style 0 (`Jan  2 2006  3:04PM`), the newer types of dates style 121, money two digits, a
-/// float six; bytes are read as characters.
+/// datetime and smalldatetime show style 0 (`Jan  2 2006  3:04PM`), the newer types of dates style 121, money two
+/// digits, a float six; bytes are read as characters.
 #[must_use]
 pub fn text_of(value: &Value, of: &DataType) -> Option<String> {
     let text = match value {

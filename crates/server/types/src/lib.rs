@@ -1,8 +1,10 @@
-//! T-SQL's types and values: what they are, how they combine, and how each lies in SQLite.
+//! T-SQL's types and values: what they are, how they combine, and how each is stored in SQLite.
 //!
-//! T1. A value carries no declared type but its own variant; anyone who holds a value holds its [`DataType`] beside it.
-//! T2. No I/O, no clock: the present moment is given by the caller.
-//! T3. Whatever a value is computed from is checked: out of range is an error, never a wrapped number.
+//! - `type-is-beside-the-value`: a value carries no declared type but its own variant; code that
+//!   holds a value holds its [`DataType`] beside it.
+//! - `no-io-no-clock`: no I/O, no clock: the caller provides the current time.
+//! - `computations-are-checked`: everything that a value is computed from is checked: out of range
+//!   is an error, never a wrapped number.
 #![forbid(unsafe_code)]
 
 mod data_type;

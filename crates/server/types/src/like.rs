@@ -1,13 +1,14 @@
 //! LIKE: text against a pattern, by a collation.
 //!
-//! K1. Matching takes at most as many steps as the text is long, times the pattern's length: over megabytes that is minutes, so it
-//!     polls while it runs.
-//! K2. `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in a class whose ranges are by the
-//!     collation. What stands behind the escape character is itself.
-//! K3. Blanks at the end of a pattern count. Blanks at the end of the text that the pattern leaves over do not, unless one
-//!     of both is nchar or nvarchar.
-//! K4. An open `[`, an empty `[]`, a range from high to low and an escape character at the end match nothing, as in SQL
-//!     Server. Nor does `_` match a character beyond U+FFFF by this collation; by BIN2 two of them do.
+//! - `bounded-and-polled`: matching takes at most as many steps as the text is long, times the
+//!   pattern's length: over megabytes that is minutes, so it polls while it runs.
+//! - `wildcards`: `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in
+//!   a class whose ranges are by the collation. A character after the escape character is itself.
+//! - `trailing-blanks`: blanks at the end of a pattern count. Blanks at the end of the text that
+//!   are left over by the pattern do not, unless one of both is nchar or nvarchar.
+//! - `malformed-patterns-match-nothing`: an open `[`, an empty `[]`, a range from high to low and
+//!   an escape character at the end match nothing, as in SQL Server. Nor does `_` match a character
+//!   beyond U+FFFF by this collation; by BIN2 two of them do.
 
 mod pattern;
 
@@ -46,8 +47,8 @@ impl LikePattern {
         }
     }
 
-    /// Whether the text matches. `is_national` tells whether the text or the pattern is nchar or nvarchar: then blanks at
-    /// the text's end count.
+    /// Whether the text matches. `is_national` says whether the text or the pattern is nchar or nvarchar: then blanks
+    /// at the text's end count.
     #[must_use]
     pub fn matches(&self, text: &str, is_national: bool) -> bool {
         let Ok(is_match) = self.matches_polling(text, is_national, &mut never_stopped);
@@ -80,8 +81,8 @@ impl LikePattern {
         }
     }
 
-    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has behind its first `%`. It polls
-    /// as [`LikePattern::matches_polling`] does.
+    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has after its
+    /// first `%`. It polls as [`LikePattern::matches_polling`] does.
     ///
     /// # Errors
     /// The first of `poll`, which ends it.
@@ -160,8 +161,8 @@ fn blank_from(text: &str, is_national: bool) -> usize {
     }
 }
 
-/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins is found behind
-/// the first place of them, or behind none.
+/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins
+/// is found behind the first place of them, or behind none.
 fn find<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,
@@ -200,7 +201,8 @@ fn begins<E>(
     Ok(true)
 }
 
-/// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried again.
+/// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried
+/// again.
 fn matches<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,

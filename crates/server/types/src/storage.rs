@@ -1,4 +1,4 @@
-//! How each type lies in SQLite.
+//! How each type is stored in SQLite.
 //!
 //! | type | in SQLite |
 //! |---|---|
@@ -16,11 +16,14 @@
 //! | datetimeoffset(s) | TEXT: the instant in UTC as datetime2(s), a blank, the offset `+HH:MM` |
 //! | uniqueidentifier | BLOB of 16 bytes in the order in which SQL Server compares them |
 //!
-//! F1. A value has one form: what is written is read back as the same value, and what is read is what would be written.
-//!     Only text of char and nchar may have blanks behind it, and time and date text no other shape.
-//! F2. SQLite's order of two forms is T-SQL's of the values: numbers as numbers, BLOB by bytes, TEXT of text types by the
-//!     collation and other TEXT by bytes; of datetimeoffset by [`instant_order`], since two offsets may tell one instant.
-//! F3. What no value of the declared type is written as is a [`Misfit`] when read, and never written.
+//! - `one-form-per-value`: a value has one form: what is written is read back as the same value,
+//!   and what is read is what would be written. Only text of char and nchar may have trailing
+//!   blanks, and text of dates and times has no other shape.
+//! - `forms-order-as-values`: SQLite's order of two forms is T-SQL's of the values: numbers as
+//!   numbers, BLOB by bytes, TEXT of text types by the collation and other TEXT by bytes; of
+//!   datetimeoffset by [`instant_order`], since two offsets may denote one instant.
+//! - `other-forms-are-misfits`: a form that is written for no value of the declared type is a
+//!   [`Misfit`] when read, and never written.
 
 mod clock_text;
 mod declaration;

@@ -33,7 +33,7 @@ pub enum Value {
     Date(Date),
     /// time.
     Time(TimeOfDay),
-    /// datetime, smalldatetime and datetime2: of the first two, already rounded to what they can tell apart.
+    /// datetime, smalldatetime and datetime2: of the first two, already rounded to their precision.
     DateTime(DateTime2),
     /// datetimeoffset.
     DateTimeOffset(DateTimeOffset),
@@ -46,7 +46,7 @@ pub enum Value {
 pub struct Decimal {
     /// All digits, below 10^38.
     pub unscaled: i128,
-    /// How many of them stand after the point: 0 to 38.
+    /// How many of them are after the point: 0 to 38.
     pub scale: u8,
 }
 
@@ -67,7 +67,7 @@ pub struct DateTime2 {
     pub time: TimeOfDay,
 }
 
-/// An instant, and how far from UTC it was told.
+/// An instant, and its offset from UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DateTimeOffset {
     /// The instant in UTC.

@@ -38,7 +38,7 @@ enum Accumulated {
     Extreme(Value),
     /// Bits that an odd number of values has.
     Checksum(i32),
-    /// One text behind another.
+    /// Concatenated texts.
     Text { text: String, separator: Arc<str> },
 }
 

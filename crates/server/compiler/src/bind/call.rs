@@ -48,7 +48,7 @@ impl Binder<'_> {
     }
 }
 
-/// The word that names a part of a date, and what stands behind it.
+/// The word that names a part of a date, and what follows it.
 fn split_part<'a>(
     function: &Function,
     arguments: &'a [ast::Expr],

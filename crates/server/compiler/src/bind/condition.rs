@@ -214,7 +214,7 @@ fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) ->
         None => None,
     };
     debug_assert_eq!(pattern.data_type.family(), Family::Text, "binding has made text of it");
-    // A long one takes much more memory than its text, which is asked for when it is used.
+    // A long one takes much more memory than its text, which is reserved when it is used.
     let pattern = text(pattern).filter(|text| text.len() <= HEAVY_SIZE)?;
     Some(LikePattern::new(&pattern, escape, collation.order()))
 }

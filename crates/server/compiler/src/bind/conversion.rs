@@ -1,4 +1,4 @@
-//! Conversions that no one wrote, and the types that a batch declares.
+//! Implicit conversions, and the types that a batch declares.
 
 use selenite_tsql::ast;
 use selenite_types::{Argument, Conversion, DataType, DateFormat, DeclarationContext, Family, Site, Value, convert};
@@ -7,7 +7,7 @@ use crate::{Convert, Expr, ExprKind, PlanError, same_name};
 
 /// The type that a batch declares: of a variable, a column, or in a CAST.
 ///
-/// Errors: whatever is wrong with the name or its numbers; 40510 for a type of someone's own.
+/// Errors: whatever is wrong with the name or its numbers; 40510 for a user-defined type.
 pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Result<DataType, PlanError> {
     let written = &name.name;
     let is_system = written
@@ -64,7 +64,7 @@ impl Expr {
         Ok(self.wrapped(data_type, None, false))
     }
 
-    /// The expression in a conversion, unless a constant's can be made at once.
+    /// The expression in a conversion, unless it is a constant that can be converted now.
     pub(super) fn wrapped(self, data_type: &DataType, style: Option<Self>, is_try: bool) -> Self {
         let (nullable, collation) = (self.nullable, self.collation);
         if style.is_none()

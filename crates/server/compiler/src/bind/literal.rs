@@ -83,7 +83,7 @@ fn decimal(text: &str) -> Result<Expr, PlanError> {
 }
 
 fn float(text: &str) -> Result<Expr, PlanError> {
-    // An exponent may lack its digits, or its sign may stand alone.
+    // An exponent may lack its digits, or its sign may be alone.
     let bare = text.trim_end_matches(['+', '-']).trim_end_matches(['e', 'E']);
     let readable = if bare.len() < text.len() && !bare.contains(['e', 'E']) {
         bare

@@ -7,8 +7,8 @@ use crate::{Expr, ExprKind, Let, LetPredicate, Predicate};
 pub(crate) struct Once(Option<Expr>);
 
 impl Once {
-    /// Takes an operand, and gives what stands for it wherever it is used: a constant, a variable or a column itself, else
-    /// [`ExprKind::Local`].
+    /// Takes an operand, and gives what stands for it wherever it is used: a constant, a variable or a column itself,
+    /// else [`ExprKind::Local`].
     pub fn new(operand: Expr) -> (Self, Expr) {
         if operand.is_leaf() {
             return (Self(None), operand);

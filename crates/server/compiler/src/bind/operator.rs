@@ -88,7 +88,7 @@ impl Operand {
         }
     }
 
-    /// An operand that no one wrote as a constant.
+    /// An operand that was not written as a constant.
     pub fn computed(expr: Expr) -> Self {
         Self {
             expr,

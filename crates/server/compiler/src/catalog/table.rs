@@ -26,7 +26,7 @@ pub struct Table {
     pub keys: Vec<Key>,
     /// Its checks that are enforced.
     pub checks: Vec<Check>,
-    /// What it refers to. SQLite enforces them; these tell the names.
+    /// What it refers to. SQLite enforces them; these have the names.
     pub foreign_keys: Vec<ForeignKey>,
     /// What refers to it, with the table that does: for the message of a DELETE or UPDATE that is refused.
     pub referenced_by: Vec<(String, ForeignKey)>,
@@ -34,7 +34,7 @@ pub struct Table {
     pub references: Arc<[Reference]>,
 }
 
-/// A foreign key, and whose it is.
+/// A foreign key, and its table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
     /// The schema and name of the table that refers.
@@ -65,7 +65,7 @@ pub struct Column {
     pub collation: Collation,
     /// How it is numbered.
     pub identity: Option<IdentityRule>,
-    /// What it is if no one says.
+    /// Its default.
     pub default: Option<ColumnDefault>,
     /// What it is computed from: such a column is not in SQLite's table.
     pub computed: Option<Computed>,
@@ -94,7 +94,7 @@ pub struct ColumnDefault {
 pub struct Computed {
     /// The value as it was written, over columns of the same table.
     pub value: Arc<Expr>,
-    /// `PERSISTED`: told in sys.computed_columns; it is computed when it is read all the same.
+    /// `PERSISTED`: shown in sys.computed_columns; it is computed when it is read all the same.
     pub persisted: bool,
 }
 

@@ -8,7 +8,7 @@ use selenite_types::storage::StorageClass;
 
 use super::SqliteName;
 
-/// A view that someone has defined: bound again in each statement that names it.
+/// A user-defined view: bound again in each statement that names it.
 #[derive(Clone, Debug)]
 pub struct View {
     /// The database's name; its own names are looked up there.
@@ -45,8 +45,8 @@ impl View {
         }
     }
 
-    /// The condition that WITH CHECK OPTION looks at, and the name that its table has there; none inside where the view has no condition,
-    /// none at all where it is not over one table alone.
+    /// The condition that WITH CHECK OPTION checks, and the name that its table has there; `Some(None)` where the
+    /// view has no condition, `None` where it is not over one table alone.
     #[must_use]
     pub fn checked_filter(&self) -> Option<Option<(&Condition, &str)>> {
         let QueryBody::Select(select) = &self.select.query.body else {
@@ -82,10 +82,11 @@ pub struct SystemView {
 /// Where SQLite finds the rows of what the server shows.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SystemRows {
-    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as hidden columns.
+    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as
+    /// hidden columns.
     Table(SqliteName),
-    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, with a function's arguments behind it: a JSON array of rows,
-    /// each an array of stored forms, of which blobs are hexadecimal digits.
+    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, followed by a function's arguments: a JSON
+    /// array of rows, each an array of stored forms, of which blobs are hexadecimal digits.
     Json(String),
 }
 
@@ -104,8 +105,8 @@ pub struct SystemFunction {
     pub arguments: Vec<DataType>,
     /// How many of the arguments must be given; the rest are NULL.
     pub required: usize,
-    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its last argument, a
-    /// constant, is 1.
+    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its
+    /// last argument, a constant, is 1.
     pub is_split: bool,
 }
 

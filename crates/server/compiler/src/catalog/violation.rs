@@ -1,4 +1,4 @@
-//! What SQLite tells of a broken constraint, as SQL Server tells it.
+//! What SQLite reports of a broken constraint, as SQL Server reports it.
 //!
 //! SQLite names columns (`UNIQUE constraint failed: t.a, t.b`); SQL Server names the constraint and the key's values.
 
@@ -25,9 +25,9 @@ pub enum Violation<'a> {
     NotNull(usize),
     /// A key.
     Unique(&'a Key),
-    /// A foreign key, this table's or another's that refers to it: SQLite does not tell which.
+    /// A foreign key, this table's or another's that refers to it: SQLite does not report which.
     ForeignKey,
-    /// What is none of SQL Server's: SQLite's own text.
+    /// An error that SQL Server does not have: SQLite's own text.
     Unknown,
 }
 
@@ -100,7 +100,7 @@ impl Table {
         PlanError::new(515, Ends::Statement, text).with_state(2)
     }
 
-    /// 2601 or 2627: a key that is there already; `row` has the values of all columns.
+    /// 2601 or 2627: a key that exists already; `row` has the values of all columns.
     #[must_use]
     pub fn duplicate(&self, key: &Key, row: &[Value]) -> PlanError {
         let values: Vec<String> = key.columns.iter().map(|&at| self.shown(at, row)).collect();

@@ -19,7 +19,7 @@ use crate::{PlanError, Predicate, written_object};
 /// DELETE.
 #[derive(Clone, Debug)]
 pub struct Delete {
-    /// What the table asks.
+    /// What the table requires.
     pub rules: RowRules,
     /// How it is carried out.
     pub way: DeleteWay,
@@ -77,7 +77,8 @@ impl Binding<'_> {
         let mut rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
         rules.through(&target.views);
         let name = qualified(&table.sqlite)?;
-        // Which key refuses is told by looking for the row that refers: where there is one only there is nothing to look for.
+        // Which key refuses is found by searching for the row that refers: if there is only one key, no search is
+        // needed.
         let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
         if target.alone && limit.is_none() && output.is_empty() && tells && !computes {
@@ -88,7 +89,7 @@ impl Binding<'_> {
                     " WHERE {CHECK_CANCELLED_FUNCTION}() AND ({})",
                     writer.condition(filter)?
                 )),
-                // Without a condition SQLite takes all rows at once, unless it has to look who refers to them.
+                // Without a condition SQLite deletes all rows at once, unless it has to check references to them.
                 None if table.referenced_by.is_empty() => {}
                 None => sql.push_str(&format!(" WHERE {CHECK_CANCELLED_FUNCTION}()")),
             }

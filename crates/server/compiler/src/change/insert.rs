@@ -37,7 +37,7 @@ pub enum InsertLimit {
     Count(Parameter),
     /// So many of a hundred, rounded up.
     Percent(Parameter),
-    /// As many as a query tells.
+    /// As many as a query returns.
     Query(SqlText, Arc<Compiled>),
 }
 
@@ -113,7 +113,7 @@ impl Insert {
         matches!(self.source, InsertSource::Execute)
     }
 
-    /// Whether a hint of its query asks that what is read be held.
+    /// Whether a hint of its query requires that what is read be held.
     pub(crate) fn holds(&self) -> bool {
         match &self.source {
             InsertSource::Query { compiled, .. } => compiled.holds() || self.limit_holds(),

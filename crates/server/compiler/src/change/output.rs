@@ -13,7 +13,7 @@ use crate::query::tree::SqliteColumn;
 use crate::query::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
 
-/// Where in a changed row's values the old and the new row stand.
+/// The positions of the old and the new row in a changed row's values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     /// The place of the old row's first column, if there is an old row.
@@ -34,7 +34,8 @@ pub struct Outputs {
 }
 
 impl Outputs {
-    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed
+    /// `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
     ///
     /// Errors: whatever is wrong with them.
     pub(crate) fn bind(
@@ -113,7 +114,7 @@ pub(crate) fn result_columns(outputs: &[Outputs]) -> &[ResultColumn] {
 /// `inserted` or `deleted`: the columns by which an OUTPUT names the rows of a table, or of what it is changed through.
 struct Changed {
     source: Source,
-    /// Of each column, where it stands in a row's values; nowhere if a query computes it.
+    /// Of each column, its position in a row's values; `None` if a query computes it.
     places: Vec<Option<u32>>,
 }
 

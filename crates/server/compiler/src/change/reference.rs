@@ -1,6 +1,7 @@
 //! The foreign keys that a change may break.
 //!
-//! last-key-answers: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further on: that one is reported.
+//! - `last-key-answers`: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further
+//!   on: that one is reported.
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
 use crate::writer::quoted;
@@ -54,12 +55,13 @@ enum Change {
 struct Reached {
     table: (String, String),
     change: Change,
-    /// The columns of the changed table, and the condition with their values that the rows are found by. None for the table itself.
+    /// The columns of the changed table, and the condition with their values that the rows are found by. None for the
+    /// table itself.
     found: Option<(Vec<usize>, String)>,
 }
 
 impl References {
-    /// Those of a table whose columns change as `changed` tells.
+    /// Those of a table whose columns change according to `changed`.
     ///
     /// Errors: a name that SQLite can't take.
     pub fn bind(table: &Table, verb: ChangeVerb, changed: &dyn Fn(usize) -> bool) -> Result<Self, PlanError> {

@@ -102,7 +102,7 @@ impl PlanError {
         Self::unbound_identifier(name)
     }
 
-    /// 550: a row that is written through a view WITH CHECK OPTION and is none of it.
+    /// 550: a row that is written through a view WITH CHECK OPTION and does not belong to it.
     pub fn check_option() -> Self {
         let text = "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
                     view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
@@ -155,7 +155,7 @@ impl PlanError {
         Self::change(8102, 16, 1, format!("Cannot update identity column '{column}'."))
     }
 
-    /// 8115: an identity that has come to its type's end.
+    /// 8115: an identity that has reached its type's end.
     pub fn identity_overflow(type_name: &str) -> Self {
         let text = format!("Arithmetic overflow error converting IDENTITY to data type {type_name}.");
         Self::new(8115, Ends::Statement, text)

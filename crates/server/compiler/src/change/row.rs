@@ -1,4 +1,4 @@
-//! A row that is to be written: converted, and looked at by the table's rules.
+//! A row that is to be written: converted, and checked by the table's rules.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
 
-/// What a table asks of its rows; expressions are over the row, column by column.
+/// What a table requires of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
 pub struct RowRules {
     /// The table.
@@ -20,7 +20,8 @@ pub struct RowRules {
     pub references: References,
     /// What its rows must fulfil, each with its place in [`Table::checks`].
     pub checks: Vec<(Predicate, usize)>,
-    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the same key.
+    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the
+    /// same key.
     pub null_keys: Box<[(usize, String)]>,
     /// What rows must fulfil that are written through views WITH CHECK OPTION.
     pub of_views: Box<[Predicate]>,
@@ -89,9 +90,9 @@ impl RowRules {
         self.view = views.last().cloned();
     }
 
-    /// Adds what views ask of the rows that are written through them, the outermost last.
+    /// Adds what views require of the rows that are written through them, the outermost last.
     ///
-    /// Errors: whatever is wrong with a view's condition; 40510 for one that asks other tables.
+    /// Errors: whatever is wrong with a view's condition; 40510 for one that reads other tables.
     pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
         self.through(views);
         let mut conditions = Vec::new();
@@ -125,7 +126,7 @@ impl RowRules {
     }
 }
 
-/// What WITH CHECK OPTION is supported for is said where it is refused.
+/// Where WITH CHECK OPTION is refused, the error says what it is supported for.
 const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
 
 /// Keys that may hold NULL, with the SQL that finds a row of the same key.

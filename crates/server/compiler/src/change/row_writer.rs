@@ -15,7 +15,7 @@ use crate::{Expr, PlanError};
 /// What writes rows into a table.
 #[derive(Clone, Debug)]
 pub struct RowWriter {
-    /// What the table asks.
+    /// What the table requires.
     pub rules: RowRules,
     /// The columns that are given, in the order in which they are.
     pub targets: Vec<usize>,
@@ -136,7 +136,7 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
     Ok(Some(value))
 }
 
-/// A default names no columns: 128 is told instead of 207.
+/// A default names no columns: 128 is reported instead of 207.
 fn constant_alone(error: PlanError) -> PlanError {
     let name = error.text().strip_prefix("Invalid column name '");
     match name.and_then(|name| name.strip_suffix("'.")) {
@@ -145,5 +145,5 @@ fn constant_alone(error: PlanError) -> PlanError {
     }
 }
 
-/// The number of an error that tells of no such column.
+/// The number of the error that there is no such column.
 const UNKNOWN_COLUMN: i32 = 207;

@@ -1,9 +1,11 @@
-//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite looks at a key row by row.
+//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite checks a key row by row.
 //!
-//! M1. Aside is where no row is: a value of a class that SQLite orders and compares apart from all of the column's own, a BLOB among
-//!     text and a TEXT among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row, are moved to
-//!     numbers that no row has.
-//! M2. Foreign keys pass the move on as they pass any other, so that rows that refer to the row go with it, there and back.
+//! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a class that
+//!   SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
+//!   among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row,
+//!   are moved to numbers that no row has.
+//! - `foreign-keys-follow`: foreign keys pass the move on as they pass on any other, so that rows
+//!   that refer to the row are moved with it, there and back.
 
 use selenite_types::DataType;
 
@@ -20,7 +22,7 @@ pub struct Shift {
     pub sql: String,
     /// What writes the row, once it is aside: the values of all columns that change, and its address.
     pub back: String,
-    /// Whether the address is the number that it was moved to; else it is the rowid.
+    /// Whether the address is the number that it was moved to; otherwise it is the rowid.
     pub is_by_number: bool,
     /// What finds the least and the greatest number of each column of whole numbers.
     pub bounds: Vec<String>,

@@ -1,5 +1,5 @@
-//! Changes through a common table expression, a view or a derived table: of the rows of the one table behind it, or behind a view
-//! behind it.
+//! Changes through a common table expression, a view or a derived table: of the rows of the one table under it, or
+//! under a view under it.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) struct InsertTarget {
 }
 
 impl QueryBinder<'_> {
-    /// The target behind a source that is a query: its rows, joined with the table's by rowid.
+    /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
     /// Errors: 4405 and 40510 for a query that is not about one table's rows.
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
@@ -81,7 +81,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The table behind the target of an INSERT, which may be a view.
+    /// The table of the target of an INSERT, which may be a view.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
     pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, PlanError> {
@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
             return Ok(plain(self.target_table(target)?));
         };
         let on_line = |error: PlanError| error.on_line(name.position.line);
-        // A name is asked for once: who may only write to it reads nothing of it.
+        // A name is looked up once: a user who may only write to it reads nothing of it.
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {
@@ -115,7 +115,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// Lets the query behind a source give its table's rowid too.
+    /// Makes the query of a source return its table's rowid too.
     fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, PlanError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);

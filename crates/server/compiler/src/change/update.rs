@@ -21,7 +21,7 @@ use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, Slot, same_name};
 /// UPDATE.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// What the table asks.
+    /// What the table requires.
     pub rules: RowRules,
     /// How it is carried out.
     pub way: UpdateWay,

@@ -13,7 +13,7 @@ use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
 use crate::{Collation, PlanError, declared_type, same_name};
 
-/// What ALTER TABLE comes to.
+/// The result of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Alteration {
     /// The table as it is afterwards.
@@ -36,7 +36,7 @@ pub enum Step {
     },
     /// No row there is may have NULL in this column: 515.
     CheckNoNull(String),
-    /// This new column gets its default in the rows that are there.
+    /// This new column gets its default in existing rows.
     Fill(String),
     /// A column that must not be NULL and has no default: only a table without rows takes it (4901).
     CheckEmpty {
@@ -47,8 +47,8 @@ pub enum Step {
     Rebuild(Rebuild),
 }
 
-/// A table that is recreated, since SQLite can't change it: rows are copied, the old one goes, indexes are made again. Nothing
-/// may follow foreign keys meanwhile.
+/// A table that is recreated, since SQLite can't change it: rows are copied, the old one goes, indexes are made
+/// again. Nothing may follow foreign keys meanwhile.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rebuild {
     /// What each column of the new table has; computed ones are left out.
@@ -78,11 +78,11 @@ pub enum Copied {
 }
 
 impl TableDefinition {
-    /// What an ALTER TABLE makes of it. `salt` as in [`TableDefinition::read`]. Foreign keys that are added are to be resolved by the
-    /// caller.
+    /// What an ALTER TABLE makes of it. `salt` as in [`TableDefinition::read`]. Foreign keys that are added are to be
+    /// resolved by the caller.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, PlanError> {
         let naming = Naming { salt };
         let mut altered = Alteration {
@@ -435,7 +435,8 @@ impl TableDefinition {
         Ok(())
     }
 
-    /// 5074: the column of a key or a check keeps its type, but for the length of text; that of a computed column keeps it.
+    /// 5074: the column of a key or a check keeps its type, but for the length of text; that of a computed column
+    /// keeps it.
     fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
         let is_longer = matches!(
             (old, new),
@@ -462,7 +463,8 @@ impl TableDefinition {
     }
 }
 
-/// Whether a text that was printed of a tree may name a column: as a word of its own. A text or a function of the same name counts, too.
+/// Whether a text that was printed of a tree may name a column: as a word of its own. A text or a function of the
+/// same name counts, too.
 fn mentions(text: &str, column: &str) -> bool {
     let (text, column) = (text.to_lowercase(), column.to_lowercase());
     let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric() || "_@#$".contains(sign));

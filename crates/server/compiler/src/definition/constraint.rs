@@ -40,7 +40,7 @@ fn cut(name: &str, count: usize) -> String {
     name.chars().take(count).collect()
 }
 
-/// The columns of a key, or the one that it stands at; and whether each descends.
+/// The columns of a key, or the one that it is written at; and whether each descends.
 pub(super) fn key_columns(columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
     match (columns, own) {
         ([], Some(own)) => vec![(own.to_owned(), false)],
@@ -110,8 +110,8 @@ impl TableDefinition {
         })
     }
 
-    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks whether what is
-    /// named is a key there. `find` answers the definition of another table.
+    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks
+    /// whether what is named is a key there. `find` answers the definition of another table.
     ///
     /// # Errors
     /// 1767 for a table that is not there, 1773 for one without a primary key, 1776 for columns that are no key.

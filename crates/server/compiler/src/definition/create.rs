@@ -12,10 +12,11 @@ use crate::catalog::KeyKind;
 use crate::{Ends, PlanError, same_name};
 
 impl TableDefinition {
-    /// Reads a statement. `salt` tells the names of constraints that have none from those of other tables: any number that is new.
+    /// Reads a statement. `salt` distinguishes the generated names of constraints from those of other tables: any
+    /// number that is new.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, PlanError> {
         check_schema(&statement.name)?;
         let name = statement.name.name.text.clone();
@@ -25,7 +26,7 @@ impl TableDefinition {
         Self::of_elements(&name, &statement.elements, salt)
     }
 
-    /// Reads what stands in parentheses behind CREATE TABLE and a name, or behind `DECLARE @name TABLE`.
+    /// Reads the contents of the parentheses after CREATE TABLE and a name, or after `DECLARE @name TABLE`.
     ///
     /// # Errors
     /// As [`TableDefinition::read`].
@@ -60,7 +61,7 @@ impl TableDefinition {
         Ok(table)
     }
 
-    /// 8111 for a column of the primary key that is said to be NULL.
+    /// 8111 for a column of the primary key that is declared NULL.
     fn check_primary_columns(&self, elements: &[TableElement]) -> Result<(), PlanError> {
         let primary = self.keys.iter().find(|key| key.kind == KeyKind::Primary);
         let columns = primary.map_or(&[][..], |key| &key.columns);
@@ -109,7 +110,7 @@ impl TableDefinition {
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
             return Err(PlanError::identity_twice(&self.name));
         }
-        // A primary key makes its column NOT NULL where no one says otherwise.
+        // A primary key makes its column NOT NULL where nothing else is specified.
         let is_key = column.constraints.iter().any(is_primary);
         if is_key && column.nullable.is_none() {
             read.nullable = false;
@@ -144,7 +145,7 @@ impl TableDefinition {
         }
     }
 
-    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being made.
+    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being created.
     pub(super) fn add_constraint(
         &mut self,
         constraint: &Constraint,
@@ -232,8 +233,9 @@ impl TableDefinition {
                 let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
                     return Err(PlanError::index_column(name));
                 };
-                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was said; what was said is not kept
-                // here, so a column that may be NULL becomes one that may not. Later it is refused.
+                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was specified. What
+                // was specified is not kept here, so a column that may be NULL becomes one that may not. Later it is
+                // refused.
                 if is_explicit(known) {
                     known.nullable = false;
                 }
@@ -294,7 +296,7 @@ impl TableDefinition {
     }
 }
 
-/// Whether it makes its column the primary key: one with a list of columns stands there as it would behind all columns.
+/// Whether it makes its column the primary key: one with a list of columns means the same there as after all columns.
 fn is_primary(constraint: &Constraint) -> bool {
     matches!(&constraint.kind, ConstraintKind::PrimaryKey(key) if key.columns.is_empty())
 }

@@ -20,11 +20,11 @@ pub struct IndexDefinition {
     pub table: String,
     /// `UNIQUE`.
     pub is_unique: bool,
-    /// `CLUSTERED`: told in sys.indexes; SQLite's tables have an order of their own.
+    /// `CLUSTERED`: shown in sys.indexes; SQLite's tables have an order of their own.
     pub is_clustered: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
-    /// `INCLUDE`: columns that it has besides.
+    /// `INCLUDE`: its included columns.
     pub include: Vec<String>,
     /// `WHERE`: of which rows it is.
     pub filter: Option<Arc<Condition>>,
@@ -34,7 +34,7 @@ impl IndexDefinition {
     /// Reads CREATE INDEX on `table`.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server tells it; 40510 for what is not supported.
+    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
     pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, PlanError> {
         check_schema(&statement.table)?;
         let read = Self {
@@ -50,7 +50,7 @@ impl IndexDefinition {
         Ok(read)
     }
 
-    /// Reads an index in a table's definition; `own` is the column that it stands at.
+    /// Reads an index in a table's definition; `own` is the column that it is written at.
     pub(super) fn of_table(
         index: &ast::TableIndex,
         own: &[(String, bool)],
@@ -131,7 +131,7 @@ impl IndexDefinition {
 }
 
 impl TableDefinition {
-    /// N3. The second index of a unique key some of whose columns may be NULL.
+    /// `index-names-contain-the-table`: the second index of a unique key some of whose columns may be NULL.
     pub(super) fn null_index(&self, name: &str, columns: &[(String, bool)], filter: Option<&str>) -> Option<String> {
         let columns: Vec<_> = columns.iter().filter_map(|(name, _)| self.column(name)).collect();
         let nullable: Vec<String> = columns
@@ -143,7 +143,7 @@ impl TableDefinition {
             return None;
         }
         let told = columns.iter().map(|column| {
-            // What stands for NULL is of a class that no value of the column has.
+            // The substitute for NULL is of a class that no value of the column has.
             let nothing = if collation(column).is_some() || !column.is_bytes() {
                 "x''"
             } else {

@@ -9,7 +9,8 @@ use crate::writer::Form;
 use crate::{DEFAULT_COLLATION, same_name};
 
 impl TableDefinition {
-    /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or `temp`.
+    /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or
+    /// `temp`.
     #[must_use]
     pub fn sqlite(&self, schema: &str) -> Vec<String> {
         let mut made = vec![self.sqlite_table(schema, &self.name)];
@@ -78,8 +79,8 @@ impl ColumnDefinition {
         format!("{} {declared}{collation}{null}", quoted(&self.name))
     }
 
-    /// What of it an index has, in SQLite: of a datetimeoffset the instant alone, which is what makes two of them equal. It is written as in
-    /// comparisons of queries, so that these use the index.
+    /// What of it an index has, in SQLite: of a datetimeoffset the instant alone, which is what makes two of them
+    /// equal. It is written as in comparisons of queries, so that these use the index.
     #[must_use]
     pub fn index_key(&self) -> String {
         let name = quoted(&self.name);
@@ -141,7 +142,8 @@ fn foreign_key(key: &ForeignKey) -> String {
     )
 }
 
-/// The collation of a column in SQLite; none for what is no text, and for text by its code points, which is SQLite's own.
+/// The collation of a column in SQLite; none for what is no text, and for text by its code points, which is SQLite's
+/// own.
 pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     match column.data_type {
         Some(DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
@@ -151,13 +153,13 @@ pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     }
 }
 
-/// The name of an index in SQLite: N3.
+/// The name of an index in SQLite (`index-names-contain-the-table`).
 #[must_use]
 pub fn index_name(table: &str, index: &str) -> String {
     format!("{table}.{index}")
 }
 
-/// The name of the second index of a unique key: N3.
+/// The name of the second index of a unique key (`index-names-contain-the-table`).
 #[must_use]
 pub fn null_index_name(table: &str, index: &str) -> String {
     format!("{table}.{index}$null")

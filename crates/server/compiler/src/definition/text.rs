@@ -1,4 +1,4 @@
-//! A definition as T-SQL, and read again: N1.
+//! A definition as T-SQL, and read again (`kept-as-text`).
 
 use std::fmt;
 
@@ -55,7 +55,7 @@ impl TableDefinition {
     /// Reads what [`fmt::Display`] wrote, parsed.
     ///
     /// # Errors
-    /// What is wrong with it: a catalog that someone else wrote to.
+    /// What is wrong with it: a catalog that another program wrote to.
     pub fn of_tree(tree: &Tree) -> Result<Self, PlanError> {
         let mut statements = tree.statements.iter().map(|statement| &statement.kind);
         let Some(StatementKind::CreateTable(create)) = statements.next() else {
@@ -107,7 +107,7 @@ impl ColumnDefinition {
     }
 }
 
-/// The constraint, as it stands in a table's definition.
+/// The constraint, as it is written in a table's definition.
 impl fmt::Display for KeyDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {

@@ -33,7 +33,7 @@ pub struct Connection {
     pub client_net_address: Option<Arc<str>>,
 }
 
-/// What the server tells of itself.
+/// What the server reports of itself.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// `@@SERVERNAME` and SERVERPROPERTY('ServerName').
@@ -79,7 +79,7 @@ pub struct CaughtError {
     pub text: Arc<str>,
 }
 
-/// How something is asked for.
+/// How something is looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Key<'a> {
     /// The one in use: the current database, its default schema, the current user, the current login.
@@ -118,7 +118,7 @@ pub struct SchemaFacts {
     pub name: Arc<str>,
 }
 
-/// How an object is asked for.
+/// How an object is looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ObjectKey<'a> {
     /// By its name.
@@ -158,7 +158,7 @@ pub struct ObjectFacts {
     pub table: TableOption,
 }
 
-/// What OBJECTPROPERTY tells of a table.
+/// What OBJECTPROPERTY returns for a table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TableOption {
     /// TableHasIdentity.
@@ -210,7 +210,7 @@ pub enum ObjectKind {
     Default,
 }
 
-/// How a column is asked for.
+/// How a column is looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ColumnKey<'a> {
     /// By its name.
@@ -254,7 +254,7 @@ pub struct PrincipalFacts {
     pub id: i32,
     /// Its name.
     pub name: Arc<str>,
-    /// Whether it is a role, not someone.
+    /// Whether it is a role, not a user.
     pub is_role: bool,
     /// Of a role: whether the current user or login is a member.
     pub is_member: bool,

@@ -1,9 +1,10 @@
 //! RAND's numbers.
 //!
-//! L'Ecuyer's combined generator ("Efficient and portable combined random number generators", 1988): with the second seed
-//! 67890, and 12345 for the first where 0 is asked for, it gives the very numbers that SQL Server's documentation shows.
+//! L'Ecuyer's combined generator ("Efficient and portable combined random number generators", 1988): with the second
+//! seed 67890, and 12345 for the first where 0 is given, it returns the very numbers that SQL Server's documentation
+//! shows.
 
-/// Where a session's random numbers have come to.
+/// The state of a session's random numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomState {
     first: i64,
@@ -21,7 +22,7 @@ impl RandomState {
         Self { first, second: 67_890 }
     }
 
-    /// The next number, from 0 to 1 without either, and the state behind it.
+    /// The next number, between 0 and 1 exclusively, and the next state.
     #[must_use]
     pub fn next(self) -> (f64, Self) {
         let first = self.first * 40_014 % FIRST_MODULUS;

@@ -45,7 +45,7 @@ pub struct Session {
     pub date_first: DateFirst,
     /// DATEFORMAT.
     pub date_format: DateFormat,
-    /// CONCAT_NULL_YIELDS_NULL: whether a string with NULL behind it is NULL.
+    /// CONCAT_NULL_YIELDS_NULL: whether a string concatenated with NULL is NULL.
     pub concat_null_yields_null: bool,
     /// CONTEXT_INFO: at most 128 bytes; none if never set.
     pub context_info: Option<Arc<[u8]>>,

@@ -31,7 +31,7 @@ impl PlanError {
         Self::new(8624, Ends::Statement, format!("{text} ({what})"))
     }
 
-    /// 102: a word where none such may stand.
+    /// 102: a word that is not allowed there.
     #[must_use]
     pub fn syntax_near(word: &str) -> Self {
         Self::new(102, Ends::Batch, format!("Incorrect syntax near '{word}'.")).with_severity(15)
@@ -148,7 +148,7 @@ impl PlanError {
         Self::new(448, Ends::Batch, format!("Invalid collation '{name}'."))
     }
 
-    /// 447: COLLATE behind what is no text.
+    /// 447: COLLATE after an expression that is not text.
     #[must_use]
     pub fn collate_type(type_name: &str) -> Self {
         Self::new(
@@ -158,7 +158,7 @@ impl PlanError {
         )
     }
 
-    /// 468: two collations that were both asked for.
+    /// 468: two collations that were both explicit.
     #[must_use]
     pub fn collation_conflict(left: &str, right: &str, operation: &str) -> Self {
         let text = format!(
@@ -189,7 +189,7 @@ impl PlanError {
         Self::new(1046, Ends::Batch, text).with_severity(15)
     }
 
-    /// 1023: an argument that should be a word is none.
+    /// 1023: an argument that should be a word is not.
     #[must_use]
     pub fn invalid_parameter(number: usize, function: &str) -> Self {
         let text = format!("Invalid parameter {number} specified for {function}.");
@@ -279,7 +279,7 @@ impl PlanError {
         Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
-    /// 8624: what runs is to stop. No one is told: the machine polls its host before it tells an error.
+    /// 8624: what runs is to stop. It is not sent: the machine polls its host before it sends an error.
     #[must_use]
     pub fn interrupted() -> Self {
         Self::internal("a statement that is to stop")

@@ -43,7 +43,7 @@ impl PlanError {
         Self::new(628, Ends::Statement, text).with_state(0)
     }
 
-    /// 2732: RAISERROR with a number that is none of a message's.
+    /// 2732: RAISERROR with a number that is not a message's.
     pub fn message_number(number: i32) -> Self {
         let text = format!(
             "Error number {number} is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000."
@@ -58,7 +58,7 @@ impl PlanError {
         Self::new(2754, Ends::Statement, text)
     }
 
-    /// 2778: RAISERROR WITH LOG by someone who is no administrator.
+    /// 2778: RAISERROR WITH LOG by a user who is no administrator.
     pub fn log_needs_administrator() -> Self {
         let text = "Only System Administrator can specify WITH LOG option for RAISERROR command.";
         Self::new(2778, Ends::Statement, text)
@@ -73,7 +73,7 @@ impl PlanError {
         Self::new(2786, Ends::Statement, text)
     }
 
-    /// 2787: a place in a message that is none.
+    /// 2787: an invalid placeholder in a message.
     pub fn format_specification(text: &str) -> Self {
         Self::new(
             2787,
@@ -179,7 +179,7 @@ impl PlanError {
         Self::new(8145, Ends::Statement, text).with_state(2)
     }
 
-    /// 8162: OUTPUT of a parameter that is none.
+    /// 8162: OUTPUT of a parameter that is not an OUTPUT parameter.
     pub fn parameter_not_output(name: &str) -> Self {
         let text = format!(
             "The formal parameter \"{name}\" was not declared as an OUTPUT parameter, but the actual parameter passed \

@@ -101,8 +101,8 @@ impl From<OperationError> for PlanError {
 }
 
 impl From<ConversionError> for PlanError {
-    /// A pair of types that does not convert ends the batch. Text that is no value of its new type ends the batch too, and
-    /// the transaction with it; a number out of range only the statement.
+    /// A pair of types that does not convert ends the batch. Text that is no value of its new type ends the batch
+    /// too, and the transaction with it; a number out of range only the statement.
     fn from(error: ConversionError) -> Self {
         let ends = match error.fault {
             ConversionFault::Clash

@@ -201,7 +201,7 @@ pub(crate) fn within(size: usize) -> Result<(), PlanError> {
 /// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
 const TEXT_SIZE_MAX: usize = 128 << 20;
 
-/// 64 KiB: what is smaller costs less memory than asking for it is worth.
+/// 64 KiB: for less memory a request is not worth its cost.
 pub(crate) const HEAVY_SIZE: usize = 64 << 10;
 
 /// A text is put together, and then copied to where it is shared.

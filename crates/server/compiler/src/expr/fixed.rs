@@ -37,7 +37,7 @@ pub(crate) fn is_volatile_predicate(predicate: &Predicate) -> bool {
     volatile
 }
 
-/// Whether an expression must be evaluated once for the whole statement: it asks the clock, or draws a number.
+/// Whether an expression must be evaluated once for the whole statement: it reads the clock, or draws a number.
 pub(crate) fn is_once(expr: &Expr) -> bool {
     let mut once = false;
     expr.visit(&mut |node| once |= matches!(volatility(node), Some(Volatility::Statement | Volatility::Definition)));

@@ -33,7 +33,7 @@ pub enum Volatility {
     Never,
     /// From one statement to the next: GETDATE, RAND, `@@ROWCOUNT`.
     Statement,
-    /// When anyone defines something: OBJECT_ID, USER_NAME. Within a statement never.
+    /// When something is defined: OBJECT_ID, USER_NAME. Never within a statement.
     Definition,
     /// From row to row: NEWID.
     Row,

@@ -66,9 +66,9 @@ pub struct LetPredicate {
 pub struct Compare {
     /// Which.
     pub comparison: Comparison,
-    /// What stands before it.
+    /// The left side.
     pub left: Expr,
-    /// What stands after it.
+    /// The right side.
     pub right: Expr,
     /// How text is compared.
     pub collation: Collation,

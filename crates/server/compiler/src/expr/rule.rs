@@ -44,7 +44,7 @@ pub(crate) enum Rule {
     Bits,
     /// Whole numbers as bigint, and nothing else.
     Whole,
-    /// A constant int, which tells how many digits of a second a result has.
+    /// A constant int: how many digits of a second a result has.
     Scale,
 }
 
@@ -126,7 +126,7 @@ impl Rule {
     }
 }
 
-/// How many digits of a second a type tells; 7 for what is no date or time.
+/// How many digits of a second a type has; 7 for a type that is not a date or time.
 pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
     match *data_type {
         DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => scale,

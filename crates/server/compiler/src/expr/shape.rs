@@ -14,7 +14,7 @@ impl Expr {
         depends
     }
 
-    /// Whether the value is the same in every statement: constants, and functions of them that ask no one.
+    /// Whether the value is the same in every statement: constants, and functions of them that read no environment.
     #[must_use]
     pub fn is_constant(&self) -> bool {
         let mut constant = true;

@@ -24,7 +24,7 @@ impl Typing {
     }
 }
 
-/// How many characters a value of a type has as text, where no one asked for a length.
+/// How many characters a value of a type has as text, where no length was specified.
 pub(crate) fn text_width(data_type: &DataType) -> Width {
     let width = match *data_type {
         DataType::Bit => 1,

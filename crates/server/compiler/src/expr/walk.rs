@@ -1,4 +1,5 @@
-//! Walks over trees of expressions and predicates: all that an expression holds, once, in the order in which it is written.
+//! Walks over trees of expressions and predicates: all that an expression holds, once, in the order in which it is
+//! written.
 
 use super::{Expr, ExprKind, Predicate, WholeOperand};
 use crate::Slot;
@@ -26,7 +27,8 @@ pub enum NodeMut<'a> {
 }
 
 impl Expr {
-    /// Shows `visit` the expression and all below it, parents first; of [`ExprKind::Local`] only what no [`crate::Let`] in it binds.
+    /// Shows `visit` the expression and all below it, parents first; of [`ExprKind::Local`] only what no
+    /// [`crate::Let`] in it binds.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         visit(Node::Expr(self));
         match &self.kind {
@@ -74,7 +76,8 @@ impl Expr {
         }
     }
 
-    /// Lets `change` replace the expression or whatever is below it: parents first, and what replaced them is walked too.
+    /// Lets `change` replace the expression or whatever is below it: parents first, and what replaced them is walked
+    /// too.
     ///
     /// `change` must not let a node hold itself: the walk goes down into what it put there.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {

@@ -1,7 +1,7 @@
 //! Whole numbers: tinyint to bigint, whose arithmetic needs no conversion between them.
 //!
-//! Every operand is read into 64 bits; the result is checked against the type that T-SQL gives it. So a sum of an int and a
-//! smallint is one node, and a loop's counter costs no allocation.
+//! Every operand is read into 64 bits; the result is checked against the type that T-SQL gives it. So a sum of an int
+//! and a smallint is one node, and a loop's counter costs no allocation.
 
 use selenite_types::{Comparison, DataType, Operator};
 
@@ -13,9 +13,9 @@ use crate::Slot;
 pub struct WholeOperation {
     /// Which: of add, subtract, multiply, divide, modulo and the three of bits.
     pub operator: Operator,
-    /// What stands before it.
+    /// The left side.
     pub left: WholeOperand,
-    /// What stands after it.
+    /// The right side.
     pub right: WholeOperand,
     /// What the result must fit.
     pub result: Whole,
@@ -26,9 +26,9 @@ pub struct WholeOperation {
 pub struct WholeCompare {
     /// Which.
     pub comparison: Comparison,
-    /// What stands before it.
+    /// The left side.
     pub left: WholeOperand,
-    /// What stands after it.
+    /// The right side.
     pub right: WholeOperand,
 }
 

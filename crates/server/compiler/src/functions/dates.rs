@@ -1,8 +1,9 @@
 //! Functions of dates and times.
 //!
-//! D1. All moments of one statement are the same: GETDATE is asked once.
-//! D2. Text is read as datetime where the result keeps the argument's type, and else as datetimeoffset, which is UTC where
-//!     the text tells no offset.
+//! - `one-moment-per-statement`: all moments of one statement are the same: the clock is read once
+//!   for GETDATE.
+//! - `text-is-datetime-or-datetimeoffset`: text is read as datetime where the result keeps the
+//!   argument's type, and otherwise as datetimeoffset, which is UTC where the text has no offset.
 
 use selenite_types::{DataType, Width};
 

@@ -1,4 +1,4 @@
-//! Global variables: what a session and its server tell without being asked for anything.
+//! Global variables: what a session and its server report without arguments.
 
 use std::sync::Arc;
 
@@ -94,12 +94,12 @@ const fn global(
         .of_statement()
 }
 
-/// `@@ROWCOUNT`: what is beyond int is told by ROWCOUNT_BIG.
+/// `@@ROWCOUNT`: a count beyond int is returned by ROWCOUNT_BIG.
 fn row_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
     call.whole_result(call.environment.session().row_count)
 }
 
-/// An identity value in the type that tells any.
+/// An identity value in the type that can hold any.
 pub(super) fn identity(value: Option<selenite_types::Decimal>) -> Value {
     value.map_or(Value::Null, Value::Decimal)
 }

@@ -1,7 +1,9 @@
 //! Functions of numbers.
 //!
-//! H1. Whole numbers below int, and bits, are computed as int and float: as SQL Server's tables of result types say.
-//! H2. What no number is (a root of a negative number, 0 to the power of -1) is error 3623 or 8115, never NaN or infinity.
+//! - `small-numbers-as-int-and-float`: whole numbers below int, and bits, are computed as int and
+//!   float: as SQL Server's tables of result types say.
+//! - `no-nan-or-infinity`: a result that is not a number (a root of a negative number, 0 to the
+//!   power of -1) is error 3623 or 8115, never NaN or infinity.
 
 use selenite_types::DataType;
 

@@ -1,6 +1,6 @@
 //! Functions about the session, the server, and what a database holds.
 //!
-//! Y1. What is not there is NULL, as in SQL Server: a misspelt property too.
+//! - `missing-is-null`: what does not exist is NULL, as in SQL Server: a misspelt property too.
 
 use selenite_types::{DataType, Width};
 

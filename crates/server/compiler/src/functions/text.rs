@@ -1,8 +1,8 @@
 //! Functions of text.
 //!
-//! X1. Positions and lengths count units of UTF-16, which for char and varchar are bytes: code page 1252 has no character
-//!     of two. A character is never cut in half.
-//! X2. What is looked for is found as the collation compares, character by character.
+//! - `units-of-utf-16`: positions and lengths count units of UTF-16, which for char and varchar are
+//!   bytes: code page 1252 has no character of two. A character is never cut in half.
+//! - `found-by-collation`: text is found as the collation compares, character by character.
 
 use selenite_types::{DataType, Width};
 

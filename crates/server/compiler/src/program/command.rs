@@ -1,14 +1,14 @@
 //! What DONE calls a statement.
 
-/// The numbers by which DONE tells kinds of statements apart.
+/// The numbers by which DONE distinguishes kinds of statements.
 ///
-/// MS-TDS leaves them to the server. Drivers count rows by those of SELECT to UPDATE and take those of definitions for an
-/// update count of 0 (mssql-jdbc, `StreamDone`).
+/// MS-TDS leaves them to the server. Drivers count rows by those of SELECT to UPDATE and take those of definitions
+/// for an update count of 0 (mssql-jdbc, `StreamDone`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command;
 
 impl Command {
-    /// What has no number that anyone looks at.
+    /// A statement whose number no client uses.
     pub const NONE: u16 = 0x00;
     /// `GRANT`'s opposite.
     pub const DENY: u16 = 0x99;

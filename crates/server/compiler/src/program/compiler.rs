@@ -1,8 +1,10 @@
 //! From the tree to steps.
 //!
-//! C1. The text is walked once, in its order: what is declared behind is not known before.
-//! C2. Errors are gathered; a statement that has one leaves nothing that could run.
-//! C3. Jumps to what is not there yet are written as 0 and filled in when it is.
+//! - `one-pass`: the text is walked once, in its order: what is declared later is not known before.
+//! - `errors-leave-no-steps`: errors are collected; a statement that has one leaves nothing that
+//!   could run.
+//! - `jumps-are-patched`: jumps to what does not exist yet are written as 0 and filled in when it
+//!   does.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -23,7 +25,7 @@ mod query;
 mod session;
 mod variable_scan;
 
-/// What a compilation has come to.
+/// The state of a compilation.
 pub(super) struct Compiler<'a> {
     source: &'a str,
     in_procedure: bool,
@@ -90,7 +92,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// A default is a constant; a bare word stands for its letters.
+    /// A default is a constant; a bare word means the string of its letters.
     fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
         if let ast::ExprKind::Column(column) = &value.kind {
             return word_value(&column.name.text).converted_to(data_type);
@@ -176,7 +178,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Execute(execute) => self.execute(*execute, line)?,
             StatementKind::Select(select) => self.select(*select, position)?,
             StatementKind::Unsupported(unsupported) => {
-                // Nothing of the batch runs: what stands before it would be half of what was meant.
+                // Nothing of the batch runs: the statements before it would be half of what was meant.
                 return Err(PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line));
             }
             kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,
@@ -186,7 +188,7 @@ impl<'a> Compiler<'a> {
 
     /// Leaves a statement to the host.
     ///
-    /// Errors: 137 and 1087 for a variable that it names and no one declared.
+    /// Errors: 137 and 1087 for a variable that it names and that was not declared.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
         // A procedure's variables are its own: its body is compiled by itself.
         if !matches!(statement.kind, StatementKind::Procedure(_)) {
@@ -263,7 +265,7 @@ impl Operand {
     }
 }
 
-/// What a node asks for that changes from statement to statement.
+/// What a node reads that changes from statement to statement.
 fn asked(node: Node<'_>) -> Asks {
     if let Node::Expr(expr) = node
         && let ExprKind::Call(call) = &expr.kind
@@ -277,7 +279,7 @@ fn asked(node: Node<'_>) -> Asks {
     Asks::Nothing
 }
 
-/// A bare word that stands for the string of its letters.
+/// A bare word that means the string of its letters.
 fn word_value(word: &str) -> Expr {
     let length = selenite_types::utf16_length(word).clamp(1, 4000);
     let length = u16::try_from(length).unwrap_or(4000);

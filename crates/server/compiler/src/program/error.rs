@@ -10,7 +10,7 @@ fn refused(number: i32, text: impl Into<String>) -> PlanError {
 }
 
 impl PlanError {
-    /// 119: an argument without a name behind one with.
+    /// 119: an argument without a name after one with.
     pub(crate) fn argument_after_named(number: usize) -> Self {
         refused(
             119,
@@ -21,7 +21,7 @@ impl PlanError {
         )
     }
 
-    /// 132: a label that is there twice.
+    /// 132: a label that occurs twice.
     pub(crate) fn label_declared_twice(name: &str) -> Self {
         refused(
             132,
@@ -73,7 +73,7 @@ impl PlanError {
         )
     }
 
-    /// 179: OUTPUT behind a constant.
+    /// 179: OUTPUT after a constant.
     pub(crate) fn output_of_constant() -> Self {
         refused(
             179,

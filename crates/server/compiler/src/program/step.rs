@@ -12,7 +12,7 @@ use crate::{Expr, Predicate, Slot};
 /// The number of a step: where a jump goes.
 pub type Target = u32;
 
-/// One step of a program. What is said of DONE and the counters is the machine's to do.
+/// One step of a program. DONE and the counters are left to the machine.
 #[derive(Debug)]
 pub enum Step {
     /// `SET @a = @b + 1` of ints.
@@ -38,7 +38,7 @@ pub enum Step {
     SelectAssign(Box<SelectAssign>),
     /// BEGIN TRY.
     BeginTry,
-    /// END TRY; jumps behind the CATCH.
+    /// END TRY; jumps to the end of the CATCH.
     EndTry(Target),
     /// END CATCH: so many are left open.
     EndCatch {
@@ -109,7 +109,7 @@ pub enum Step {
     End,
 }
 
-/// What a statement that the host runs is there for.
+/// The purpose of a statement that the host runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
     /// It is the statement that was written.
@@ -144,14 +144,14 @@ pub enum Access {
     Change,
 }
 
-/// What expressions ask for that changes from statement to statement.
+/// What expressions read that changes from statement to statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Asks {
     /// Nothing.
     Nothing,
-    /// The clock or the session: the machine must have told what it knows.
+    /// The clock or the session: the machine must have announced its state.
     Session,
-    /// Names, too: the host must have looked at what is defined.
+    /// Names, too: the host must have read what is defined.
     Names,
 }
 
@@ -160,7 +160,7 @@ pub enum Asks {
 pub struct Operand {
     /// Its value.
     pub value: Expr,
-    /// What it asks for.
+    /// What it reads.
     pub asks: Asks,
 }
 
@@ -188,20 +188,20 @@ pub struct SetInt {
     pub general: Set,
 }
 
-/// A comparison of ints that decides where to go on.
+/// A comparison of ints that decides where to continue.
 #[derive(Debug)]
 pub struct BranchInt {
-    /// What stands before the comparison: an int variable.
+    /// The left side of the comparison: an int variable.
     pub left: usize,
     /// The comparison.
     pub comparison: Comparison,
-    /// What stands behind it.
+    /// The right side.
     pub right: Int,
     /// The general way.
     pub general: Branch,
 }
 
-/// An int that is at hand.
+/// An int that is available without evaluation.
 #[derive(Clone, Copy, Debug)]
 pub enum Int {
     /// A constant.
@@ -210,7 +210,7 @@ pub enum Int {
     Slot(usize),
 }
 
-/// A condition that decides where to go on: at the next step if it is true.
+/// A condition that decides where to continue: at the next step if it is true.
 #[derive(Debug)]
 pub struct Branch {
     /// The condition.
@@ -278,7 +278,7 @@ pub struct Throw {
 pub enum TransactionStatement {
     /// BEGIN TRANSACTION.
     Begin(Option<TransactionName>),
-    /// COMMIT, whose name no one looks at.
+    /// COMMIT, whose name is not checked.
     Commit {
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,
@@ -345,7 +345,7 @@ pub struct ArgumentStep {
 pub struct TryRegion {
     /// The first step of the TRY.
     pub start: Target,
-    /// The step behind its last.
+    /// The step after its last.
     pub end: Target,
     /// The first step of the CATCH.
     pub handler: Target,
@@ -399,7 +399,7 @@ impl SetInt {
 }
 
 impl BranchInt {
-    /// Whether the condition is true, if the fast way can tell.
+    /// Whether the condition is true, if the fast path can decide it.
     #[inline]
     #[must_use]
     pub fn run(&self, slots: &[Value]) -> Option<bool> {

@@ -31,7 +31,7 @@ fn a_program_is_shared_between_threads() {
     shared(&compile("SELECT 1").unwrap());
 }
 
-/// DECLARE: a variable is known behind its declaration in the text.
+/// DECLARE: a variable is known after its declaration in the text.
 #[test]
 fn a_variable_is_unknown_before_its_declaration() {
     assert_eq!(refused("\nSELECT @a DECLARE @a int"), [(137, 15, 2, 2)]);
@@ -84,7 +84,7 @@ fn all_errors_are_told_in_order() {
     );
 }
 
-/// What is wrong with a condition does not hide the declarations behind it.
+/// An error in a condition does not hide the declarations after it.
 #[test]
 fn a_wrong_condition_is_one_error() {
     assert_eq!(refused("IF a = 1 DECLARE @a int SET @a = 1"), [(207, 16, 1, 1)]);
@@ -94,7 +94,7 @@ fn a_wrong_condition_is_one_error() {
     );
 }
 
-/// A type that is none does not make uses of its variable undeclared.
+/// An invalid type does not make uses of its variable undeclared.
 #[test]
 fn a_wrong_type_is_one_error() {
     let errors = refused("DECLARE @a nosuch\nSET @a = 1");

@@ -1,11 +1,14 @@
 //! APPLY: SQLite has no lateral join of a query, so what depends on the left side is taken apart.
 //!
-//! L1. A function of rows is joined as it is: SQLite's virtual tables take arguments from tables before them.
-//! L2. A query that does not depend on the left side is joined as any other.
-//! L3. Rows of one SELECT become a join with its own sources; one row of aggregates becomes a subquery for each column; the
-//!     first rows of a table become a join with those whose rowid is among them; VALUES becomes a join with its numbers.
-//! L4. Any other becomes one value for each row of the left side, a JSON array of its rows, that json_each takes apart: a virtual table
-//!     as in L1.
+//! - `row-functions-are-joined`: a function of rows is joined as it is: SQLite's virtual tables
+//!   take arguments from tables before them.
+//! - `independent-queries-are-joined`: a query that does not depend on the left side is joined as
+//!   any other.
+//! - `known-forms-become-joins`: rows of one SELECT become a join with its own sources; one row of
+//!   aggregates becomes a subquery for each column; the first rows of a table become a join with
+//!   those whose rowid is among them; VALUES becomes a join with its numbers.
+//! - `others-become-json`: any other becomes one value for each row of the left side, a JSON array
+//!   of its rows, that json_each takes apart: a virtual table as in `row-functions-are-joined`.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
@@ -69,7 +72,7 @@ impl QueryBinder<'_> {
         rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
         let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
         let mut bound = if depends {
-            // An outer one must be able to tell whether a row was found.
+            // An OUTER APPLY must be able to tell whether a row was found.
             let is_enough = |lateral: &Lateral| !outer || lateral.from.is_none() || lateral.marker.is_some();
             let lateral = match self.lateral(&left, query.clone())?.filter(is_enough) {
                 Some(lateral) => lateral,
@@ -367,7 +370,7 @@ impl QueryBinder<'_> {
 
     /// Lets columns that are computed from a side of an outer join be NULL where that side has no row.
     ///
-    /// Errors: 40510 if nothing in the side tells whether there is a row.
+    /// Errors: 40510 if nothing in the side shows whether there is a row.
     pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), PlanError> {
         for source in sources {
             let Some(places) = self.parts.sources.get(index(source.number)) else {
@@ -401,7 +404,7 @@ impl QueryBinder<'_> {
         self.leaf(Query::of_select(select, vec![column]), String::new()).from
     }
 
-    /// A column of the first source that is never NULL in a row that is there.
+    /// A column of the first source that is never NULL in an existing row.
     fn marker(&self, from: &From) -> Option<Expr> {
         let mut marker = None;
         from.visit_leaves(&mut |leaf| {

@@ -157,7 +157,7 @@ impl QueryBinder<'_> {
         Ok(self.outside(Outside::Window(Box::new(call)), data_type, nullable))
     }
 
-    /// A part of a window: aggregates of a grouped query may stand in it, windows may not.
+    /// A part of a window: aggregates of a grouped query are allowed in it, windows are not.
     fn window_part(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
         let bound = self.value(Clause::Items, expr)?;
         let mut nested = false;

@@ -1,7 +1,8 @@
 //! Common table expressions, recursive ones too.
 //!
-//! X1. Each is written once, before the statement; one that names itself gets a column more, its level, which is counted.
-//! X2. A view has its own: it sees none of the query that names it.
+//! - `written-once`: each is written once, before the statement; a recursive one gets one more
+//!   column, its level, which is counted.
+//! - `views-have-their-own`: a view has its own: it sees none of the query that names it.
 
 use selenite_tsql::ast;
 
@@ -17,7 +18,7 @@ pub(crate) struct CommonScope {
     home: Option<String>,
 }
 
-/// A name that stands for a common table expression.
+/// The name of a common table expression.
 #[derive(Debug)]
 struct Entry {
     name: String,

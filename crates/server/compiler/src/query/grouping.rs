@@ -1,4 +1,4 @@
-//! GROUP BY, and what may stand beside it.
+//! GROUP BY, and what is allowed beside it.
 
 use selenite_tsql::ast;
 use selenite_types::Value;

@@ -1,7 +1,9 @@
 //! Hints of tables: WITH (UPDLOCK).
 //!
-//! H1. One that holds what it reads until the transaction ends is kept: the transaction takes the database's turn to write first, as that of
-//!     REPEATABLE READ does (S1 of the server's transactions). All others say how SQL Server is to go about it, and change nothing.
+//! - `only-holding-hints-count`: a hint that holds locks on what it reads until the transaction
+//!   ends has an effect: the transaction takes the database's turn to write first, as that of
+//!   REPEATABLE READ does (`read-committed-keeps-no-snapshot` of the server's transactions). All
+//!   other hints say how SQL Server is to execute the query, and change nothing.
 
 use selenite_tsql::ast;
 
@@ -9,9 +11,9 @@ use super::QueryBinder;
 use crate::PlanError;
 
 impl QueryBinder<'_> {
-    /// Notes what a table's hints ask for.
+    /// Notes what a table's hints require.
     ///
-    /// Errors: 321 for one that no one has.
+    /// Errors: 321 for one that does not exist.
     pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {
         for hint in hints {
             let name = hint.name.text.to_ascii_uppercase();

@@ -11,8 +11,8 @@ use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, PlanError};
 impl QueryBinder<'_> {
     /// Binds what cuts a query.
     ///
-    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once, 40510 for a
-    /// count that is no constant or variable.
+    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once,
+    /// 40510 for a count that is no constant or variable.
     pub(crate) fn bind_limit(
         &mut self,
         top: Option<&ast::Top>,
@@ -58,7 +58,7 @@ impl QueryBinder<'_> {
         bound.converted_to(&DataType::BigInt)
     }
 
-    /// A count that a query gives, which SQLite asks once: it sees no columns of the queries around it.
+    /// A count that a query returns, which SQLite evaluates once: it sees no columns of the queries around it.
     fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, PlanError> {
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.nested(|binder| binder.bind_scalar(query));

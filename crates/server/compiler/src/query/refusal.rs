@@ -12,7 +12,7 @@ impl PlanError {
             .with_state(state)
     }
 
-    /// 104: ORDER BY of a UNION by what is none of its columns.
+    /// 104: ORDER BY of a UNION by what is not one of its columns.
     pub(crate) fn order_item_of_union() -> Self {
         let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
                     operator.";
@@ -33,7 +33,7 @@ impl PlanError {
         Self::query(108, 15, 1, text)
     }
 
-    /// 116: more columns than one where a value stands.
+    /// 116: more columns than one in the place of a value.
     pub(crate) fn one_column_only() -> Self {
         let text =
             "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
@@ -59,7 +59,7 @@ impl PlanError {
         Self::query(144, 15, 1, text)
     }
 
-    /// 145: ORDER BY of a DISTINCT by what is none of its columns.
+    /// 145: ORDER BY of a DISTINCT by what is not one of its columns.
     pub(crate) fn order_item_of_distinct() -> Self {
         Self::query(
             145,
@@ -193,7 +193,7 @@ impl PlanError {
         Self::new(10744, Ends::Statement, text).with_severity(15)
     }
 
-    /// 512: several rows where one value stands.
+    /// 512: several rows in the place of one value.
     pub fn several_rows() -> Self {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
@@ -223,7 +223,7 @@ impl PlanError {
         Self::query(2705, 16, 3, text)
     }
 
-    /// 50823: a value in the file that is none of its declared type.
+    /// 50823: a value in the file that does not have its declared type.
     ///
     /// `place` names its table and column; it may be empty, where a value is computed from several.
     pub fn misfit(place: &str, what: &str) -> Self {
@@ -245,7 +245,7 @@ impl PlanError {
         Self::query(1056, 15, 1, text)
     }
 
-    /// 321: a hint that no one has.
+    /// 321: a hint that does not exist.
     pub(crate) fn unknown_hint(name: &str) -> Self {
         let text = format!(
             "\"{name}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to \

@@ -48,7 +48,7 @@ impl QueryBinder<'_> {
         self.bind_table(&table, Some(alias))
     }
 
-    /// The table behind a table variable.
+    /// The table of a table variable.
     ///
     /// Errors: 1087.
     pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, PlanError> {
@@ -67,7 +67,7 @@ impl QueryBinder<'_> {
             let query = self.computed_query(table, stored)?;
             let mut bound = self.leaf(query, String::new());
             if let Some(source) = bound.sources.first_mut() {
-                // The rowid stands behind the columns.
+                // The rowid follows the columns.
                 source.columns.truncate(table.columns.len());
                 self.parts
                     .row_ids
@@ -309,7 +309,7 @@ impl QueryBinder<'_> {
         Ok((arguments, columns))
     }
 
-    /// The name with the database of the view that it stands in.
+    /// The name with the database of the view that contains it.
     fn at_home(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
         let home = self.commons.iter().rev().find_map(CommonScope::home);
@@ -331,7 +331,8 @@ fn is_one(argument: Option<&ast::Expr>) -> bool {
     argument.is_some_and(|argument| argument.kind == ast::ExprKind::Literal(ast::Literal::Integer("1".to_owned())))
 }
 
-/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of them are.
+/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of
+/// them are.
 fn database_of(written: Option<&ast::Name>) -> String {
     written.map_or_else(|| String::from("master"), |written| written.text.clone())
 }
@@ -340,5 +341,6 @@ fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views double with each level.
+/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views
+/// double with each level.
 const SOURCE_COUNT_MAX: usize = 512;

@@ -54,7 +54,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// Binds one SELECT with the ORDER BY and OFFSET behind it.
+    /// Binds one SELECT with the ORDER BY and OFFSET after it.
     ///
     /// Errors: whatever is wrong with it, with the line of the SELECT or nearer.
     pub(super) fn bind_select(

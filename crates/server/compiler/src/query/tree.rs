@@ -1,8 +1,9 @@
 //! Bound queries: every name found, every column typed.
 //!
-//! R1. A source's number is unique in its statement, so a column of an outer query needs no path to it.
-//! R2. What an expression holds of a query (a subquery, an aggregate, a window function) is an [`Outside`] of the statement's
-//!     [`Parts`], by its number.
+//! - `source-numbers-are-unique`: a source's number is unique in its statement, so a column of an
+//!   outer query needs no path to it.
+//! - `query-parts-by-number`: what an expression holds of a query (a subquery, an aggregate, a
+//!   window function) is an [`Outside`] of the statement's [`Parts`], by its number.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predica
 /// What the queries of one statement share.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parts {
-    /// What stands behind each [`OutsideRef`].
+    /// What each [`OutsideRef`] refers to.
     pub outsides: Vec<Outside>,
     /// The columns of each source, by its number.
     pub sources: Vec<Vec<SqliteColumn>>,
@@ -30,7 +31,7 @@ pub(crate) struct Parts {
     pub tables: HashMap<u32, Arc<Table>>,
     /// The views among the sources, by number.
     pub views: HashMap<u32, Arc<View>>,
-    /// Whether a hint asks that what is read be held until the transaction ends.
+    /// Whether a hint requires that what is read be held until the transaction ends.
     pub holds: bool,
     /// How much the statement may still cost.
     pub budget: Budget,
@@ -165,9 +166,9 @@ pub(crate) enum Rows {
 pub(crate) struct Join {
     /// How.
     pub kind: JoinKind,
-    /// What stands before it.
+    /// The left side.
     pub left: From,
-    /// What stands after it; of a lateral join it sees the left's columns.
+    /// The right side; of a lateral join it sees the left's columns.
     pub right: From,
     /// ON; `None` for all pairs.
     pub on: Option<Predicate>,
@@ -331,7 +332,7 @@ pub(crate) enum WindowFunction {
     Aggregate(Aggregate),
 }
 
-/// The column number that stands for SQLite's rowid.
+/// The column number of SQLite's rowid.
 pub(crate) const ROW_ID: u32 = u32::MAX;
 
 impl Parts {
@@ -349,7 +350,7 @@ impl Parts {
         OutsideRef(number)
     }
 
-    /// What stands behind a number.
+    /// What a number refers to.
     pub fn outside(&self, reference: OutsideRef) -> Option<&Outside> {
         self.outsides.get(usize::try_from(reference.0).ok()?)
     }
@@ -387,7 +388,8 @@ impl Query {
         }
     }
 
-    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they are.
+    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they
+    /// are.
     pub fn is_volatile(&self) -> bool {
         let select = self.plain();
         select.is_some_and(|select| select.items.iter().any(crate::expr::is_volatile))

@@ -21,7 +21,7 @@ pub struct Into {
     pub name: ast::ObjectName,
     /// Its columns.
     pub columns: Vec<IntoColumn>,
-    /// What SQLite runs behind `INSERT INTO table (columns)`: [`Into::insert`] puts it there.
+    /// What SQLite runs after `INSERT INTO table (columns)`: [`Into::insert`] puts it there.
     pub text: SqlText,
     /// What the SQL calls.
     pub compiled: Arc<Compiled>,

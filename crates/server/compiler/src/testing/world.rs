@@ -15,10 +15,10 @@ pub(crate) struct World {
     pub caught: Option<CaughtError>,
     pub random: Cell<RandomState>,
     pub now: Moment,
-    /// How often it was asked whether to go on, and at which time the answer is no.
+    /// How often it was polled whether to continue, and at which time the answer is no.
     pub polls: Cell<u64>,
     pub stops_at: Cell<u64>,
-    /// The most memory that was asked for at once.
+    /// The most memory that was requested at once.
     pub reserved_max: Cell<usize>,
 }
 

@@ -10,7 +10,7 @@ use crate::compiled::ROWS_FUNCTION;
 use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
 
 impl Writer {
-    /// The sources and joins behind FROM.
+    /// The sources and joins after FROM.
     ///
     /// Errors: as [`Writer::value`].
     pub fn from(&mut self, from: &From) -> Result<String, PlanError> {
@@ -32,7 +32,7 @@ impl Writer {
         for link in chain.into_iter().rev() {
             let right = self.from(&link.right)?;
             let right = match &link.right {
-                // An ON behind another is not SQLite's.
+                // An ON after another does not exist in SQLite.
                 From::Join(_) if link.on.is_some() => format!("({right})"),
                 From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
                 From::Join(_) | From::Leaf(_) => right,
@@ -73,7 +73,7 @@ impl Writer {
                 }
             }
             Rows::Query(query) => {
-                // SQLite may evaluate a column where it is used: twice, if it is used twice. Not behind an OFFSET.
+                // SQLite may evaluate a column where it is used: twice, if it is used twice. Not below an OFFSET.
                 let is_fenced = query.is_volatile() || self.is_fenced(source);
                 let fence = match (is_fenced, &query.limit) {
                     (true, None) => " LIMIT -1 OFFSET 0",
@@ -95,7 +95,7 @@ impl Writer {
     }
 }
 
-/// Whether joins can be written behind an inner join without parentheses: they add nothing to what stands before.
+/// Whether joins can be written after an inner join without parentheses: they add nothing to what is before them.
 fn keeps_left(join: &Join) -> bool {
     let mut keeps = true;
     let whole = |join: &Join| matches!(join.kind, JoinKind::Inner | JoinKind::Left);
@@ -106,8 +106,8 @@ fn keeps_left(join: &Join) -> bool {
     keeps
 }
 
-/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps SQLite from taking
-/// the query apart (sqlite.org/optoverview.html#flattening).
+/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps
+/// SQLite from taking the query apart (sqlite.org/optoverview.html#flattening).
 fn system(view: &SystemView) -> Result<String, PlanError> {
     let name = match &view.rows {
         SystemRows::Table(name) => return qualified(name),

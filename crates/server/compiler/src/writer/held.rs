@@ -136,10 +136,10 @@ impl Writer {
         self.aggregate_of(&call.aggregate, call.distinct, &order, false)
     }
 
-    /// SQL of an aggregate, without OVER; `window` tells whether it will have one.
+    /// SQL of an aggregate, without OVER; `window` says whether it will have one.
     ///
-    /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that tell of NULLs left out (8153), are
-    /// ours.
+    /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that report NULLs left out
+    /// (8153), are ours.
     pub(super) fn aggregate_of(
         &mut self,
         aggregate: &Aggregate,

@@ -85,7 +85,7 @@ impl Parameter {
 
 /// A value in its type's stored form.
 ///
-/// Errors: 8624 for a value that is none of the type, which binding rules out.
+/// Errors: 8624 for a value that is not of the type, which binding rules out.
 pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, PlanError> {
     match to_stored(value, data_type) {
         Ok(stored) => Ok(stored.into_owned()),
@@ -123,8 +123,8 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so is the
-/// REAL that it becomes.
+/// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so
+/// is the REAL that it becomes.
 fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
         return Stored::Null;
@@ -136,7 +136,8 @@ fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     }
 }
 
-/// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it becomes.
+/// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it
+/// becomes.
 fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
         return Stored::Null;
@@ -151,7 +152,8 @@ fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     }
 }
 
-/// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is NULL.
+/// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is
+/// NULL.
 fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, Option<i128>)> {
     let (unscaled, own) = if let Value::Decimal(decimal) = value {
         (decimal.unscaled, decimal.scale)
@@ -166,7 +168,8 @@ fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, O
 
 /// A bound of what a pattern matches: all that begins with its plain characters.
 ///
-/// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand for no text.
+/// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand
+/// for no text.
 fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, PlanError> {
     let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
         return Ok(Stored::Null);

@@ -13,7 +13,7 @@ use crate::{Expr, PlanError};
 struct Columns<'a> {
     /// Whether rows are compared by them, so that text needs its collation.
     compared: bool,
-    /// Columns more, behind them.
+    /// Additional columns, after them.
     more: &'a [String],
 }
 
@@ -291,7 +291,7 @@ impl Writer {
         Ok(sql)
     }
 
-    /// `WITH q0(c0) AS (..), ..`; empty if there are none.
+    /// `WITH q0(c0) AS (..), ..`; empty if there are no common table expressions.
     ///
     /// Errors: as [`Writer::value`].
     pub fn commons(&mut self) -> Result<String, PlanError> {
@@ -362,7 +362,7 @@ pub(super) fn column_names(count: usize) -> String {
     names.join(", ")
 }
 
-/// The alias of a column more: what stands behind its last AS.
+/// The alias of a column more: the text after its last AS.
 fn alias_of(column: &str) -> &str {
     column.rsplit(' ').next().unwrap_or(column)
 }
@@ -377,8 +377,8 @@ fn has_offset(columns: &[QueryColumn]) -> bool {
         .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
 }
 
-/// UNION and related ones of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant alone. Of rows with one
-/// instant and several offsets any is taken.
+/// UNION and related ones of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant
+/// alone. Of rows with one instant and several offsets any is taken.
 fn combined_by_instant(columns: &[QueryColumn], operator: SetOperator, (first, second): (&str, &str)) -> String {
     let names = column_names(columns.len());
     let key = |prefix: &str| -> Vec<String> {

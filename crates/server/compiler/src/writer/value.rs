@@ -103,8 +103,9 @@ impl Writer {
         Ok(sql)
     }
 
-    /// A value that is used in several places is the argument of one operation. But where branches hold what SQLite evaluates, a
-    /// subquery or an aggregate, the operation only says which branch it is, so that the others are not evaluated.
+    /// A value that is used in several places is the argument of one operation. But where branches hold what SQLite
+    /// evaluates, a subquery or an aggregate, the operation only says which branch it is, so that the others are not
+    /// evaluated.
     fn bound_once(&mut self, expr: &Expr, bound: &Let) -> Result<String, PlanError> {
         let ExprKind::Case { branches, otherwise } = &bound.body.kind else {
             return self.operation(expr);

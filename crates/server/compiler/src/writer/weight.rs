@@ -1,8 +1,9 @@
 //! How large SQLite makes what is written.
 //!
-//! SQLite puts the expressions of a derived table's columns where the columns are used (sqlite.org/optoverview.html#flattening), and copies
-//! a common table expression for each of its uses. Both double with each level of a statement that uses two columns, or one table
-//! twice, so that a few hundred bytes become gigabytes in sqlite3_prepare, which nothing interrupts.
+//! SQLite puts the expressions of a derived table's columns where the columns are used
+//! (sqlite.org/optoverview.html#flattening), and copies a common table expression for each of its uses. Both double
+//! with each level of a statement that uses two columns, or one table twice, so that a few hundred bytes become
+//! gigabytes in sqlite3_prepare, which nothing interrupts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -14,11 +15,11 @@ use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
 /// What is known of the size of sources.
 #[derive(Default)]
 pub(super) struct Weights {
-    /// How many nodes a column stands for; 1 where nothing is said.
+    /// How many nodes a column stands for; 1 where there is no entry.
     columns: HashMap<ColumnRef, u64>,
     /// The same of what expressions hold.
     outsides: HashMap<OutsideRef, u64>,
-    /// How many tables each source is that was looked at, where SQLite joins those of a derived table with those beside it.
+    /// How many tables each measured source is, where SQLite joins those of a derived table with those beside it.
     tables: HashMap<u32, u64>,
     /// Common table expressions.
     commons: HashMap<usize, Weight>,
@@ -53,7 +54,8 @@ struct Uses {
 }
 
 impl Writer {
-    /// Looks at the sources of a FROM before what uses them is written, and tells how many tables SQLite makes of them.
+    /// Measures the sources of a FROM before what uses them is written, and returns how many tables SQLite makes of
+    /// them.
     ///
     /// Errors: 8623 for what is too large.
     pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, PlanError> {
@@ -122,7 +124,7 @@ impl Writer {
         self.weights.tables.insert(leaf.source, 1);
     }
 
-    /// Whether SQLite is to compute a common table expression where it stands.
+    /// Whether SQLite is to compute a common table expression in its place.
     ///
     /// Errors: as [`Writer::weigh_from`].
     pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, PlanError> {
@@ -147,7 +149,7 @@ impl Writer {
         Ok(weight)
     }
 
-    /// Whether SQLite is to evaluate a derived table's columns where they stand.
+    /// Whether SQLite is to evaluate a derived table's columns in their place.
     pub(super) fn is_fenced(&self, source: u32) -> bool {
         self.weights.fenced.contains(&source)
     }
@@ -184,7 +186,7 @@ impl Writer {
         let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
         let mut total_of = |at: Option<usize>| {
             let total = match self.weights.uses.get(&at) {
-                // One that names itself, or one behind it, is not copied there.
+                // A common table expression that refers to itself, or to a later one, is not copied there.
                 Some(uses) => {
                     let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
                     copied.fold(uses.count, |sum, total| sum.saturating_add(*total))
@@ -350,15 +352,15 @@ impl Found {
 /// SQLite's own limit of tables in a join.
 const JOINED_MAX: u64 = 64;
 
-/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000 (SQLITE_MAX_EXPR_DEPTH), and has a few
-/// more than are written.
+/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000
+/// (SQLITE_MAX_EXPR_DEPTH), and has a few more than are written.
 const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 
-/// 2,000 nodes: more than anyone writes as one column, and few enough to be copied for each use.
+/// 2,000 nodes: more than is ever written as one column, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;
 
-/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has 10,000 at most, which SQLite
-/// prepares in half a second; joins within them poll.
+/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has
+/// 10,000 at most, which SQLite prepares in half a second; joins within them poll.
 pub(super) const SUBQUERY_NODE_COUNT: u64 = 100;
 
 /// 4,096 sources: SQLite prepares so many in a third of a second, in joins or in subqueries of conditions.

@@ -1,7 +1,8 @@
 //! Window functions as SQL.
 //!
-//! SQLite prepares a SELECT with windows as one SELECT within another for each different window, and copies to each what those around it
-//! need (sqlite3WindowRewrite). That is cubic, and nothing interrupts it, so windows are counted.
+//! SQLite prepares a SELECT with windows as one SELECT within another for each different window, and copies to each
+//! what those around it need (sqlite3WindowRewrite). That is cubic, and nothing interrupts it, so windows are
+//! counted.
 
 use std::collections::HashMap;
 
@@ -111,7 +112,7 @@ impl Writer {
         })
     }
 
-    /// A bigint whose range is looked at before the statement runs.
+    /// A bigint whose range is checked before the statement runs.
     pub(super) fn checked(&mut self, value: ParameterValue) -> String {
         self.parameter(Parameter {
             value,
@@ -139,9 +140,11 @@ fn bound_sql(bound: FrameBound) -> String {
     }
 }
 
-/// 256 different windows in one SELECT: SQLite prepares them in a third of a second, and twice as many in three seconds.
+/// 256 different windows in one SELECT: SQLite prepares them in a third of a second, and twice as many in three
+/// seconds.
 const WINDOW_COUNT_MAX: usize = 256;
 
-/// 196,608, which is what 256 windows of two keys as the only columns cost: the windows of each SELECT of a statement, times its columns
-/// and its windows' keys. Beside 1,000 columns of a table it is reached by some 130 windows, which SQLite prepares in two seconds.
+/// 196,608, which is what 256 windows of two keys as the only columns cost: the windows of each SELECT of a
+/// statement, times its columns and its windows' keys. Beside 1,000 columns of a table it is reached by some 130
+/// windows, which SQLite prepares in two seconds.
 const WINDOW_COST_MAX: usize = 196_608;

@@ -58,7 +58,7 @@ fn run_rows(
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
-/// Deletes rows at once, for rows of one table may refer to one another.
+/// Deletes rows in one statement, since rows of one table may refer to one another.
 fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
     let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
     let list = Stored::Text(format!("[{}]", ids.join(",")).into());
@@ -69,7 +69,7 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     for (_, values) in rows {
         let old = values.get(1..).unwrap_or(&[]);
         let told = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
-        // A row that no one refers to is not the one.
+        // A row without references to it is not the one.
         if told.number() != UNTOLD {
             return Err(told);
         }
@@ -78,5 +78,5 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     refusal.map_or(Ok(()), Err)
 }
 
-/// The number of an error that tells of no constraint.
+/// The number of an error that names no constraint.
 const UNTOLD: i32 = 8624;

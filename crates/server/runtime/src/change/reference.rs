@@ -1,7 +1,8 @@
-//! Which foreign key a change has broken. SQLite tells that one is broken, but not which.
+//! Which foreign key a change has broken. SQLite reports that one is broken, but not which.
 //!
-//! checked-at-the-end: T-SQL checks foreign keys when all rows of a statement are written. A row that SQLite refuses waits for the
-//! others, and is then written with the keys deferred: [`Store::defer_references`](crate::statement::Store::defer_references).
+//! - `checked-at-the-end`: T-SQL checks foreign keys when all rows of a statement are written. A row that SQLite
+//!   refuses waits for the others, and is then written with the keys deferred:
+//!   [`Store::defer_references`](crate::statement::Store::defer_references).
 
 use selenite_compiler::catalog::{ChangeVerb, Table};
 use selenite_compiler::change::References;
@@ -85,7 +86,7 @@ fn missing(
 
 /// Columns of a row in their stored forms.
 ///
-/// Errors: 8624 for a value that is none of its column's type.
+/// Errors: 8624 for a value that does not have its column's type.
 pub(super) fn stored_columns(
     table: &Table,
     columns: &[usize],

@@ -40,8 +40,8 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
     Ok(())
 }
 
-/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's keys hold NULL
-/// once, SQLite's any number of times.
+/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's
+/// keys hold NULL once, SQLite's any number of times.
 ///
 /// Errors: 2601, 2627.
 pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {
@@ -59,7 +59,7 @@ pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], co
     Ok(())
 }
 
-/// Whether a row that SQLite refuses may be taken once the statement's other rows are there.
+/// Whether a row that SQLite refuses may be accepted once the statement's other rows are written.
 pub(super) fn may_wait(rules: &RowRules, error: &ChangeError) -> bool {
     let ChangeError::Constraint(message) = error else {
         return false;
@@ -106,7 +106,7 @@ pub(super) fn left_open<'r>(
 
 /// Columns of a row in their stored forms.
 ///
-/// Errors: 8624 for a value that is none of its column's type.
+/// Errors: 8624 for a value that does not have its column's type.
 pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
     stored_columns(&rules.table, columns, row)
 }
@@ -138,7 +138,7 @@ pub(super) fn fit(
     Ok(convert(&value, from, to, None, format)?)
 }
 
-/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without a word.
+/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without an error.
 fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
     let Some(Width::Limited(width)) = to.width() else {
         return None;

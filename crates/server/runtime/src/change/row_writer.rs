@@ -42,7 +42,7 @@ pub(super) fn write(
     write_given(writer, run, given.collect(), verb)
 }
 
-/// Writes a row, and gives it back as it is in the table.
+/// Writes a row, and returns it as it is in the table.
 ///
 /// Errors: as [`RowWriter::prepare`] and [`RowWriter::store`].
 pub(super) fn write_given(

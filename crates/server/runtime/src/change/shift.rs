@@ -23,7 +23,7 @@ pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
 
 /// Room for that many rows.
 ///
-/// Errors: what SQLite says; 40510 where numbers reach from one end to the other.
+/// Errors: SQLite's error; 40510 where numbers reach from one end to the other.
 pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {
@@ -70,7 +70,7 @@ pub(super) fn address(shift: &Shift, place: i64, row_id: i64) -> i64 {
 }
 
 impl Room {
-    /// The next place; no more of them than room was asked for.
+    /// The next place; no more of them than were requested.
     pub fn next(&mut self) -> i64 {
         let place = self.next;
         self.next = place.saturating_add(self.step);

@@ -66,7 +66,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
     Ok(count)
 }
 
-/// Puts the new row behind the old one, and sets variables.
+/// Appends the new row to the old one, and sets variables.
 fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), PlanError> {
     let table = &update.rules.table;
     let count = table.columns.len();
@@ -102,8 +102,8 @@ fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut V
     Ok(())
 }
 
-/// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when all were
-/// tried from both ends change keys among themselves, or a key is there twice: they are moved aside first.
+/// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when
+/// all were tried from both ends change keys among themselves, or a key occurs twice: they are moved aside first.
 fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), PlanError> {
     if rows.changed.is_empty() {
         return Ok(());

@@ -4,13 +4,13 @@ use selenite_tds::{Done, DoneKind};
 
 use super::{Host, Stop};
 
-/// What has been told and what has not.
+/// What has been sent and what has not.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pending: Option<Done>,
 }
 
-/// How statements of a frame are told.
+/// How statements of a frame are reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Manner {
     /// As what.
@@ -68,7 +68,7 @@ impl Answer {
         }
     }
 
-    /// Something else than a DONE is to be told.
+    /// Something else than a DONE is to be sent.
     pub(super) fn flush<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
         match self.pending.take() {
             Some(before) => host.done(before.with_more()),

@@ -16,8 +16,9 @@ pub(super) struct Bound {
 
 /// Gives each parameter its argument, or its default.
 ///
-/// Errors: 201 or 8178 for a parameter that is missing, 8114 and 206 for a value that its type does not take, 8143 for a
-/// parameter given twice, 8144 for too many arguments, 8145 for an unknown one, 8162 for OUTPUT of one that is none.
+/// Errors: 201 or 8178 for a parameter that is missing, 8114 and 206 for a value that its type does not take, 8143
+/// for a parameter given twice, 8144 for too many arguments, 8145 for an unknown one, 8162 for OUTPUT of a parameter
+/// that is not an OUTPUT parameter.
 pub(super) fn bind(
     program: &Program,
     arguments: &[CallArgument],

@@ -2,7 +2,7 @@
 
 use selenite_tsql::ast::{Name, ObjectName, Position};
 
-/// The name of up to four parts that a text holds; `None` if it is none.
+/// The name of up to four parts that a text contains; `None` if the text is not a name.
 pub(super) fn parse(text: &str) -> Option<ObjectName> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Option<ObjectName> {
     parts.next().is_none().then_some(object)
 }
 
-/// One part, perhaps empty, and what is behind it.
+/// One part, perhaps empty, and what follows it.
 fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let close = match text.chars().next() {
         Some('[') => ']',

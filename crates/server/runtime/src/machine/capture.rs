@@ -1,9 +1,12 @@
 //! INSERT .. EXECUTE: the rows that a call gives go into a table.
 //!
-//! P1. The host keeps the rows of the call; one statement writes them when it has ended.
-//! P2. All of it is one statement: in a transaction that begins with it, of which the client is not told, or behind a savepoint. What
-//!     ends the statement undoes what the call has done.
-//! P3. An error that ends the call's caller, or the INSERT, ends the capture: the step behind the call then does nothing.
+//! - `rows-are-kept-by-the-host`: the host keeps the rows of the call; one statement writes them
+//!   when it has ended.
+//! - `all-is-one-statement`: all of it is one statement: in a transaction that begins with it,
+//!   which is not reported to the client, or after a savepoint. What ends the statement undoes what
+//!   the call has done.
+//! - `errors-end-the-capture`: an error that ends the call's caller, or the INSERT, ends the
+//!   capture: the step after the call then does nothing.
 
 use std::sync::Arc;
 
@@ -130,7 +133,8 @@ impl Machine {
         }
     }
 
-    /// An error ends the INSERT, if it runs in a frame that goes on or has ended: `frame_count` are left. What it did is undone.
+    /// An error ends the INSERT, if it runs in a frame that continues or has ended: `frame_count` are left. What it did
+    /// is undone.
     pub(super) fn abandon_capture<H: Host + ?Sized>(&mut self, frame_count: usize, host: &mut H) -> Result<(), Stop> {
         let Some(capture) = self.capture.filter(|capture| frame_count <= capture.depth) else {
             return Ok(());

@@ -94,7 +94,7 @@ impl Machine {
         }
     }
 
-    /// All that is wrong with a text is told, unless a CATCH takes it: that sees the last.
+    /// All errors of a text are sent, unless a CATCH takes them: it sees the last.
     fn fail_text<H: Host + ?Sized>(&mut self, mut errors: Vec<PlanError>, host: &mut H) -> Result<(), Halt> {
         let Some(last) = errors.pop() else {
             return self.complete(Command::EXECUTE, DoneReport::Plain, 0, host);
@@ -124,7 +124,7 @@ impl Machine {
         self.raise(raised, EXECUTE, host)
     }
 
-    /// An error of a call that did not begin: it is told as the procedure's, on no line.
+    /// An error of a call that did not begin: it is reported as the procedure's, on no line.
     fn fail_in_callee<H: Host + ?Sized>(
         &mut self,
         error: PlanError,
@@ -202,7 +202,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The running frame ends by itself, or without a status by an error that was told.
+    /// The running frame ends by itself, or without a status by an error that was sent.
     pub(super) fn end_frame<H: Host + ?Sized>(&mut self, status: Option<i32>, host: &mut H) -> Result<(), Halt> {
         let Some(frame) = self.drop_frame(host) else {
             return Ok(());
@@ -393,7 +393,8 @@ impl Machine {
             .finish(last(DoneKind::Procedure, error | more, Command::EXECUTE), host)
     }
 
-    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable of this type.
+    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable
+    /// of this type.
     fn client_outputs<H: Host + ?Sized>(
         &self,
         frame: &Frame,
@@ -428,14 +429,14 @@ impl Machine {
         self.answer.finish(done, host)
     }
 
-    /// Ends a request that no one waits for.
+    /// Ends a request that is abandoned.
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
         self.answer.drop_pending();
         while self.drop_frame(host).is_some() {}
-        // No one is there to be told that no one is there.
+        // The client is gone: the error is not sent.
         let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
-            // No one is there to be told that no one is there.
+            // The client is gone: the error is not sent.
             let _ = self.end_transaction(TransactionStep::Rollback, host);
         }
     }

@@ -33,7 +33,7 @@ pub(super) struct Frame {
     pub(super) saved: Saved,
     /// Where its results go.
     pub(super) returns: Returns,
-    /// The status of a RETURN without a value: 10 less the severity of the last error that no one caught.
+    /// The status of a RETURN without a value: 10 less the severity of the last uncaught error.
     pub(super) status: i32,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Raised {
     pub(super) to_log: bool,
 }
 
-/// How far an error goes that no one catches.
+/// How far an uncaught error goes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Reach {
     /// Its statement.
@@ -97,7 +97,7 @@ pub(super) enum Reach {
 }
 
 impl Raised {
-    /// What ERROR_NUMBER and related ones tell.
+    /// What ERROR_NUMBER and related functions return.
     pub(super) fn caught(&self) -> CaughtError {
         CaughtError {
             number: self.error.number(),

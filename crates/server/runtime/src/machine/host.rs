@@ -1,9 +1,12 @@
-//! What a machine asks of the session around it: to tell the client, and to do all that is not scalar.
+//! What a machine requires of the session around it: to answer the client, and to do all that is not scalar.
 //!
-//! H1. The machine decides what ends, in which order things are told, and every DONE with its MORE: what implements
-//!     [`Host`] writes tokens as they come, and none of its own but the rows, ENVCHANGEs and messages of what it is asked to do.
-//! H2. Before it calls anything that may write, the machine has told all that went before.
-//! H3. A [`Failure::Error`] is told by the machine, if no CATCH takes it: the host does not tell it as well.
+//! - `machine-decides-the-order`: the machine decides what ends, the order of what is sent, and
+//!   every DONE with its MORE. An implementation of [`Host`] writes tokens as they come, and adds
+//!   none but the rows, ENVCHANGEs and messages of what it is called to do.
+//! - `sent-before-writing`: before the machine calls anything that may write, it has sent
+//!   everything that came before.
+//! - `machine-sends-errors`: the machine sends a [`Failure::Error`], if no CATCH takes it: the host
+//!   does not send it as well.
 
 use std::sync::Arc;
 
@@ -17,8 +20,8 @@ use super::{Call, Callee, Done, FrameKind, Message, TableStatement, TextCall};
 
 /// The session around a machine.
 pub trait Host {
-    /// What expressions ask: its [`Environment::session`] is [`Host::session_mut`]'s, its [`Environment::caught`] the last
-    /// of [`Host::set_caught`].
+    /// What expressions read: its [`Environment::session`] is [`Host::session_mut`]'s, its [`Environment::caught`]
+    /// the last of [`Host::set_caught`].
     fn environment(&self) -> &dyn Environment;
 
     /// The counters that the machine keeps: it writes `row_count`, `error`, `transaction_count`, `transaction_state`,
@@ -32,63 +35,66 @@ pub trait Host {
     /// A new statement begins: GETDATE has a new moment. Called before each statement that reads the environment.
     fn begin_statement(&mut self);
 
-    /// An expression will ask what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar statement that has one.
+    /// An expression will look up what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar
+    /// statement that has one.
     ///
     /// Errors: whatever keeps the host from looking.
     fn look_at_names(&mut self) -> Result<(), PlanError>;
 
-    /// Whether to go on; asked every few thousand steps and before each wait.
+    /// Whether to continue; polled every few thousand steps and before each wait.
     ///
     /// Errors: why not.
     fn poll(&mut self) -> Result<(), Stop>;
 
     /// A statement or procedure is done.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn done(&mut self, done: Done) -> Result<(), Stop>;
 
     /// An error, or an information: PRINT's have number 0 and severity 0.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop>;
 
-    /// What is told so far is to reach the client now: RAISERROR WITH NOWAIT.
+    /// What has been sent so far is to reach the client now: RAISERROR WITH NOWAIT.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn flush(&mut self) -> Result<(), Stop>;
 
     /// Rows of this shape follow: of a SELECT that needs no table.
     ///
-    /// Errors: 213 for rows that are captured and do not fit; why not to go on.
+    /// Errors: 213 for rows that are captured and do not fit; why to stop.
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure>;
 
     /// A row of the last [`Host::columns`].
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn row(&mut self, values: &[Value]) -> Result<(), Stop>;
 
     /// What the procedure returned, right before its DONEPROC.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn return_status(&mut self, status: i32) -> Result<(), Stop>;
 
     /// The value of an output parameter of the call that the client made, after the status.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop>;
 
     /// Waits, and polls meanwhile.
     ///
-    /// Errors: why not to go on.
+    /// Errors: why to stop.
     fn wait(&mut self, wait: Wait) -> Result<(), Stop>;
 
     /// Runs what is not scalar, writes its rows, and sets the variables that it assigns.
     ///
-    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows it read or changed.
+    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows
+    /// it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
 
-    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which comes to [`Host::statement`] when the call
-    /// has ended; the client gets errors and messages only. If `is_own` the transaction that begins next is not told to the client.
+    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which is passed to
+    /// [`Host::statement`] when the call has ended; the client gets errors and messages only. If `is_own` the
+    /// transaction that begins next is not reported to the client.
     ///
     /// Errors: what is wrong with the INSERT.
     fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure>;
@@ -98,12 +104,13 @@ pub trait Host {
 
     /// Finds a procedure, or is it: see [`Callee`].
     ///
-    /// Errors: 2812 if there is none; what is wrong with it ([`selenite_compiler::Ends::Batch`]) ends the call, not its caller.
+    /// Errors: 2812 if there is no such procedure; what is wrong with it ([`selenite_compiler::Ends::Batch`]) ends
+    /// the call, not its caller.
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure>;
 
     /// Compiles the text of `EXEC (text)`.
     ///
-    /// Errors: what is wrong with the text, each told in order.
+    /// Errors: what is wrong with the text, each sent in order.
     fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure>;
 
     /// A frame for `program` begins. Table variables and, but for a batch's, temporary tables are its own, and options
@@ -141,12 +148,12 @@ pub enum Stop {
     Gone,
 }
 
-/// Why the host did not do what it was asked.
+/// Why the host did not do what it was called for.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Failure {
     /// An error of the statement.
     Error(PlanError),
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
 }
 
@@ -155,7 +162,7 @@ pub enum Failure {
 pub enum TextFailure {
     /// What is wrong with it: at least one.
     Errors(Vec<PlanError>),
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
 }
 
@@ -206,12 +213,12 @@ pub enum TransactionStep<'a> {
     },
     /// It is committed, with ENVCHANGE.
     Commit {
-        /// Whether the log may be written later, if that was said.
+        /// Whether the log may be written later, if that was specified.
         delayed_durability: Option<bool>,
     },
     /// It is rolled back, with ENVCHANGE.
     Rollback,
-    /// A savepoint: one of the same name before it stays behind it.
+    /// A savepoint: an earlier one of the same name remains before it.
     Save {
         /// Its name.
         name: &'a str,

@@ -1,4 +1,4 @@
-//! Errors and informations as a client is told them.
+//! Errors and messages as a client gets them.
 
 /// An error, an information or a PRINT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -14,7 +14,7 @@ use super::substitution::{substitute, unescape};
 use super::{Command, Host, Machine, Message};
 
 impl Machine {
-    /// PRINT; NULL and an empty text are told as one blank.
+    /// PRINT; NULL and an empty text are sent as one blank.
     pub(super) fn print<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<(), Halt> {
         let value = match self.evaluate(operand, host) {
             Ok(value) => value,
@@ -74,7 +74,8 @@ impl Machine {
         self.flush_if(statement.no_wait, done, host)
     }
 
-    /// RAISERROR of a severity that ends the connection, whatever is around it: the client is told by whom, why, and that no more comes.
+    /// RAISERROR of a severity that ends the connection, whatever is around it: the client is sent by whom, why, and
+    /// that no more follows.
     fn end_connection<H: Host + ?Sized>(&mut self, told: PlanError, host: &mut H) -> Result<(), Halt> {
         let text = format!(
             "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
@@ -182,7 +183,7 @@ fn is_administrator<H: Host + ?Sized>(host: &H) -> Result<bool, PlanError> {
     Ok(role.is_some_and(|role| role.is_role && role.is_member))
 }
 
-/// RAISERROR with the number of a message: there are none but the user's own text.
+/// RAISERROR with the number of a message: there are no messages but the user's own text.
 fn refused_number(number: i32, severity: i32, state: i32) -> PlanError {
     if number < 13_000 || number == USER_NUMBER {
         return PlanError::message_number(number);

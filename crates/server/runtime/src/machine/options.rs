@@ -1,9 +1,9 @@
 //! The SET options that a machine keeps itself.
 
-/// Options that decide how a machine goes on; all others are the host's.
+/// Options that control a machine; all others are the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
-    /// NOCOUNT: counts are not told.
+    /// NOCOUNT: counts are not sent.
     pub no_count: bool,
     /// XACT_ABORT: an error of a statement ends the batch and rolls back.
     pub xact_abort: bool,

@@ -12,11 +12,11 @@ use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 /// Why a request ends before its program does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halt {
-    /// There is no one to go on for.
+    /// The request is to stop.
     Stop(Stop),
-    /// An error that was told.
+    /// An error that was sent.
     Batch,
-    /// An error that was told, and the connection ends.
+    /// An error that was sent, and the connection ends.
     Connection,
 }
 
@@ -82,7 +82,7 @@ impl Machine {
         }
     }
 
-    /// Takes an error to the CATCH that handles it, or tells it and ends what it ends.
+    /// Takes an error to the CATCH that handles it, or sends it and ends what it ends.
     pub(super) fn raise<H: Host + ?Sized>(
         &mut self,
         mut raised: Raised,
@@ -111,7 +111,7 @@ impl Machine {
         self.end_reach(&raised, failed, host)
     }
 
-    /// Ends what an error ends that was told.
+    /// Ends what an error ends that was sent.
     fn end_reach<H: Host + ?Sized>(&mut self, raised: &Raised, failed: Failed, host: &mut H) -> Result<(), Halt> {
         match raised.reach {
             Reach::Statement => {
@@ -202,7 +202,7 @@ impl Machine {
         )
     }
 
-    /// 3621, behind the error of a statement that changes rows.
+    /// 3621, after the error of a statement that changes rows.
     fn report_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let message = Message {
             number: 3621,
@@ -216,7 +216,7 @@ impl Machine {
         self.message(&message, host)
     }
 
-    /// Tells a message behind all that was told before.
+    /// Sends a message after all that was sent before.
     pub(super) fn message<H: Host + ?Sized>(&mut self, message: &Message<'_>, host: &mut H) -> Result<(), Stop> {
         self.answer.flush(host)?;
         host.message(message)

@@ -1,4 +1,4 @@
-//! The steps that need no one: they run here as fast as they can.
+//! The steps that need nothing but variables: they run here as fast as they can.
 
 use selenite_compiler::program::index;
 use selenite_compiler::program::step::{Asks, Branch, Set, Step};
@@ -133,7 +133,7 @@ fn is_true<H: Host + ?Sized>(
     Ok(branch.condition.evaluate(&values)? == Some(true))
 }
 
-/// Tells the host what expressions of the next statement may ask for.
+/// Tells the host what expressions of the next statement may read.
 pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut H) {
     let session = host.session_mut();
     session.row_count = row_count;
@@ -141,7 +141,7 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
     host.begin_statement();
 }
 
-/// The same, as far as they do ask.
+/// The same, as far as they do read it.
 ///
 /// Errors: the host's.
 pub(super) fn announce_for<H: Host + ?Sized>(
@@ -170,5 +170,6 @@ const LARGE_SIZE: usize = 4 << 10;
 /// 64 KiB: some 10 us of work.
 const HEAVY_SIZE: usize = 64 << 10;
 
-/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few milliseconds.
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few
+/// milliseconds.
 pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

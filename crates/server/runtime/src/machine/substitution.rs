@@ -5,7 +5,7 @@ use selenite_types::{DataType, Value, utf16_length, utf16_prefix};
 
 /// Puts the arguments into the message.
 ///
-/// Errors: 2786 for an argument of another type than its place takes, 2787 for a place that is none.
+/// Errors: 2786 for an argument of another type than its placeholder takes, 2787 for an invalid placeholder.
 pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Result<String, PlanError> {
     let mut result = String::with_capacity(message.len());
     let mut arguments = Arguments { arguments, used: 0 };
@@ -39,7 +39,7 @@ struct Arguments<'a> {
 }
 
 impl Arguments<'_> {
-    /// The next argument; NULL if there is none.
+    /// The next argument; NULL if there is no other.
     fn next(&mut self) -> &Value {
         let value = self.arguments.get(self.used).map(|(value, _)| value);
         self.used += 1;
@@ -66,7 +66,7 @@ struct Placeholder {
 }
 
 impl Placeholder {
-    /// The place that begins behind a `%`, and what is behind it; `None` if it is none.
+    /// The placeholder that begins after a `%`, and what follows it; `None` if it is invalid.
     fn parse<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Self, &'a str), PlanError>> {
         let mut place = Self::default();
         let mut rest = text;
@@ -185,7 +185,7 @@ impl Placeholder {
     }
 }
 
-/// A number, or `*` for an argument's, and what is behind it; `None` if it is too long for any.
+/// A number, or `*` for an argument's, and what follows it; `None` if it is too long for any.
 fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Option<usize>, &'a str), PlanError>> {
     if let Some(behind) = text.strip_prefix('*') {
         let value = arguments.next().clone();

@@ -1,4 +1,4 @@
-//! The machine against a host that writes down what it is told.
+//! The machine against a host that records what it is sent.
 //!
 //! Where a test names no source, the rule is that of the page of the statement in Microsoft's reference of Transact-SQL
 //! (learn.microsoft.com/sql/t-sql). "Sommarskog" is "Error and Transaction Handling in SQL Server"
@@ -41,7 +41,7 @@ impl Bench {
         }
     }
 
-    /// Runs a batch and tells in short what was heard.
+    /// Runs a batch and returns in short what was recorded.
     fn run(&mut self, text: &str) -> Vec<String> {
         let (ended, heard) = self.end(text);
         assert_eq!(ended, Ended::Finished, "{text}");
@@ -125,7 +125,7 @@ impl Bench {
 
 use selenite_tsql::ast;
 
-/// What was heard, but for frames.
+/// What was recorded, but for frames.
 fn in_short(told: &Heard) -> Option<String> {
     Some(match told {
         Heard::Done(done) => short(done),
@@ -198,7 +198,7 @@ fn compile(text: &str) -> Result<Program, Vec<PlanError>> {
     }
 }
 
-/// What a batch of a new session tells.
+/// What a batch of a new session sends.
 fn run(text: &str) -> Vec<String> {
     Bench::new().run(text)
 }

@@ -184,7 +184,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the transaction whatever the host says: its error can only be that there is no one left.
+    /// Ends the transaction whatever the host returns: its error can only be that the request is to stop.
     pub(super) fn end_transaction<H: Host + ?Sized>(
         &mut self,
         step: TransactionStep<'_>,

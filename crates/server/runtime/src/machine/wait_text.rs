@@ -3,7 +3,8 @@
 use selenite_compiler::PlanError;
 use selenite_types::{DateTime2, Value};
 
-/// Milliseconds of a span or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a datetime.
+/// Milliseconds of a span or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a
+/// datetime.
 ///
 /// Errors: 148 for whatever else.
 pub(super) fn milliseconds(value: &Value) -> Result<u64, PlanError> {

@@ -1,12 +1,12 @@
 //! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
 //!
-//! statement-fails-first: SQLite rolls the whole transaction back when a statement that writes is interrupted, but only the statement
-//! when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that writes many rows calls
-//! [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one that writes a single row ends by itself.
-//!
-//! grace-ends: a statement that does not call it within [`GRACE`], since a query within it takes long, is interrupted after all.
-//!
-//! session-ends-at-once: of a session that ends nothing is kept: its transaction is undone anyway.
+//! - `statement-fails-first`: SQLite rolls the whole transaction back when a statement that writes is interrupted,
+//!   but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
+//!   writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
+//!   that writes a single row ends by itself.
+//! - `grace-ends`: a statement that does not call it within [`GRACE`], since a query within it takes long, is
+//!   interrupted after all.
+//! - `session-ends-at-once`: a session that ends keeps nothing: its transaction is undone anyway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -70,7 +70,7 @@ impl Cancellation {
     /// Sees to it that a connection's statements are stopped. `steps` of SQLite's machine are run between two looks.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn attend(&self, connection: &mut Connection, steps: i32) -> Result<()> {
         let looks = self.clone();
         connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;
@@ -83,7 +83,7 @@ impl Cancellation {
     /// Runs a statement that writes.
     ///
     /// # Errors
-    /// That of `body`; 8624 if it is not to begin, which no one is told: the request ends with what stopped it.
+    /// That of `body`; 8624 if it is not to begin, which is not sent: the request ends with what stopped it.
     pub fn write<R, E: From<PlanError>>(
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
@@ -98,7 +98,8 @@ impl Cancellation {
         done
     }
 
-    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its steps.
+    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its
+    /// steps.
     pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
         self.writing.is_held.store(true, Ordering::Relaxed);
         let done = body();
@@ -118,7 +119,7 @@ impl Cancellation {
         }
     }
 
-    /// The function that a statement asks.
+    /// The function that a statement calls.
     fn goes_on(&self) -> Result<bool> {
         match self.writing.stop_ms.load(Ordering::Relaxed) {
             NEVER => Ok(true),
@@ -128,7 +129,7 @@ impl Cancellation {
 }
 
 impl Writing {
-    /// Whether the statement has time left to ask by itself.
+    /// Whether the statement has time left to call the function by itself.
     fn may_ask(&self) -> bool {
         if !self.is_on.load(Ordering::Relaxed) {
             return false;
@@ -145,5 +146,5 @@ impl Writing {
 }
 
 const NEVER: u64 = u64::MAX;
-/// 20 ms: with the 5 until the socket is looked at, ATTENTION is answered within 50.
+/// 20 ms: with the 5 until the socket is polled, ATTENTION is answered within 50.
 const GRACE: Duration = Duration::from_millis(20);

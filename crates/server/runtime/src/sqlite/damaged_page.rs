@@ -1,6 +1,7 @@
 //! A page that does not open, met by a statement: error 824, which ends the connection.
 //!
-//! SQLite has only a number for it (SQLITE_IOERR_DATA). Which page of which file it was is what the VFS refused this thread last.
+//! SQLite has only a number for it (SQLITE_IOERR_DATA). Which page of which file it was is what the VFS refused this
+//! thread last.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +43,7 @@ fn place_of(refusal: &Refusal) -> Option<String> {
         Role::Main => (1, ""),
         Role::Wal => (2, "-wal"),
         Role::Journal => (2, "-journal"),
-        // They have no name, and are no one's pages.
+        // They have no name, and contain no database's pages.
         Role::SuperJournal | Role::Nameless => return None,
     };
     let path = &refusal.path;

@@ -70,7 +70,8 @@ pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a client's to know.
+            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a
+            // client's to know.
             let failure = if let rusqlite::Error::SqlInputError { error, .. } = error {
                 Some(error)
             } else {
@@ -94,7 +95,7 @@ pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
     }
 }
 
-/// Whether SQLite says that a statement is beyond one of its limits (sqlite.org/limits.html).
+/// Whether SQLite reports that a statement is beyond one of its limits (sqlite.org/limits.html).
 fn is_too_large(said: &str) -> bool {
     const LIMITS: [&str; 8] = [
         "nested too deep",

@@ -43,7 +43,7 @@ pub struct Executor<'a> {
     pub last_identity: &'a Cell<Option<i128>>,
 }
 
-/// The session as functions see it, copied when the first one asks: most statements call none.
+/// The session as functions see it, copied when the first one needs it: most statements call none.
 pub struct LateSnapshot<'a> {
     take: &'a dyn Fn() -> SharedSnapshot,
     taken: OnceCell<SharedSnapshot>,
@@ -106,8 +106,8 @@ impl Executor<'_> {
         !self.timeout.is_over() && !self.cancellation.is_requested()
     }
 
-    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that the query does
-    /// not read.
+    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that
+    /// the query does not read.
     ///
     /// # Errors
     /// Those of `row`, of the functions that SQLite calls, and of SQLite itself.
@@ -136,7 +136,7 @@ impl Executor<'_> {
         }
     }
 
-    /// Runs SQL that changes rows, and tells how many.
+    /// Runs SQL that changes rows, and returns how many.
     ///
     /// # Errors
     /// As [`Executor::select`]; a broken constraint is one of its own.
@@ -156,7 +156,8 @@ impl Executor<'_> {
         Ok(taken)
     }
 
-    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last moves it.
+    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last
+    /// moves it.
     pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
@@ -168,7 +169,8 @@ impl Executor<'_> {
         put_off.map_err(|error| tsql_error(&error))
     }
 
-    /// Has foreign keys checked at once again, and tells whether one is broken: then the caller must undo the statement.
+    /// Has foreign keys checked at once again, and returns whether one is broken: then the caller must undo the
+    /// statement.
     pub(crate) fn settle_references(&self) -> Result<bool, PlanError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";
@@ -199,7 +201,7 @@ impl Executor<'_> {
 pub struct Call<'a> {
     /// One statement of SQLite's.
     pub sql: &'a str,
-    /// `?1` and those behind it.
+    /// `?1` and the following.
     pub parameters: &'a [Stored<'static>],
     /// What its functions call by number.
     pub compiled: &'a Arc<Compiled>,
@@ -208,7 +210,7 @@ pub struct Call<'a> {
 /// What takes the rows of a query.
 pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, PlanError> + 'a;
 
-/// A row that SQLite gives, while it stands there.
+/// A row that SQLite returns, until the next step.
 pub struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
 
 impl SqliteRow<'_> {
@@ -218,10 +220,11 @@ impl SqliteRow<'_> {
         self.0.get_ref(at).ok().map(stored_ref)
     }
 
-    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and column that errors name.
+    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and
+    /// column that errors name.
     ///
     /// # Errors
-    /// 50823 for a value that is none of its column's type; 701.
+    /// 50823 for a value that does not have its column's type; 701.
     pub fn read<'c>(
         &self,
         columns: impl Iterator<Item = (&'c DataType, &'c str)>,
@@ -242,7 +245,7 @@ impl SqliteRow<'_> {
     }
 }
 
-/// What SQLite says behind so many rows: a lock is no reason to begin again once there was one.
+/// SQLite's error after so many rows: a lock is no reason to restart once there was a row.
 fn after_rows(error: rusqlite::Error, count: u64) -> rusqlite::Error {
     if count > 0 && is_busy(&error) {
         return rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), Some(error.to_string()));

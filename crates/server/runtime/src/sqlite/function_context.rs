@@ -8,7 +8,7 @@ use selenite_types::storage::StoredRef;
 
 /// The session at the moment when a statement calls its first function.
 pub trait SessionSnapshot: Send {
-    /// Lends `evaluate` what expressions ask of the session.
+    /// Passes to `evaluate` the environment of expressions in the session.
     fn environment(&self, evaluate: &mut dyn FnMut(&dyn Environment));
 
     /// The rows of a view or function of the server's own, as JSON.
@@ -21,7 +21,8 @@ pub trait SessionSnapshot: Send {
 /// A snapshot that all calls of a statement share.
 pub type SharedSnapshot = Arc<Mutex<dyn SessionSnapshot>>;
 
-/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's thread.
+/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's
+/// thread.
 #[derive(Clone, Default)]
 pub struct FunctionContext(Arc<Mutex<CallState>>);
 

@@ -14,7 +14,7 @@ use crate::execution::{AggregateRun, SingleValue, next_level};
 /// Gives a connection the functions; they see the statement that runs through `context`.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<()> {
     let pure = FunctionFlags::SQLITE_UTF8 | FunctionFlags::SQLITE_DETERMINISTIC;
     for (name, flags) in [(c"tsql_op", pure), (c"tsql_row", FunctionFlags::SQLITE_UTF8)] {
@@ -139,8 +139,8 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 }
 
-/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between two looks, which takes
-/// long where the values are large.
+/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between
+/// two looks, which takes long where the values are large.
 fn check(functions: &FunctionContext, context: &Context<'_>) -> Result<()> {
     reserve(0).map_err(|error| functions.refuse(error))?;
     if size_of(&argument(context)) > LARGE_SIZE {
@@ -165,7 +165,7 @@ fn aggregate_run<'a>(
         .ok_or_else(|| functions.refuse(PlanError::internal("an aggregate that did not begin")))
 }
 
-/// The value that comes in; that of COUNT(*) has none.
+/// The value of the row that enters; COUNT(*) has none.
 fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
     if context.len() > 1 {
         stored_ref(context.get_raw(1))
@@ -187,7 +187,7 @@ fn finish(
     run.value().map(output).map_err(|error| functions.refuse(error))
 }
 
-/// `tsql_single(a)`: a subquery that stands for one value.
+/// `tsql_single(a)`: a scalar subquery.
 struct Single(FunctionContext);
 
 impl Aggregate<SingleValue, ToSqlOutput<'static>> for Single {

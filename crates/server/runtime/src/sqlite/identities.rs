@@ -1,11 +1,11 @@
 //! The next numbers of tables with IDENTITY.
 //!
-//! given-once: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL Server. What is undone
-//! is a definition: a table that was dropped or emptied goes on where it was ([`IdentityJournal`]), and the counter of one that never
-//! was is gone.
-//!
-//! reserved-in-blocks: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that takes the first of
-//! them: a restart leaves a gap of that size at most. A counter begins behind the highest number in the table, too.
+//! - `given-once`: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL
+//!   Server. What is undone is a definition: a table that was dropped or emptied continues with its old counter
+//!   ([`IdentityJournal`]), and the counter of a table whose creation was undone is gone.
+//! - `reserved-in-blocks`: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that
+//!   takes the first of them: a restart leaves a gap of that size at most. A counter begins after the highest number
+//!   in the table, too.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -22,8 +22,8 @@ use super::error::tsql_error;
 #[derive(Default)]
 pub struct Identities(Mutex<HashMap<i32, Counter>>);
 
-/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables had before,
-/// oldest first. Only the session that writes to the database has entries.
+/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables
+/// had before, oldest first. Only the session that writes to the database has entries.
 #[derive(Default)]
 pub struct IdentityJournal {
     before: RefCell<Vec<(i32, Option<Counter>)>>,
@@ -65,7 +65,7 @@ impl Identities {
     /// Takes the next number.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn take(&self, connection: &Connection, table: &Table) -> Result<i128, PlanError> {
         self.with(connection, table, |counter, rule| {
             let taken = counter.next;
@@ -75,10 +75,10 @@ impl Identities {
         })
     }
 
-    /// Numbers go on beyond one that was given by hand.
+    /// Numbers continue after one that was given explicitly.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), PlanError> {
         self.with(connection, table, |counter, rule| {
             let beyond = value + rule.increment;
@@ -96,7 +96,7 @@ impl Identities {
     /// What was given last, if anything was.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, PlanError> {
         let known = self.lock().get(&table.object_id).copied();
         let (rule, column) = numbered(table)?;
@@ -107,7 +107,7 @@ impl Identities {
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
 
-    /// What was given last as far as it is known without asking the database; none if it is not.
+    /// The number given last, as far as it is known without reading the database; `None` if it is not.
     pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, PlanError>> {
         let counter = self.lock().get(&table.object_id).copied()?;
         let told =
@@ -131,7 +131,7 @@ impl Identities {
         journal.before.borrow_mut().push((table_id, before));
     }
 
-    /// A table that no transaction brings back is gone.
+    /// A table is gone that no rollback restores.
     pub fn discard(&self, table_id: i32) {
         self.lock().remove(&table_id);
     }
@@ -139,7 +139,7 @@ impl Identities {
     /// A table is empty, and its numbers restart at the seed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), PlanError> {
         let (rule, column) = numbered(table)?;
         let next = match self.lock().get(&table.object_id) {
@@ -159,7 +159,8 @@ impl Identities {
         Ok(())
     }
 
-    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is reserved again.
+    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is
+    /// reserved again.
     pub fn undo(&self, journal: &IdentityJournal, mark: usize) {
         let mut counters = self.lock();
         let mut before = journal.before.borrow_mut();

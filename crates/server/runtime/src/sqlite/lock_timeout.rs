@@ -1,7 +1,7 @@
 //! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
 //!
-//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits itself. So no wait is
-//! without end.
+//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits
+//! itself. So no wait is without end.
 
 use std::time::{Duration, Instant};
 
@@ -32,10 +32,10 @@ impl LockTimeout {
         self.left().is_zero()
     }
 
-    /// Asks SQLite until no other process is in its way.
+    /// Retries SQLite's call until no other process holds the lock.
     ///
     /// # Errors
-    /// 1222 when the time is over; why to stop; what SQLite says.
+    /// 1222 when the time is over; why to stop; SQLite's error.
     pub fn ask(
         self,
         mut poll: impl FnMut() -> Result<(), Stop>,

@@ -7,7 +7,7 @@ use selenite::thread_memory;
 use selenite_compiler::PlanError;
 use selenite_types::storage::StoredRef;
 
-/// Asks for so many bytes more; 0 asks whether too many are in use.
+/// Requests so many bytes more; 0 checks whether too many are in use.
 ///
 /// # Errors
 /// 701.
@@ -18,8 +18,8 @@ pub fn reserve(bytes: usize) -> Result<(), PlanError> {
     }
 }
 
-/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite expects that a text of
-/// a column can always be had, and panics.
+/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite
+/// expects that a text of a column can always be had, and panics.
 ///
 /// # Errors
 /// Those of `body`; SQLITE_NOMEM.
@@ -28,7 +28,7 @@ pub fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -
     let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
     let is_refused = thread_memory::take_refused();
     match done {
-        // What went on after a smaller piece was got has succeeded.
+        // A call that continued with a smaller piece has succeeded.
         Ok(Ok(done)) => Ok(done),
         Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
         Ok(Err(error)) => Err(error),

@@ -12,8 +12,8 @@ use crate::database_error::of_master;
 use crate::master::{DatabaseName, load_commitment};
 
 impl Administration<'_, '_> {
-    /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known, and the mark of the
-    /// server's identity, under whatever master key.
+    /// Runs the procedure; none if it is another. What counts as the database is its file with the id that is known,
+    /// and the mark of the server's identity, under whatever master key.
     ///
     /// # Errors
     /// 15247, 911, 3702; 50827, of a file that can't be accepted.

@@ -1,10 +1,16 @@
 //! BACKUP and RESTORE, carried out by the engine.
 //!
-//! R1. `DISK = 'path'` is a folder of the engine's archives: each finished one is a backup set, and `FILE = n` counts them by the time
-//!     at which they were begun. What it is sealed for is who opens the database, whether that is encrypted or in clear.
-//! R2. The engine works on a thread of its own ([`attended`]): the session's thread tells how far it is and hears ATTENTION.
-//! R3. A database that is restored to is no one else's meanwhile (`crate::database::database_registry`, H1), and has its name only when it is whole.
-//! R4. What failed is told as SQL Server tells it: the reason, and behind it 3013, which is the statement's own error.
+//! - `device-is-a-folder-of-archives`: `DISK = 'path'` is a folder of the engine's archives. Each
+//!   finished archive is a backup set, and `FILE = n` counts them by the time at which they were
+//!   begun. An archive is encrypted to those who can open the database, whether the database is
+//!   encrypted or in clear.
+//! - `engine-has-its-own-thread`: the engine works on a thread of its own ([`attended`]). The
+//!   session's thread reports the progress and receives ATTENTION.
+//! - `restored-database-is-exclusive`: while a database is restored to, no other session can use it
+//!   (`no-access-during-restore` of `crate::database::database_registry`). It gets its name only
+//!   when it is complete.
+//! - `reason-before-3013`: a failure is reported as SQL Server reports it: the reason first, then
+//!   3013, which is the statement's own error.
 
 mod attended;
 mod backup_error;
@@ -29,7 +35,7 @@ pub(crate) struct Words<'a> {
     slots: &'a [Value],
 }
 
-/// A statement that failed: why, told behind each other.
+/// A statement that failed, with its errors in the order in which they are reported.
 pub(crate) struct Refused {
     /// The reason, if there is more than the statement's own error.
     why: Option<PlanError>,
@@ -41,7 +47,7 @@ pub(crate) struct Refused {
 pub(crate) enum Ended {
     /// With an error.
     Refused(Refused),
-    /// No one is left to go on for.
+    /// The request is to stop.
     Stopped(Failure),
 }
 
@@ -98,7 +104,7 @@ impl Administration<'_, '_> {
 }
 
 impl Words<'_> {
-    /// A string, or the text of a variable; NULL is none.
+    /// A string, or the text of a variable; NULL is no value.
     ///
     /// # Errors
     /// 137 for an unknown variable; 40510 for what is no text.
@@ -170,7 +176,7 @@ impl Words<'_> {
 }
 
 impl Refused {
-    /// The reason is told first, and 3013 is the statement's error.
+    /// The reason is reported first, and 3013 is the statement's error.
     fn because(why: PlanError) -> Self {
         Self {
             why: Some(why),
@@ -207,7 +213,7 @@ impl From<selenite_runtime::machine::Stop> for Ended {
     }
 }
 
-/// R4.
+/// `reason-before-3013`: reports how the statement ended.
 fn conclude(
     what: &str,
     done: Result<Affected, Ended>,

@@ -10,8 +10,8 @@ use crate::database::database_connection::DatabaseConnection;
 use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
-    /// Copies as much of the log as it can without waiting for anyone: all that is committed, unless someone still reads an
-    /// older state. How long it should take is not heeded: it is done at once.
+    /// Copies as much of the log as it can without waiting: all that is committed, unless another connection still
+    /// reads an older state. The requested duration is ignored: it is done at once.
     pub(crate) fn checkpoint(&mut self, execution: &mut ExecutionContext<'_>) -> Result<(), Failure> {
         let (interrupts, instance) = (self.session.interrupts.clone(), self.session.instance);
         let used = self.transactions.connect()?;

@@ -1,8 +1,9 @@
 //! DBCC: commands about databases and the server.
 //!
-//! D1. A command says what SQL Server's says, as far as it is true here. One that we do not have is refused by its name, one that
-//!     no one has is error 2526.
-//! D2. Message 2528 ends each, unless NO_INFOMSGS is said.
+//! - `output-as-sql-server`: a command reports what SQL Server's reports, as far as it is true
+//!   here. A command that only SQL Server has is refused by its name; one that does not exist there
+//!   either is error 2526.
+//! - `2528-ends-each-command`: message 2528 ends each command, unless NO_INFOMSGS is specified.
 
 mod argument;
 mod buffers;
@@ -115,7 +116,7 @@ impl Request {
         Ok(execution.reply.message(&message)?)
     }
 
-    /// 2526: the command, or what stands behind it, is none.
+    /// 2526: the command, or what follows it, does not exist.
     fn incorrect(&self) -> Failure {
         let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
         PlanError::new(2526, Ends::Statement, text).with_state(3).into()

@@ -1,12 +1,17 @@
 //! Keys, certificates, and encryption of databases, as T-SQL says it.
 //!
-//! K1. A certificate is an age identity: the private part is in master.db, sealed by the master key (AES-256-GCM), which is in master.db
-//!     too, and that is encrypted. Its public part is an X.509 certificate that names the age recipient.
-//! K2. A database encryption key is a key slot for a certificate's recipient, beside the slot of the server's own identity, which always
-//!     stays. The data keys are made, and renewed, by the scan that re-encrypts the database's pages.
-//! K3. What a database is encrypted by is asked of its file; master.db holds what was said.
-//! K4. Statements that change keys are carried out one at a time ([`Scans::order`]).
-//! K5. No password and no private key is in an error, a log or an answer.
+//! - `certificate-is-an-age-identity`: the private part of a certificate is an age identity, in
+//!   master.db, encrypted with the master key (AES-256-GCM). The master key is in master.db too,
+//!   which is itself encrypted. The public part is an X.509 certificate that names the age
+//!   recipient.
+//! - `database-key-is-a-key-slot`: a database encryption key is a key slot for a certificate's
+//!   recipient, beside the slot of the server's own identity, which always remains. The scan that
+//!   re-encrypts the database's pages creates and renews the data keys.
+//! - `encryption-is-read-from-the-file`: what a database is encrypted with is read from its file;
+//!   master.db holds what statements requested.
+//! - `one-key-change-at-a-time`: statements that change keys are carried out one at a time
+//!   ([`Scans::order`]).
+//! - `no-secrets-in-messages`: no error, log or answer contains a password or a private key.
 
 mod certificate;
 mod database_key;
@@ -27,7 +32,7 @@ use crate::execution_context::ExecutionContext;
 use crate::master::MASTER;
 
 impl Administration<'_, '_> {
-    /// Carries out a statement about keys or encryption. Answers whether it was one.
+    /// Carries out a statement about keys or encryption. Returns whether it was one.
     ///
     /// # Errors
     /// The statement's.
@@ -112,7 +117,7 @@ impl Administration<'_, '_> {
         Ok(true)
     }
 
-    /// ALTER DATABASE, if it sets ENCRYPTION. Answers whether it does.
+    /// ALTER DATABASE, if it sets ENCRYPTION. Returns whether it does.
     fn alter_encryption(
         &mut self,
         alter: &ast::AlterDatabase,
@@ -188,7 +193,7 @@ fn missing(verb: &str, kind: &str, name: &str) -> PlanError {
     error(15151, text)
 }
 
-/// What the engine says of a database's file.
+/// An error of the engine about a database's file.
 fn of_engine(database: &str, failed: &EngineError) -> PlanError {
     if matches!(failed, EngineError::Busy { .. }) {
         let text = format!(

@@ -6,8 +6,8 @@ use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 use crate::administration::Administration;
 
 impl Administration<'_, '_> {
-    /// Ends a session: what waits for its client at once, what runs at its next look whether to go on. Its transaction is rolled
-    /// back, and its connection closed.
+    /// Ends a session: one that waits for its client at once, one that runs a statement at its next poll. Its
+    /// transaction is rolled back, and its connection closed.
     pub(crate) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {
         let Some(number) = number(&kill.session.kind) else {
             return Err(PlanError::unsupported("KILL of a unit of work").with_ends(Ends::Statement));
@@ -26,7 +26,7 @@ impl Administration<'_, '_> {
         }
         let registry = self.session.instance.registry();
         if kill.status_only {
-            // How far a rollback is SQLite does not say.
+            // SQLite does not report the progress of a rollback.
             let text = format!(
                 "Status report cannot be obtained. Rollback operation for Process ID {spid} is not in progress."
             );
@@ -44,7 +44,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// A whole number, perhaps with a sign; none of another constant, or one that is far too great.
+/// A whole number, perhaps with a sign; `None` for another constant, or one that is far too large.
 fn number(kind: &ExprKind) -> Option<i64> {
     if let ExprKind::Unary {
         operator: UnaryOperator::Minus,

@@ -1,8 +1,11 @@
 //! Logins, users and roles in T-SQL.
 //!
-//! U1. A login is the server's, in master.db; a user is a database's, in its own file, and belongs to the login of its security id: so a
-//!     database that is restored has the users that it had.
-//! U2. What is taken is enforced (`crate::catalog::permission`); what can't be is refused by name: permissions of single objects, roles of one's own.
+//! - `users-belong-to-the-database`: a login belongs to the server, in master.db. A user belongs to
+//!   a database, in the database's own file, and to the login with its security id: so a restored
+//!   database has the users that it had.
+//! - `accepted-permissions-are-enforced`: whatever is accepted is enforced
+//!   (`crate::catalog::permission`). What can't be enforced is refused by name: permissions on
+//!   single objects, user-defined roles.
 
 mod login;
 mod policy;

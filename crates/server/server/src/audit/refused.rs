@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::statement::STOPPED;
 
-/// Counts a session's refused calls: of each minute so many are written one by one, and of the others only their number.
+/// Counts a session's refused calls: of each minute so many are written one by one, and of the others only their
+/// number.
 #[derive(Default, Debug)]
 pub struct RefusedCalls {
     /// When the minute began, with its first refused call.
@@ -14,8 +15,9 @@ pub struct RefusedCalls {
 }
 
 impl RefusedCalls {
-    /// Whether a call that ended now, with the error of this number, is written by itself. What was stopped may be done all the same:
-    /// a client that leaves while it is told of the end stops it. First [`RefusedCalls::take_left_out`].
+    /// Whether a call that ended now, with the error of this number, gets an entry of its own. A call that was
+    /// stopped may have done its work all the same: a client that disconnects while the end is reported stops it.
+    /// Call [`RefusedCalls::take_left_out`] first.
     pub fn admits(&mut self, error: Option<i32>, now: Instant) -> bool {
         if error.is_none_or(|error| error == STOPPED) {
             return true;

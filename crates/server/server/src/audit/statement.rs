@@ -14,7 +14,8 @@ pub struct Audited {
 }
 
 impl Audited {
-    /// The error's number, of one that failed. None if it was told to stop, which no client is told the number of.
+    /// The error's number, of a statement that failed. `None` if it was stopped, since no client is sent the number
+    /// of that.
     pub fn error<R>(done: &Result<R, Failure>) -> Option<i32> {
         match done {
             Ok(_) => None,

@@ -12,21 +12,21 @@ use selenite_runtime::sqlite::tsql_error;
 pub struct CatalogRow {
     /// The object's number.
     pub object_id: i32,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
     /// Its name.
     pub name: String,
     /// Of an index, its table's number.
     pub parent: Option<i32>,
-    /// The statements that make it.
+    /// The statements that create it.
     pub definition: String,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was changed last.
     pub modified: i64,
 }
 
-/// What an object is.
+/// The kind of an object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ObjectKind {
     /// A table.
@@ -40,7 +40,7 @@ pub enum ObjectKind {
 }
 
 impl ObjectKind {
-    /// As the row has it.
+    /// Its text in the row.
     pub fn word(self) -> &'static str {
         match self {
             Self::Table => "table",
@@ -57,10 +57,10 @@ impl ObjectKind {
     }
 }
 
-/// Makes the table in `schema`, `main` or `temp`, if it is not there.
+/// Creates the table in `schema`, `main` or `temp`, if it does not exist.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
     let sql = format!(
         "CREATE TABLE IF NOT EXISTS {schema}.selenite_catalog (
@@ -73,7 +73,7 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
 /// All rows of `schema`; none if there is no such table.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, PlanError> {
     let run = || -> rusqlite::Result<Vec<CatalogRow>> {
         let master = if schema == "temp" {
@@ -98,7 +98,7 @@ pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, Pl
     run().map_err(|error| tsql_error(&error))
 }
 
-/// A row of a kind that a later version made is none.
+/// A row of a kind that a later version made is `None`.
 fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
     let kind: String = row.get(1)?;
     let Some(kind) = ObjectKind::of_word(&kind) else {
@@ -115,10 +115,10 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
     }))
 }
 
-/// Puts a row in the place of the one of its number.
+/// Replaces the row of its number.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<(), PlanError> {
     let sql = format!(
         "INSERT INTO {schema}.selenite_catalog (object_id, kind, name, parent, definition, created, modified)
@@ -140,10 +140,10 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
         .map_err(|error| tsql_error(&error))
 }
 
-/// Removes an object and all that is its own.
+/// Removes an object and its parts.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), PlanError> {
     let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
     connection
@@ -155,7 +155,7 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
 /// A number for a new object.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> {
     let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
     connection
@@ -163,7 +163,7 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> 
         .map_err(|error| tsql_error(&error))
 }
 
-/// Refuses names that are the server's or SQLite's own, and what SQLite can't hold.
+/// Refuses names that are reserved for the server or SQLite, and what SQLite can't hold.
 ///
 /// # Errors
 /// 40510.
@@ -183,7 +183,7 @@ pub fn new_temporary_id() -> i32 {
     NEXT_TEMPORARY.fetch_sub(16, Ordering::Relaxed)
 }
 
-/// Tells names of constraints that have none from those made before.
+/// Distinguishes the generated names of constraints from those made before.
 pub fn salt() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_nanos() & u128::from(u64::MAX)).unwrap_or_default()

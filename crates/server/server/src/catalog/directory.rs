@@ -1,9 +1,9 @@
-//! What there is in the server besides objects: databases and logins, as master.db has them.
+//! The server's own records that are not objects: databases and logins, as master.db has them.
 
 use crate::Instance;
 use crate::master::{DatabaseRecord, LoginRecord, MasterError};
 
-/// A picture of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
+/// A copy of both. A change of either calls [`DatabaseRegistry::reload`](crate::DatabaseRegistry::reload).
 #[derive(Clone, Default, Debug)]
 pub struct Directory {
     /// All databases, by rising id.
@@ -15,10 +15,10 @@ pub struct Directory {
 }
 
 impl Directory {
-    /// Takes one.
+    /// Reads a copy.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn of(instance: &Instance) -> Result<Self, MasterError> {
         let logins = instance.master().logins()?;
         let numbered = logins
@@ -31,7 +31,7 @@ impl Directory {
         })
     }
 
-    /// Whether the login of a security id may do everything.
+    /// Whether the login of a security id is an administrator.
     #[must_use]
     pub fn is_administrator(&self, sid: &[u8]) -> bool {
         self.records

@@ -13,7 +13,7 @@ pub enum FixedRole {
     DataReader,
     /// `db_datawriter`: INSERT, UPDATE and DELETE on all tables.
     DataWriter,
-    /// `db_denydatareader`: no SELECT, whatever other roles say.
+    /// `db_denydatareader`: no SELECT, whatever other roles allow.
     DenyDataReader,
     /// `db_denydatawriter`: no INSERT, UPDATE or DELETE.
     DenyDataWriter,
@@ -69,7 +69,7 @@ impl FixedRole {
     }
 }
 
-/// Roles of SQL Server's that mean nothing here: they are refused by name.
+/// Roles of SQL Server's that have no meaning here: they are refused by name.
 pub const UNSUPPORTED: [&str; 3] = ["db_accessadmin", "db_securityadmin", "db_backupoperator"];
 /// Roles of SQL Server's server, but `sysadmin`: refused by name, too.
 pub const UNSUPPORTED_OF_SERVER: [&str; 7] = [

@@ -1,7 +1,8 @@
-//! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as sys.indexes has them.
+//! The objects of a database as sys.objects has them: tables, views, procedures and constraints; and indexes as
+//! sys.indexes has them.
 //!
-//! L1. A constraint has no row of its own in the catalog: its number is made of its table's number and its name, so that it stays as
-//!     long as they do.
+//! - `constraint-number-is-derived`: a constraint has no row of its own in the catalog. Its number
+//!   is derived from its table's number and its name, so that it stays the same as long as they do.
 
 use std::sync::Arc;
 
@@ -18,30 +19,30 @@ pub struct ListedObject {
     pub id: i32,
     /// Its name.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ObjectKind,
-    /// Of a constraint, its table's number; else 0.
+    /// Of a constraint, its table's number; otherwise 0.
     pub parent: i32,
-    /// When it was made, and changed last: seconds since 1970-01-01 UTC.
+    /// When it was created, and changed last: seconds since 1970-01-01 UTC.
     pub times: (i64, i64),
 }
 
-/// An index, a key, or the rows of a table that has no order.
+/// An index, a key, or the rows of a table without an order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ListedIndex {
-    /// 0 for rows without order, 1 for what is clustered, from 2 up for others.
+    /// 0 for rows without order, 1 for a clustered index, from 2 up for others.
     pub number: i32,
-    /// Its name; none for rows without order.
+    /// Its name; `None` for rows without order.
     pub name: Option<String>,
-    /// Which key's index it is.
+    /// The kind of the key whose index it is.
     pub kind: KeyKind,
     /// Whether it is unique.
     pub is_unique: bool,
     /// Its columns, and whether each descends.
     pub columns: Vec<(String, bool)>,
-    /// Columns that it has besides.
+    /// Its included columns.
     pub include: Vec<String>,
-    /// Of which rows it is, if not of all.
+    /// The condition of a filtered index.
     pub filter: Option<String>,
 }
 
@@ -172,7 +173,7 @@ impl SchemaTable {
     }
 }
 
-/// L1.
+/// `constraint-number-is-derived`: the number of a constraint.
 pub fn constraint_id(table: i32, name: &str) -> i32 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in table.to_be_bytes().into_iter().chain(name.to_lowercase().bytes()) {
@@ -181,6 +182,6 @@ pub fn constraint_id(table: i32, name: &str) -> i32 {
     i32::try_from(FIRST_CONSTRAINT + hash % CONSTRAINTS).unwrap_or(i32::MAX)
 }
 
-/// Behind all numbers that the catalog gives, and before those of tables that are not in it.
+/// After all numbers that the catalog gives, and before those of tables that are not in it.
 const FIRST_CONSTRAINT: u32 = 1_073_741_824;
 const CONSTRAINTS: u32 = 400_000_000;

@@ -10,12 +10,18 @@
 //! | a user in no role | to use the database, temporary tables, and views of the system |
 //! | a login without a user | master, tempdb and msdb as `guest`, no other database |
 //!
-//! P1. What no one is named for here, only `sysadmin` may: the match over statements has an answer for each of them.
-//! P2. Rows are asked for when a statement is bound: what it reads is what the binder asked the catalog for. A bound statement is kept
-//!     only as long as users and roles are the same, since both are part of what its version counts ([`crate::catalog::schema`]).
-//! P3. A procedure runs with the rights of who calls it; only `db_owner` may call one.
-//! P4. Definitions are seen by who may change them, tables and views by who may read or change rows, too ([`Permissions::sees`]); texts
-//!     of views, checks and defaults only by the former. The server's own views are made of what is seen.
+//! - `sysadmin-by-default`: a statement that names no role here may be run by `sysadmin` only. The
+//!   match over statements has an answer for each of them.
+//! - `rows-are-checked-at-binding`: permissions on rows are checked when a statement is bound: what
+//!   it reads is what the binder requested from the catalog. A bound statement is kept only as long
+//!   as users and roles are the same, since its version counts changes of both
+//!   ([`crate::catalog::schema`]).
+//! - `procedures-use-the-callers-rights`: a procedure runs with the rights of its caller; only
+//!   `db_owner` may call one.
+//! - `definitions-by-permission`: definitions are visible to users who may change them; tables and
+//!   views also to users who may read or change rows ([`Permissions::sees`]). The texts of views,
+//!   checks and defaults are visible to the former only. The server's own views contain what is
+//!   visible.
 
 use std::sync::Arc;
 
@@ -27,18 +33,18 @@ use crate::catalog::fixed_role::FixedRole;
 use crate::catalog::principals::{Principals, User, not_there};
 use crate::master::{MASTER, TEMPDB};
 
-/// What a login is in a database.
+/// The permissions of a login in a database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Permissions {
     /// Whether it is in `sysadmin`.
     pub is_administrator: bool,
-    /// Its user's id and name; none where it may not use the database.
+    /// Its user's id and name; `None` if it may not use the database.
     pub user: Option<(i32, Arc<str>)>,
     roles: Vec<FixedRole>,
 }
 
 impl Permissions {
-    /// Who may do everything.
+    /// The permissions of an administrator.
     #[must_use]
     pub fn administrator() -> Self {
         Self {
@@ -48,7 +54,7 @@ impl Permissions {
         }
     }
 
-    /// What the login of `sid` is in a database.
+    /// The permissions of the login of `sid` in a database.
     #[must_use]
     pub fn of(sid: &[u8], directory: &Directory, database_id: i32, principals: &Principals) -> Self {
         if directory
@@ -76,13 +82,13 @@ impl Permissions {
         self.roles.contains(&role)
     }
 
-    /// Whether it may do everything in the database.
+    /// Whether it has all permissions in the database.
     #[must_use]
     pub fn owns(&self) -> bool {
         self.is_administrator || self.is_in(FixedRole::Owner)
     }
 
-    /// Whether it may make, change and drop objects.
+    /// Whether it may create, change and drop objects.
     #[must_use]
     pub fn defines(&self) -> bool {
         self.owns() || self.is_in(FixedRole::DdlAdmin)
@@ -101,7 +107,7 @@ impl Permissions {
     }
 }
 
-/// What a login sees of the definitions in a database: only of what it has some permission on.
+/// The definitions in a database that are visible to a login: only those of objects on which it has some permission.
 impl Permissions {
     /// Whether it sees tables and views.
     #[must_use]
@@ -144,7 +150,8 @@ pub fn no_access(login: &str, database: &str) -> PlanError {
     PlanError::new(916, Ends::Batch, text).with_severity(14)
 }
 
-/// P1. Whether a statement may be run at all; of statements on rows that is asked when they are bound ([`check_rows`]).
+/// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
+/// ([`check_rows`]).
 ///
 /// # Errors
 /// SQL Server's own for each.
@@ -282,7 +289,7 @@ fn check_administration(
     }
 }
 
-/// What is defined: its own name, which may be a temporary table's.
+/// Definitions: its own name, which may be a temporary table's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
 fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
     if permissions.defines() {
@@ -352,7 +359,7 @@ fn first(drop: &ast::Drop) -> String {
         .map_or_else(String::new, |name| name.name.text.clone())
 }
 
-/// Its own password may be changed by a client that knows the old one, and nothing else.
+/// A client that knows the old password may change its own password, and nothing else.
 fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
     let ast::AlterLoginAction::With {
         password: Some(password),
@@ -406,7 +413,8 @@ fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&
     Err(error(2571, text).with_severity(14).with_state(3))
 }
 
-/// Whether what a DBCC is told to look at is of the database in use, in which the asker's standing was looked up.
+/// Whether the argument of a DBCC command names something of the database in use, in which the caller's permissions
+/// were read.
 fn names_own(command: &str, argument: &str, database: &str) -> bool {
     let text = argument.trim_start_matches('N').trim_matches(['\'', '"', '[', ']']);
     let names_object = ["CHECKTABLE", "CHECKIDENT"]
@@ -414,7 +422,7 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
         .any(|known| command.eq_ignore_ascii_case(known));
     let parts: Vec<&str> = text.split('.').collect();
     match (names_object, parts.as_slice()) {
-        // What a variable holds is not known here.
+        // The value of a variable is not known here.
         _ if text.starts_with('@') => false,
         (true, [_] | [_, _]) => true,
         (true, [first, ..]) => same_name(first.trim_matches(['[', ']', '"']), database),
@@ -481,6 +489,6 @@ fn no_drop(kind: &str, name: &str) -> PlanError {
 
 /// Ids of SQL Server's.
 pub const DBO: i32 = 1;
-/// Who has no user of its own.
+/// The user of logins without a user of their own.
 pub const GUEST: i32 = 2;
 const MSDB: i32 = 4;

@@ -22,17 +22,17 @@ pub struct User {
     pub name: String,
     /// The security id of its login.
     pub sid: Vec<u8>,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
     pub modified: i64,
 }
 
 impl Principals {
-    /// Reads those of a connection's `main`; none if there never were any.
+    /// Reads those of a connection's `main`; empty if there never were any.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn load(connection: &Connection) -> Result<Self, PlanError> {
         let read = || -> rusqlite::Result<Self> {
             let table = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'selenite_user'";
@@ -55,7 +55,7 @@ impl Principals {
                 connection.prepare("SELECT role, member FROM main.selenite_member ORDER BY role, member")?;
             let members = statement.query_map([], |row| Ok((row.get::<_, i32>(0)?, row.get::<_, i32>(1)?)))?;
             let members = members.collect::<Result<Vec<_>, _>>()?.into_iter();
-            // A role that a later version has means nothing here.
+            // A role of a later version has no meaning here.
             let members = members.filter_map(|(role, member)| Some((FixedRole::of_id(role)?, member)));
             Ok(Self {
                 users,
@@ -91,7 +91,7 @@ impl Principals {
     }
 }
 
-/// Makes the tables, if they are not there.
+/// Creates the tables, if they do not exist.
 pub(crate) fn ensure(connection: &Connection) -> Result<(), PlanError> {
     connection.execute_batch(TABLES).map_err(|error| tsql_error(&error))
 }

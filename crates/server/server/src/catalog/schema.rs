@@ -1,8 +1,10 @@
 //! What is in a database: tables, views and procedures, read from SQLite's schema and the catalog.
 //!
-//! X1. SQLite's schema decides which tables there are and which columns they have; the catalog adds what SQLite can't hold. A table
-//!     that someone made or changed with SQLite alone is seen as SQLite has it.
-//! X2. A schema is a value that never changes: a session that changes a database reads it again.
+//! - `sqlite-schema-decides`: SQLite's schema decides which tables there are and which columns they
+//!   have; the catalog adds what SQLite can't hold. A table that was made or changed with SQLite
+//!   alone is seen as SQLite has it.
+//! - `schema-is-immutable`: a schema is a value that never changes: a session that changes a
+//!   database reads it again.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -39,7 +41,7 @@ pub struct SchemaTable {
     pub indexes: Vec<(i32, IndexDefinition)>,
     /// As queries see it.
     pub table: Arc<Table>,
-    /// When it was made, and changed last: seconds since 1970-01-01 UTC.
+    /// When it was created, and changed last: seconds since 1970-01-01 UTC.
     pub times: (i64, i64),
 }
 
@@ -55,7 +57,7 @@ impl Schema {
     /// Reads that of a connection's `main` or `temp`; `database` is the name that messages show.
     ///
     /// # Errors
-    /// What SQLite says; a catalog that is none of ours.
+    /// SQLite's error; a catalog that this server did not write.
     pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, PlanError> {
         let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();
@@ -94,7 +96,7 @@ impl Schema {
         Ok(read)
     }
 
-    /// Tells tables which others refer to them.
+    /// Sets in each table which other tables refer to it.
     fn refer(&mut self) {
         let references: Arc<[Reference]> = self
             .tables
@@ -120,7 +122,7 @@ impl Schema {
         }
     }
 
-    /// What someone sees of it.
+    /// What a user sees of it.
     #[must_use]
     pub fn seen_by(&self, permissions: &Permissions) -> Self {
         let mut seen = Self {
@@ -151,7 +153,7 @@ impl Schema {
         &self.principals
     }
 
-    /// Whether there is nothing.
+    /// Whether it is empty.
     pub fn is_empty(&self) -> bool {
         self.tables.is_empty() && self.views.is_empty() && self.procedures.is_empty()
     }
@@ -320,7 +322,8 @@ fn table_names(connection: &Connection, schema: &str) -> rusqlite::Result<Vec<St
     rows.collect()
 }
 
-/// The columns of a table as SQLite has them. What is declared as no type of T-SQL's is what SQLite's affinity makes of it.
+/// The columns of a table as SQLite has them. What is declared as no type of T-SQL's is what SQLite's affinity makes
+/// of it.
 fn sqlite_columns(connection: &Connection, schema: &str, table: &str) -> rusqlite::Result<Vec<ColumnDefinition>> {
     let mut statement =
         connection.prepare("SELECT name, type, \"notnull\", pk FROM pragma_table_info(?1, ?2) ORDER BY cid")?;
@@ -364,7 +367,7 @@ fn by_affinity(declared: &str) -> DataType {
     }
 }
 
-/// The number of a table that is not in the catalog: of its name, so that it stays.
+/// The number of a table that is not in the catalog: derived from its name, so that it stays the same.
 fn stray_id(name: &str) -> i32 {
     let mut hash = 0x811c_9dc5_u32;
     for byte in name.to_lowercase().bytes() {

@@ -26,7 +26,7 @@ pub struct ViewDefinition {
     pub id: i32,
     /// Whether it shows the server, not the database in use.
     pub is_of_server: bool,
-    /// Its columns: those of the first list, and behind them those of the second.
+    /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
 }
 
@@ -62,7 +62,7 @@ impl SystemRelations {
         self.views.iter().find(|view| view.id == id)
     }
 
-    /// The function of rows of a name; those without a schema are found with none.
+    /// The function of rows of a name; those without a schema are found by a name without one.
     pub fn function(&self, schema: Option<&str>, name: &str) -> Option<&FunctionDefinition> {
         let is_it = |function: &&FunctionDefinition| {
             same_name(schema.unwrap_or_default(), function.schema) && same_name(function.name, name)
@@ -120,5 +120,5 @@ pub const SYS: &str = "sys";
 pub const INFORMATION: &str = "INFORMATION_SCHEMA";
 /// Found without `sys.`, too.
 const COMPATIBLE: &[&str] = &["sysobjects", "syscolumns", "sysdatabases", "systypes", "sysprocesses"];
-/// The function that the binder treats in its own way: its columns depend on its arguments.
+/// The function that the binder treats specially: its columns depend on its arguments.
 pub const SPLIT: &str = "STRING_SPLIT";

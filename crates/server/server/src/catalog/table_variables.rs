@@ -1,9 +1,11 @@
 //! A table variable: a table of SQLite's temporary schema that belongs to a frame, and to no transaction.
 //!
-//! V1. It is made when its frame begins, wherever its DECLARE stands, and dropped when the frame ends.
-//! V2. ROLLBACK leaves its rows as they are: they are taken out before, and put back behind it. A statement that fails is undone in it as
-//!     in any other table.
-//! V3. Its name in SQLite has the depth of its frame, so that a procedure that calls itself has one for each call.
+//! - `lives-with-its-frame`: a table variable is created when its frame begins, wherever its
+//!   DECLARE is, and dropped when the frame ends.
+//! - `rollback-keeps-rows`: ROLLBACK leaves its rows as they are: they are saved before it, and put
+//!   back after it. A statement that fails is undone in a table variable as in any other table.
+//! - `name-has-frame-depth`: its name in SQLite contains the depth of its frame, so that a
+//!   recursive procedure has one for each call.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,24 +24,24 @@ use crate::catalog::schema::computed_type;
 /// Table variables by their names.
 pub type Variables = HashMap<NameKey, Arc<TableVariable>>;
 
-/// A table variable of a frame that runs.
+/// A table variable of a running frame.
 pub struct TableVariable {
-    /// As statements see it: its name has its sign.
+    /// As statements see it: its name begins with `@`.
     pub table: Arc<Table>,
     statements: Vec<String>,
 }
 
-/// The rows of one, as they lie in SQLite.
+/// The rows of one, as SQLite stores them.
 pub struct KeptRows {
     variable: Arc<TableVariable>,
     rows: Vec<Vec<SqliteValue>>,
 }
 
 impl TableVariable {
-    /// Makes it, empty, in a connection's temporary schema.
+    /// Creates it, empty, in a connection's temporary schema.
     ///
     /// # Errors
-    /// What is wrong with its definition; what SQLite says.
+    /// What is wrong with its definition; SQLite's error.
     pub fn make(
         connection: &Connection,
         (name, elements): (&str, &[TableElement]),
@@ -87,16 +89,16 @@ impl TableVariable {
     /// Drops it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn drop_in(&self, connection: &Connection) -> Result<(), PlanError> {
         let sql = format!("DROP TABLE IF EXISTS {}", self.in_sqlite());
         connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
     }
 
-    /// V2. Takes its rows out.
+    /// `rollback-keeps-rows`: removes and returns its rows.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn keep(self: &Arc<Self>, connection: &Connection) -> Result<KeptRows, PlanError> {
         let read = || -> rusqlite::Result<Vec<Vec<SqliteValue>>> {
             let mut statement = connection.prepare(&format!("SELECT * FROM {}", self.in_sqlite()))?;
@@ -116,10 +118,10 @@ impl TableVariable {
 }
 
 impl KeptRows {
-    /// V2. Puts them back; the table itself may have gone.
+    /// `rollback-keeps-rows`: puts them back; the table itself may be gone.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn put_back(&self, connection: &Connection) -> Result<(), PlanError> {
         self.variable.create(connection)?;
         let Some(first) = self.rows.first() else {

@@ -9,7 +9,7 @@ use selenite_compiler::program::Program;
 #[derive(Default)]
 pub(crate) struct ProgramCache(Mutex<Shelf>);
 
-/// What tells programs apart.
+/// What distinguishes programs.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) struct ProgramKey {
     /// The statements.
@@ -30,7 +30,7 @@ impl ProgramKey {
 #[derive(Default)]
 struct Shelf {
     programs: HashMap<ProgramKey, Kept>,
-    /// Counts what was asked for and kept.
+    /// Counts uses of cached programs.
     now: u64,
     /// Bytes of their texts.
     size: usize,

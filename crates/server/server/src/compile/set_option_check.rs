@@ -1,9 +1,9 @@
-//! Which options SET knows, and which are supported: what can be told before it runs.
+//! Which options SET knows, and which are supported: what is known before it runs.
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Name, SetOption};
 
-/// What can be told of a SET before it runs: whether there is such an option, and whether it is supported.
+/// What is known of a SET before it runs: whether there is such an option, and whether it is supported.
 ///
 /// # Errors
 /// 195, 40517.

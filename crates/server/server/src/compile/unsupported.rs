@@ -1,7 +1,8 @@
 //! What refuses a batch before it begins.
 //!
-//! Z1. A statement or an option that is known and not supported refuses its whole batch, with nothing done: what stands before it may be
-//!     half of what was meant. What only the database can tell is found when the statement runs, as a name that is not there is.
+//! - `nothing-of-the-batch-runs`: a known statement or option that is not supported makes its whole
+//!   batch fail before anything has run: the statements before it may be half of what was meant.
+//!   What only the database can tell is found when the statement runs, as a missing name is.
 
 use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
 use selenite_compiler::{Function, PlanError, same_name};
@@ -12,7 +13,8 @@ use selenite_tsql::ast::{
 
 use super::set_option_check;
 
-/// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their own.
+/// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their
+/// own.
 pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
     let mut found = Vec::new();
     for name in &tree.functions {
@@ -101,7 +103,7 @@ fn added(alter: &AlterTable) -> Result<(), PlanError> {
     only_unsupported(TableDefinition::of_elements(&alter.name.name.text, elements, 0))
 }
 
-/// What ALTER DATABASE is to change, if it is none of what can be changed.
+/// What ALTER DATABASE is to change, if that can't be changed.
 fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
     match action {
         AlterDatabaseAction::Set { options, .. } => options
@@ -117,7 +119,7 @@ fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
     }
 }
 
-/// All else that is wrong with a definition is told when it is carried out.
+/// All other errors of a definition are reported when it is carried out.
 fn only_unsupported<T>(read: Result<T, PlanError>) -> Result<(), PlanError> {
     match read {
         Err(error) if error.number() == UNSUPPORTED => Err(error),

@@ -1,14 +1,15 @@
-//! The encryption key of a database that was restored: its file says which certificate has a key slot in it (K3).
+//! The encryption key of a database that was restored: its file says which certificate has a key slot in it
+//! (`encryption-is-read-from-the-file`).
 
 use selenite::Suite;
 use selenite_keyring::SlotSummary;
 
 use crate::master::{CertificateRecord, EncryptionKeyRecord, Master, MasterError, Tde};
 
-/// Notes what a restored file says, in the place of what was noted of the file before it.
+/// Notes what a restored file contains, in place of what was noted of the file before it.
 ///
 /// # Errors
-/// What master.db says.
+/// The error of master.db.
 pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSummary]) -> Result<(), MasterError> {
     let present = master.encryption_key(database_id)?;
     let certificates = master.certificates()?;
@@ -22,7 +23,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
         (None, Some(_)) => None,
         (Some((certificate, slot)), present) => {
             let present = present.filter(|present| present.certificate_id == certificate.id);
-            // In clear the algorithm that was asked for stands nowhere in the file.
+            // If the file is in clear, the requested algorithm is not recorded in it.
             let algorithm = if suite == Suite::None {
                 present.as_ref().map(|present| present.algorithm.clone())
             } else {
@@ -41,7 +42,7 @@ pub fn note_key(master: &Master, database_id: i32, suite: Suite, slots: &[SlotSu
                 modified: now,
                 set: present.as_ref().map_or(created, |present| present.set),
                 scanned: 0,
-                // Whether it was switched on stands in no file.
+                // Whether it was switched on is recorded in no file.
                 tde: match (&present, suite) {
                     (_, Suite::None) => Tde::Off,
                     (Some(present), _) => present.tde.settled(),

@@ -1,6 +1,7 @@
 //! The databases of a server, and an executor for each session.
 //!
-//! H1. A database that is restored to is open to no one: a session that asks for it meanwhile gets 927.
+//! - `no-access-during-restore`: no session can open a database that is being restored to: a
+//!   session that uses it meanwhile gets 927.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -27,13 +28,13 @@ pub struct DatabaseRegistry {
     directory: Mutex<Option<Arc<Directory>>>,
     scans: Scans,
     waits: Arc<Waits>,
-    /// What sessions are to drop.
+    /// The requests to drop caches.
     pub(crate) cleanups: Cleanups,
-    /// H1. Taken behind `known`.
+    /// `no-access-during-restore`: locked after `known`.
     closed: Mutex<HashSet<i32>>,
 }
 
-/// A database that no one can open until this is dropped.
+/// A database that no session can open until this is dropped.
 pub struct Closure<'a> {
     database_registry: &'a DatabaseRegistry,
     id: i32,
@@ -43,7 +44,7 @@ impl DatabaseRegistry {
     /// The database of a record.
     ///
     /// # Errors
-    /// A name that is no file's; 927 of one that is being restored.
+    /// An invalid file name; 927 for a database that is being restored.
     pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, PlanError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if self.closed().contains(&record.id) {
@@ -67,10 +68,10 @@ impl DatabaseRegistry {
         Ok(shared)
     }
 
-    /// Databases and logins, as they were told last.
+    /// Databases and logins, as they were last read.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn directory(&self, instance: &Instance) -> Result<Arc<Directory>, PlanError> {
         let mut kept = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &*kept {
@@ -105,7 +106,8 @@ impl DatabaseRegistry {
         &self.scans
     }
 
-    /// How many commits waited for how many syncs since the server began; nothing of a database that no one has used.
+    /// How many commits waited for how many syncs since the server began; `None` for a database that no session has
+    /// used.
     #[must_use]
     pub fn sync_figures(&self, database: &str) -> Option<SyncFigures> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
@@ -113,14 +115,14 @@ impl DatabaseRegistry {
         shared.log.as_ref().map(LogSync::figures)
     }
 
-    /// Keeps everyone out of a database; none if someone has it open.
+    /// Prevents the database from being opened; `None` if a session has it open.
     pub fn close_for_restore(&self, id: i32) -> Option<Closure<'_>> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.get(&id).is_some_and(|shared| Arc::strong_count(shared) > 1) {
             return None;
         }
         let is_free = self.closed().insert(id);
-        // What was known of its file is of the one before.
+        // What was known of its file applies to the previous one.
         known.remove(&id);
         is_free.then_some(Closure {
             database_registry: self,
@@ -153,7 +155,7 @@ fn in_restore(name: &str) -> PlanError {
 }
 
 impl DatabaseRegistry {
-    /// Whether a login may use a database that exists.
+    /// Whether a login may use an existing database.
     pub(crate) fn admits(&self, instance: &Instance, login: &LoginRecord, database: &DatabaseRecord) -> bool {
         match self.lets_in(instance, &login.sid, database) {
             Ok(is_let_in) => is_let_in,
@@ -167,7 +169,7 @@ impl DatabaseRegistry {
         }
     }
 
-    /// The server has started: what was under way in the background goes on. Called once, before the first session.
+    /// The server has started: unfinished background work continues. Called once, before the first session.
     pub(crate) fn begin(&self, instance: &Arc<Instance>) {
         let settlement = Settlement {
             master: instance.master(),
@@ -179,7 +181,7 @@ impl DatabaseRegistry {
         self.scans.open(instance);
     }
 
-    /// Ends what runs in the background. Called once, when no session is left.
+    /// Ends the background work. Called once, when no session is left.
     pub(crate) fn close(&self) {
         self.scans.close();
     }

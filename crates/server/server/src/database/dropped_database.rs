@@ -1,9 +1,11 @@
 //! DROP DATABASE: its file and its name go, both of them or neither.
 //!
-//! D1. master.db says first that the database is being removed, and no one sees it from then on; then its files go, the database first;
-//!     then the name. A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
-//! D2. Only the database's own file is removed, known by the id in it. Another that lies there stays, as SQL Server keeps the files of a
-//!     database that it could not open.
+//! - `removal-is-noted-first`: master.db first notes that the database is being removed, and it is
+//!   visible to no one from then on. Then its files are removed, the database first, then the name.
+//!   A kill in between leaves the rest to the next start ([`crate::database::unfinished`]).
+//! - `only-own-file-is-removed`: only the database's own file is removed, identified by the id in
+//!   it. Another file at that path stays, as SQL Server keeps the files of a database that it could
+//!   not open.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -17,11 +19,11 @@ use crate::master::{DatabaseFile, DatabaseName, Master, MasterError};
 /// Why a database was not removed.
 #[derive(Debug)]
 pub enum NotDropped {
-    /// What master.db says.
+    /// The error of master.db.
     Master(MasterError),
     /// A file could not be removed.
     File(PathBuf, io::Error),
-    /// This process has the file open, under whatever name: whose it is can't be looked at.
+    /// This process has the file open, under whatever name: so its id can't be read.
     InUse,
 }
 
@@ -31,10 +33,10 @@ impl From<MasterError> for NotDropped {
     }
 }
 
-/// Removes a database. Answers a file that is not the database's own, and stays.
+/// Removes a database. Returns the path of a file that is not the database's own, and stays.
 ///
 /// # Errors
-/// [`NotDropped`]. The database is there still if its file is.
+/// [`NotDropped`]. The database still exists if its file does.
 pub fn drop_database(master: &Master, folder: &Path, file: &DatabaseFile) -> Result<Option<PathBuf>, NotDropped> {
     let path = path_of(folder, file)?;
     if !is_own(&path, file).map_err(|_| NotDropped::InUse)? {
@@ -61,15 +63,17 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         let file = beside(path, companion);
         remove_if_there(&file).map_err(|error| NotDropped::File(file, error))?;
     }
-    // A power failure must not bring back a file whose name is forgotten.
+    // A power failure must not restore a file whose name was removed.
     Disk.sync_folder(folder)
         .map_err(|error| NotDropped::File(folder.to_owned(), error))
 }
 
-/// D2. What is not there is no one else's. A link is no one's file: what it leads to stays, and so does it.
+/// `only-own-file-is-removed`: a missing file belongs to no other database. A link belongs to none: neither the link
+/// nor its target is removed.
 ///
 /// # Errors
-/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is not to be touched.
+/// [`EngineError::Busy`] of a file that this process has open, perhaps as another database's that was renamed: it is
+/// not to be touched.
 pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
     let Ok(there) = path.symlink_metadata() else {
         return Ok(true);
@@ -87,10 +91,10 @@ pub fn is_own(path: &Path, file: &DatabaseFile) -> Result<bool, EngineError> {
     }
 }
 
-/// Where a database's file is.
+/// The path of a database's file.
 ///
 /// # Errors
-/// A name that is no file's.
+/// An invalid file name.
 pub fn path_of(folder: &Path, file: &DatabaseFile) -> Result<PathBuf, MasterError> {
     Ok(DatabaseName::new(&file.name)?.path(folder))
 }

@@ -4,15 +4,15 @@ use rusqlite::{Connection, OptionalExtension};
 use selenite_compiler::PlanError;
 use selenite_runtime::sqlite::tsql_error;
 
-/// The setting of a database, which lies in its catalog.
+/// The setting of a database, which is in its catalog.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum DelayedDurability {
     /// Every commit is on the disk before it is acknowledged.
     #[default]
     Disabled,
-    /// COMMIT says whether it is.
+    /// COMMIT decides whether it is.
     Allowed,
-    /// None is.
+    /// No commit is.
     Forced,
 }
 
@@ -29,7 +29,7 @@ impl DelayedDurability {
     /// The setting of a connection's database.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn load(connection: &Connection) -> Result<Self, rusqlite::Error> {
         let is_there: bool = connection.query_row(
             "SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'selenite_catalog')",
@@ -49,10 +49,10 @@ impl DelayedDurability {
         Ok(word.and_then(|word| Self::of_word(&word)).unwrap_or_default())
     }
 
-    /// Keeps it in the catalog.
+    /// Stores it in the catalog.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn store(self, connection: &Connection) -> Result<(), PlanError> {
         crate::catalog::catalog_rows::ensure(connection, "main")?;
         let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
@@ -75,7 +75,7 @@ impl DelayedDurability {
         }
     }
 
-    /// The setting of a word; none of another.
+    /// The setting of a word; `None` for another word.
     pub fn of_word(word: &str) -> Option<Self> {
         [Self::Disabled, Self::Allowed, Self::Forced]
             .into_iter()

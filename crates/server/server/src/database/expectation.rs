@@ -1,11 +1,15 @@
 //! What a database's file has to be when it is opened: the one that master.db knows.
 //!
-//! E1. A file is opened in clear, too, as long as encryption was not switched on to its end: it is switched on within it. Then it has
-//!     to be encrypted, all of it, whatever lies under its name.
-//! E2. A file with another database's id is not opened, under whatever key it is. One of another program has none, and is.
-//! expected-commitment: nor under another master key than the one that was noted. No one without that key can make a file that has it; one
-//!     whose master key was renewed by the command line is accepted by an administrator (`sp_accept_database`).
-//! E3. Asked at each opening, of master.db: who has a database open has looked, and the VFS lets it become no other.
+//! - `clear-until-switched-on`: as long as encryption was not switched on completely, a file in
+//!   clear is opened, too, since encryption is switched on within the file. After that the whole
+//!   file has to be encrypted, whatever file has its path.
+//! - `expected-id`: a file with another database's id is not opened, under whatever key it is. A
+//!   file made by another program has no id, and is opened.
+//! - `expected-commitment`: nor is a file opened under another master key than the one that was
+//!   noted. Only a holder of that key can make a file that has it. A file whose master key was
+//!   renewed by the command line is accepted by an administrator (`sp_accept_database`).
+//! - `checked-at-each-opening`: master.db is read at each opening. A session that has a database
+//!   open has checked it, and the VFS does not let it become another.
 
 use rusqlite::{Connection, ErrorCode};
 use selenite::{Access, Expected, Suite, take_refusal};
@@ -20,7 +24,7 @@ use crate::master::{DatabaseRecord, MASTER};
 /// How a database's file is opened.
 ///
 /// # Errors
-/// What master.db says.
+/// The error of master.db.
 pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanError> {
     let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
     if database_id == MASTER {
@@ -66,7 +70,7 @@ pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Co
     Err(inaccessible(instance, record, &why))
 }
 
-/// The same of a file that no one knows yet.
+/// The same of a file that is not known yet.
 pub fn plain_access(access: &Access) -> Access {
     Access {
         allow_plain: true,
@@ -78,14 +82,14 @@ pub fn plain_access(access: &Access) -> Access {
 /// Opens a database's file by `open`; once more if what is expected of it has changed meanwhile.
 ///
 /// # Errors
-/// 945, and the reason in the log; 824 for a page of it; 4060 where others keep it locked.
+/// 945, and the reason in the log; 824 for a page of it; 4060 where other processes keep it locked.
 pub fn open_expected<R>(
     instance: &Instance,
     record: &DatabaseRecord,
     open: impl Fn(&Access) -> rusqlite::Result<R>,
 ) -> Result<R, PlanError> {
     let access = access_to(instance, record.id)?;
-    // What was refused before is not why this is.
+    // An earlier refusal is not the reason for this one.
     drop(take_refusal());
     let opened = match open(&access) {
         Ok(opened) => return Ok(opened),

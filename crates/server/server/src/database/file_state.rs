@@ -24,24 +24,24 @@ pub enum Phase {
     ChangingKey,
 }
 
-/// What a file says of itself.
+/// The state of a file according to the file.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileState {
     /// What is done to its pages.
     pub pages: Phase,
-    /// What T-SQL says of it ([`FileState::shown`]); the same unless it was asked for.
+    /// What T-SQL reports of it: the same as `pages`, unless [`FileState::shown`] has decided it.
     pub phase: Phase,
-    /// What new pages are sealed in: a suite's name.
+    /// The suite in which new pages are encrypted: its name.
     pub suite: String,
-    /// How many percent of the pages are done, while something is done to all; 0 else.
+    /// How many percent of the pages are done, during a scan of all; otherwise 0.
     pub percent: f64,
-    /// Whether someone is at it.
+    /// Whether a process is re-encrypting it.
     pub is_running: bool,
     /// Whether it was suspended.
     pub is_paused: bool,
-    /// Whether the file has our layout. What has not can't be encrypted while it is in use.
+    /// Whether the file has our layout. Without it the file can't be encrypted while it is in use.
     pub is_ours: bool,
-    /// The id in its superblock; none where it has no superblock.
+    /// The id in its superblock; `None` without a superblock.
     pub database_id: Option<DatabaseId>,
     /// The suites of its epochs.
     pub epoch_suites: Vec<String>,
@@ -60,7 +60,7 @@ impl Phase {
 }
 
 impl FileState {
-    /// Looks at a database.
+    /// Reads the state of a database.
     ///
     /// # Errors
     /// [`EngineError`].
@@ -88,7 +88,8 @@ impl FileState {
         };
         let number = |name| facts.number("reencryption", name);
         let percent = if phase.is_moving() {
-            // Who is at it says more than the superblock, whose cursor stands where the file was synced.
+            // The process that re-encrypts reports more than the superblock, whose cursor is where the file was last
+            // synced.
             let running = number("bytes_done").zip(number("bytes").filter(|total| *total > 0.0));
             let running = running.map(|(done, total)| done * 100.0 / total);
             let saved = number("percent_complete").unwrap_or(0.0);
@@ -114,8 +115,8 @@ impl FileState {
         }
     }
 
-    /// What T-SQL says of it: a database without an encryption key, or with one that is switched off, is in clear, whatever its pages are
-    /// encrypted by besides.
+    /// What T-SQL reports of it: a database without an encryption key, or with one that is switched off, is in clear,
+    /// whatever else its pages are encrypted with.
     #[must_use]
     pub fn shown(self, key: Option<&EncryptionKeyRecord>) -> Self {
         let tde = key.map_or(Tde::Off, |key| key.tde);
@@ -165,7 +166,7 @@ impl Facts {
     fn number(&self, section: &str, name: &str) -> Option<f64> {
         match self.find(section, name)? {
             Cell::Real(number) => Some(*number),
-            // Bytes of a file, as a part of which they are told: what is beyond 2^53 is rounded.
+            // A number of bytes, as a part of which the progress is reported: what is beyond 2^53 is rounded.
             Cell::Integer(number) => number.to_string().parse().ok(),
             Cell::Null | Cell::Text(_) | Cell::Blob(_) => None,
         }

@@ -1,7 +1,8 @@
 //! The frames that run, and what is their own: a batch, and the procedures and texts that it called.
 //!
-//! R1. Table variables are known to their own frame only.
-//! R2. A temporary table goes with the procedure or text that made it; one that a batch made stays until the session ends.
+//! - `table-variables-per-frame`: table variables are visible in their own frame only.
+//! - `temporary-tables-end-with-their-frame`: a temporary table is dropped when the procedure or
+//!   text that made it ends; one that a batch made stays until the session ends.
 
 use std::sync::Arc;
 
@@ -29,10 +30,10 @@ pub struct Frame {
     pub identity_insert: Option<IdentityInsert>,
 }
 
-/// The table that numbers may be given for.
+/// The table for which numbers may be given explicitly.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct IdentityInsert {
-    /// Its database; none of a temporary table, which goes along with its session.
+    /// Its database; `None` for a temporary table, which belongs to the session in any database.
     pub database_id: Option<i32>,
     /// Its number.
     pub object_id: i32,
@@ -46,7 +47,7 @@ impl Frames {
         self.0.last().map(|frame| frame.variables.clone()).unwrap_or_default()
     }
 
-    /// Tells bound statements of one depth from those of another; 0 where there is no table variable.
+    /// Distinguishes bound statements of one depth from those of another; 0 where there is no table variable.
     pub fn mark(&self) -> usize {
         match self.0.last() {
             Some(frame) if !frame.variables.is_empty() => self.0.len(),
@@ -54,7 +55,7 @@ impl Frames {
         }
     }
 
-    /// How many run.
+    /// The number of frames.
     pub fn depth(&self) -> usize {
         self.0.len()
     }
@@ -81,10 +82,10 @@ impl Frames {
     /// The rows of all table variables, if a rollback would undo what was done to them.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
         let connection = &used.database.connection;
-        // One that SQLite has undone together with its own transaction has no rows to keep.
+        // A table variable that SQLite has undone together with its own transaction has no rows to keep.
         if !used.writes() || connection.is_autocommit() {
             return Ok(Vec::new());
         }

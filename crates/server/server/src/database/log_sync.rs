@@ -1,11 +1,15 @@
 //! When a commit is on the disk: sessions that commit at the same time share one sync of the log (docs/decisions/0015).
 //!
-//! L1. A commit writes its frames to SQLite's log without a sync (`synchronous = NORMAL`), and is noted here behind that. It is
-//!     acknowledged when a sync that began after it was noted has ended.
-//! L2. One session at a time syncs, for all that were noted by then; the others wait for it, and one of them goes on.
-//! L3. A log is valid up to its first gap (sqlite.org/fileformat2.html#walformat): what is synced with a commit are all commits before it, too.
-//! L4. A sync that fails says nothing of what is on the disk, and a later one that succeeds does not either
-//!     (<https://lwn.net/Articles/752063/>): nothing is acknowledged any more.
+//! - `acknowledged-after-sync`: a commit writes its frames to SQLite's log without a sync
+//!   (`synchronous = NORMAL`), and is noted here after that. It is acknowledged when a sync that
+//!   began after it was noted has ended.
+//! - `one-sync-for-all`: one session at a time syncs, for all commits that were noted by then. The
+//!   others wait for it, and one of them syncs next.
+//! - `sync-covers-earlier-commits`: a log is valid up to its first gap
+//!   (sqlite.org/fileformat2.html#walformat): a sync of a commit includes all commits before it.
+//! - `failed-sync-ends-acknowledgement`: after a failed sync it is unknown what is on the disk, and
+//!   a later successful sync does not change that (<https://lwn.net/Articles/752063/>): nothing is
+//!   acknowledged any more.
 
 use std::fs::File;
 use std::io;
@@ -13,19 +17,19 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// The log of one database, as those see it who wait for the disk.
+/// The log of one database, as seen by sessions that wait for the disk.
 pub struct LogSync {
     log: Box<dyn SyncedLog>,
     state: Mutex<State>,
     moved: Condvar,
 }
 
-/// What is synced.
+/// The file that is synced.
 pub trait SyncedLog: Send + Sync {
-    /// Returns when all that was written before the call is on the disk.
+    /// Returns when everything that was written before the call is on the disk.
     ///
     /// # Errors
-    /// The system's.
+    /// The system's error.
     fn sync(&self) -> io::Result<()>;
 }
 
@@ -33,11 +37,11 @@ pub trait SyncedLog: Send + Sync {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CommitNo(u64);
 
-/// A sync has failed: whether the last commits are on the disk is not known (L4).
+/// A sync has failed: whether the last commits are on the disk is not known (`failed-sync-ends-acknowledgement`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct LogLost;
 
-/// How many there were since the server began.
+/// Counts since the server began.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct SyncFigures {
     /// Commits that waited for a sync.
@@ -58,7 +62,7 @@ struct State {
 }
 
 impl LogSync {
-    /// The log of a database that no one has open yet.
+    /// The log of a database that no session has open yet.
     pub fn new(log: Box<dyn SyncedLog>) -> Self {
         Self {
             log,
@@ -91,7 +95,7 @@ impl LogSync {
                 state = self.moved.wait(state).unwrap_or_else(PoisonError::into_inner);
                 continue;
             }
-            // L2.
+            // one-sync-for-all.
             state.is_syncing = true;
             let noted = state.noted;
             drop(state);
@@ -118,7 +122,7 @@ impl LogSync {
         }
     }
 
-    /// What there was so far.
+    /// The counts so far.
     pub fn figures(&self) -> SyncFigures {
         let state = self.lock();
         SyncFigures {
@@ -134,11 +138,12 @@ impl LogSync {
 
 /// SQLite's log beside a database: `NAME.db-wal`.
 ///
-/// It is found by its name at each sync. As long as the committing session is connected, SQLite keeps the file that its frames
-/// are in; no lock of SQLite's lies on it that closing a descriptor could give up: those are on the database and on `-shm`.
+/// It is opened by its name at each sync. As long as the committing session is connected, SQLite keeps the file that
+/// its frames are in. SQLite has no lock on it that closing a descriptor could release: its locks are on the database
+/// and on `-shm`.
 pub struct LogFile {
     path: PathBuf,
-    /// The file that the folder was synced for, so that its name is there after a crash, too.
+    /// The file that the folder was synced for, so that its name exists after a crash, too.
     named: Mutex<Option<u64>>,
 }
 

@@ -1,9 +1,13 @@
 //! CREATE DATABASE: a name and a file, both of them or neither.
 //!
-//! N1. master.db says first that the database is being made, which no one sees, and then which file it will be. The file is made whole under
-//!     a draft's name, and gets its own in one step and only where nothing has it. Then master.db says that the database is there.
-//! N2. A kill between two of these is put right by the next start ([`crate::database::unfinished`]): by the noted id it is known whether the file is ours.
-//! N3. The draft is named by the database's id, which no one else has meanwhile: what has that name was left by a kill.
+//! - `creation-is-noted-first`: master.db first notes that the database is being created, which is
+//!   visible to no one, and then which file it will be. The file is written completely under the
+//!   name of a draft, and gets its own name in one step, and only where no file has that name. Then
+//!   master.db notes that the database exists.
+//! - `next-start-completes`: the next start completes or undoes what a kill between two of these
+//!   steps left ([`crate::database::unfinished`]): the noted id tells whether the file is ours.
+//! - `draft-is-named-by-id`: the draft is named by the database's id, which no other database has
+//!   meanwhile: a file with that name was left by a kill.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +21,7 @@ use crate::database::database_connection::look_by;
 use crate::database::expectation::plain_access;
 use crate::master::{DatabaseName, DatabaseRecord, Master, MasterError, load_commitment};
 
-/// A database that is being made.
+/// A database that is being created.
 pub struct NewDatabase<'a> {
     master: &'a Master,
     access: Access,
@@ -26,16 +30,16 @@ pub struct NewDatabase<'a> {
     path: PathBuf,
 }
 
-/// Why none was made.
+/// Why none was created.
 #[derive(Debug)]
 pub enum NotMade {
-    /// There is one of that name.
+    /// A database of that name exists.
     Taken(String),
-    /// A file is in its place, which the server knows nothing of.
+    /// There is a file at its path that the server does not know.
     FileIsThere(PathBuf),
-    /// What master.db says.
+    /// The error of master.db.
     Master(MasterError),
-    /// What went wrong with the file.
+    /// The error of the file.
     Failed(String),
 }
 
@@ -58,7 +62,7 @@ impl From<MasterError> for NotMade {
 }
 
 impl<'a> NewDatabase<'a> {
-    /// Notes that it is being made.
+    /// Notes that it is being created.
     ///
     /// # Errors
     /// [`NotMade`]; nothing is noted then.
@@ -72,7 +76,7 @@ impl<'a> NewDatabase<'a> {
         let record = master.add_database(name)?;
         let new = Self {
             master,
-            // No one else makes a file under a draft's name, and from here on its commitment tells it.
+            // No other process makes a file under a draft's name, and from here on its commitment identifies it.
             access: Access {
                 origin: Some(OriginPolicy::Any),
                 ..plain_access(access)
@@ -88,7 +92,7 @@ impl<'a> NewDatabase<'a> {
         Ok(new)
     }
 
-    /// Makes its file, under a draft's name.
+    /// Creates its file, under a draft's name.
     ///
     /// # Errors
     /// [`NotMade`].
@@ -134,10 +138,10 @@ impl<'a> NewDatabase<'a> {
         Ok(draft.publish(&self.path)?)
     }
 
-    /// Says that it is there.
+    /// Notes that it exists.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn finish(self) -> Result<DatabaseRecord, MasterError> {
         if self.new_databases == NewDatabases::Encrypted {
             self.master.require_encryption(self.record.id, true)?;
@@ -152,29 +156,29 @@ impl<'a> NewDatabase<'a> {
     }
 
     fn give_up(&self) {
-        // What can't be taken back is taken back by the next start.
+        // What can't be undone here is undone by the next start.
         let _ = self.master.remove_database(&self.record.name);
     }
 }
 
-/// A file that stands where a new database's would, or that SQLite would take for a part of it.
+/// A file at the path of a new database's, or that SQLite would take for a part of it.
 pub fn in_the_way(path: &Path) -> Option<PathBuf> {
     let files = COMPANIONS.iter().map(|companion| beside(path, companion));
     files.into_iter().find(|file| file.symlink_metadata().is_ok())
 }
 
-/// Where the draft of a new database is.
+/// The path of the draft of a new database.
 ///
 /// # Errors
-/// [`EngineError::Usage`] for what is no file's name.
+/// [`EngineError::Usage`] for an invalid file name.
 pub fn draft_of(path: &Path, database_id: i32) -> Result<PathBuf, EngineError> {
     Draft::path_of(path, &format!("{database_id:08x}"))
 }
 
-/// Removes a draft, and what SQLite has beside it.
+/// Removes a draft, and SQLite's files beside it.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn remove_draft(path: &Path) -> std::io::Result<()> {
     for companion in ["-journal", "-wal", "-shm", ""] {
         remove_if_there(&beside(path, companion))?;
@@ -182,10 +186,10 @@ pub fn remove_draft(path: &Path) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 ///
 /// # Errors
-/// What the system says.
+/// The error of the system.
 pub fn remove_if_there(path: &Path) -> std::io::Result<()> {
     match std::fs::remove_file(path) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
@@ -193,7 +197,7 @@ pub fn remove_if_there(path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// The file of that tail.
+/// The path with this suffix.
 pub fn beside(path: &Path, companion: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(companion);

@@ -1,9 +1,12 @@
-//! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions go on.
+//! Scans: databases whose pages are being re-encrypted, each on a thread of its own, while sessions continue.
 //!
-//! S1. A database has one scan at a time. What is done is in its file: a scan that ends with the server goes on with the next one.
-//! S2. A scan that is suspended keeps its thread, which looks every 200 ms whether it may go on.
-//! S3. That a database has to be encrypted is noted when its last page is, and taken back before the first is decrypted.
-//! S4. A scan that was begun for a client that left before it began is none.
+//! - `one-scan-per-database`: a database has one scan at a time. Its progress is in the file: a
+//!   scan that ends with the server continues with the next one.
+//! - `suspended-scan-polls`: a suspended scan keeps its thread, which checks every 200 ms whether
+//!   it may continue.
+//! - `encryption-noted-at-the-end`: that a database has to be encrypted is noted when its last page
+//!   is encrypted, and taken back before the first page is decrypted.
+//! - `no-scan-without-its-client`: a scan does not begin if its client has left before.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -37,7 +40,7 @@ struct Scan {
     thread: JoinHandle<()>,
 }
 
-/// How far a scan is.
+/// The progress of a scan.
 #[derive(Default)]
 struct Course {
     stage: Mutex<Stage>,
@@ -52,12 +55,12 @@ enum Stage {
     Beginning,
     /// The file says so.
     Started,
-    /// It has ended, well or with what is wrong.
+    /// It has ended, successfully or with an error.
     Ended(Result<(), String>),
 }
 
 impl Scans {
-    /// The server has started: scans that were not finished go on.
+    /// The server has started: scans that were not finished continue.
     pub fn open(&self, instance: &Arc<Instance>) {
         if self.instance.set(instance.clone()).is_err() {
             return;
@@ -102,7 +105,7 @@ impl Scans {
         }
     }
 
-    /// The server stops: all scans end. What they have done stays done.
+    /// The server stops: all scans end. Their progress is kept.
     pub fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
         let scans: Vec<Scan> = self.known().drain().map(|(_, scan)| scan).collect();
@@ -110,15 +113,15 @@ impl Scans {
             scan.course.is_told_to_stop.store(true, Ordering::Release);
         }
         for scan in scans {
-            // A panic was told by the hook already.
+            // The hook has reported a panic already.
             let _ = scan.thread.join();
         }
     }
 
-    /// The right to change keys, for one session at a time. `poll` is asked meanwhile whether to go on.
+    /// The right to change keys, for one session at a time. While it waits, `poll` decides whether to continue.
     ///
     /// # Errors
-    /// What `poll` says.
+    /// The error of `poll`.
     pub fn order<E>(&self, mut poll: impl FnMut() -> Result<(), E>) -> Result<MutexGuard<'_, ()>, E> {
         loop {
             match self.order.try_lock() {
@@ -132,16 +135,17 @@ impl Scans {
         }
     }
 
-    /// Whether a scan of this server's is at a database.
+    /// Whether this server has a scan of a database.
     pub fn is_running(&self, database_id: i32) -> bool {
         let known = self.known();
         known.get(&database_id).is_some_and(|scan| !scan.thread.is_finished())
     }
 
-    /// Waits for the end of a scan whose file says already that it is over. `poll` is asked meanwhile whether to go on.
+    /// Waits for the end of a scan that has ended according to its file. While it waits, `poll` decides whether to
+    /// continue.
     ///
     /// # Errors
-    /// What `poll` says.
+    /// The error of `poll`.
     pub fn settle<E>(&self, database_id: i32, mut poll: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         while self.is_running(database_id) {
             poll()?;
@@ -150,10 +154,11 @@ impl Scans {
         Ok(())
     }
 
-    /// Begins a scan, and waits until the database's file says so. `poll` is asked meanwhile whether to go on.
+    /// Begins a scan, and waits until the database's file says so. While it waits, `poll` decides whether to
+    /// continue.
     ///
     /// # Errors
-    /// What `poll` says: the scan does not begin then, if it has not already.
+    /// The error of `poll`: the scan does not begin then, if it has not already.
     pub fn begin<E>(
         &self,
         record: &DatabaseRecord,
@@ -229,7 +234,7 @@ impl Course {
         }
     }
 
-    /// How far it is, a while later if it has not begun.
+    /// Its progress, a while later if it has not begun.
     fn wait(&self) -> Stage {
         let stage = self.stage.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
@@ -243,7 +248,7 @@ impl Course {
     }
 }
 
-/// The engine calls these only once the file says what is done to it.
+/// The engine calls these only once the file records the scan.
 impl Observer for Course {
     fn progress(&self, _: Progress) {
         self.note_begun();
@@ -258,7 +263,7 @@ impl Observer for Course {
     }
 }
 
-/// What a scan's thread works with.
+/// The context of a scan's thread.
 struct EncryptionScan {
     instance: Arc<Instance>,
     record: DatabaseRecord,
@@ -296,7 +301,7 @@ impl EncryptionScan {
         self.course.set(Stage::Ended(ended.map(drop)));
     }
 
-    /// Scans, and answers whether to the end.
+    /// Scans, and returns whether the scan is complete.
     fn scan(&self, mut goal: Goal) -> Result<bool, String> {
         let watch = Watch::new(self.course.clone());
         loop {
@@ -307,7 +312,7 @@ impl EncryptionScan {
             match reencrypt(&Disk, &self.path, &self.access, &how, &watch) {
                 Ok(_) => return Ok(true),
                 Err(EngineError::Interrupted | EngineError::Unfinished { .. }) => return Ok(false),
-                // Someone has come to its end meanwhile.
+                // Another process has finished it meanwhile.
                 Err(EngineError::Key(KeyError::NotUnderWay)) => return Ok(true),
                 Err(EngineError::Busy { .. } | EngineError::UnderWay { .. }) => {
                     if self.course.is_interrupted() {
@@ -323,7 +328,8 @@ impl EncryptionScan {
         }
     }
 
-    /// From here on no page of the database may be in clear, if none is; and what was begun with its encryption key has ended.
+    /// From here on no page of the database may be in clear, if none is; and the change of its encryption key has
+    /// ended.
     fn note_encrypted(&self) -> Result<(), String> {
         let state = FileState::load(&self.path, &self.access).map_err(|failed| failed.to_string())?;
         let (master, id) = (self.instance.master(), self.record.id);
@@ -345,7 +351,7 @@ impl EncryptionScan {
     }
 }
 
-/// What was begun with a database's encryption key has ended.
+/// The change of a database's encryption key has ended.
 fn note_settled(instance: &Instance, record: &DatabaseRecord) {
     let master = instance.master();
     let noted = match master.encryption_key(record.id) {
@@ -367,8 +373,9 @@ fn names_deprecated(key: &EncryptionKeyRecord) -> bool {
 /// ATTENTION is to be answered within 50 ms.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// What a scan has to do to a database's pages for its encryption key to become so; none where nothing is to be done, or the key's algorithm is
-/// none. `keeps_encrypted` says whether a database that is switched off stays encrypted, under the server's identity alone.
+/// What a scan has to do to a database's pages to bring its encryption key to this state; `None` where there is
+/// nothing to do, or the key's algorithm is unknown. `keeps_encrypted` says whether a database that is switched off
+/// stays encrypted, under the server's identity alone.
 pub fn goal_of(tde: Tde, key: &EncryptionKeyRecord, state: &FileState, keeps_encrypted: bool) -> Option<Goal> {
     if state.pages.is_moving() {
         return Some(Goal::GoOn);

@@ -1,4 +1,4 @@
-//! Temporary tables, which lie in the temporary schema of the session's connection to the database in use.
+//! Temporary tables, which are in the temporary schema of the session's connection to the database in use.
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
@@ -8,10 +8,10 @@ use selenite_runtime::sqlite::tsql_error;
 
 use crate::database::database_connection::DatabaseConnection;
 
-/// Takes all of them along to another database: they are the session's, whatever database is in use.
+/// Moves all of them to another database: they are the session's, whatever database is in use.
 ///
 /// # Errors
-/// 40510 within a transaction that has written; what SQLite says: then they stay where they are.
+/// 40510 within a transaction that has written; SQLite's error: then they stay where they are.
 pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: bool) -> Result<(), PlanError> {
     let made = definitions(&from.connection).map_err(|error| tsql_error(&error))?;
     if made.is_empty() {
@@ -36,10 +36,10 @@ pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: 
     to.reload_temporary()
 }
 
-/// Drops one, if it is there.
+/// Drops one, if it exists.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), PlanError> {
     let Some(table) = database.temporary().table(name).cloned() else {
         return Ok(());
@@ -92,7 +92,7 @@ fn copy(from: &Connection, to: &Connection, made: &[Made]) -> rusqlite::Result<(
             write.execute(params_from_iter(values))?;
         }
     }
-    // An index of a temporary table is temporary without a word.
+    // An index of a temporary table is temporary without the keyword.
     made.iter()
         .filter(|one| !one.is_table)
         .try_for_each(|one| to.execute_batch(&one.sql))

@@ -1,14 +1,19 @@
 //! A session's transaction in one database.
 //!
-//! S1. READ COMMITTED keeps no snapshot between statements: SQLite's transaction begins with the first write, IMMEDIATE, once the session
-//!     has its turn. REPEATABLE READ and above begin so at the first statement of any kind.
-//! S2. Who is first in the queue has SQLite's lock, or gets it from another process, which waits for nothing of this server's. Who has one
-//!     database's turn and waits for another's, and closes a ring, gets 1205 (N1 of the write queue). A ring that a client closes by
-//!     waiting itself is seen by no one: every wait has an end (1222).
-//! S3. A savepoint from before SQLite's transaction is its beginning: going back to it ends that.
-//! S4. SQLite rolls a transaction back all by itself when the disk fails, or a statement that writes is interrupted
-//!     (sqlite.org/lang_transaction.html), which is avoided where that can be (`cancellation`). Then nothing of the client's is done any more
-//!     until it has heard of that: 3998.
+//! - `read-committed-keeps-no-snapshot`: READ COMMITTED keeps no snapshot between statements:
+//!   SQLite's transaction begins with the first write, IMMEDIATE, once the session has its turn.
+//!   With REPEATABLE READ and above it begins like that at the first statement of any kind.
+//! - `deadlock-is-1205`: the first session in the queue has SQLite's lock, or gets it from another
+//!   process, which waits for nothing of this server's. A session that has the turn of one
+//!   database, waits for another's, and would complete a cycle gets 1205 (`wait-cycle-is-refused`
+//!   of the write queue). A cycle that includes a client's own wait is not detected: every wait has
+//!   an end (1222).
+//! - `early-savepoint-is-the-beginning`: a savepoint from before SQLite's transaction is the
+//!   transaction's beginning: a rollback to it ends the transaction.
+//! - `unexpected-rollback-is-3998`: SQLite itself rolls a transaction back when the disk fails, or
+//!   a statement that writes is interrupted (sqlite.org/lang_transaction.html), which is avoided
+//!   where possible (`cancellation`). Then no statement of the client's runs until it has been
+//!   told: 3998.
 
 use std::time::Duration;
 
@@ -32,13 +37,13 @@ pub struct Transaction {
 /// What ends with the transaction.
 #[derive(Default)]
 struct State {
-    /// Whether BEGIN TRANSACTION was said, and no end of it.
+    /// Whether BEGIN TRANSACTION was executed, and no end of it.
     is_open: bool,
     /// The right to write, with SQLite's transaction.
     permit: Option<WritePermit>,
     /// Whether it has, or may have, changed anything.
     has_changed: bool,
-    /// S4.
+    /// `unexpected-rollback-is-3998`.
     is_lost: bool,
     /// In order.
     savepoints: Vec<Savepoint>,
@@ -46,11 +51,11 @@ struct State {
 
 /// A savepoint of the client's.
 struct Savepoint {
-    /// Its name, whose letters' case counts as in SQL Server.
+    /// Its name, which is case-sensitive as in SQL Server.
     name: String,
     /// Whether SQLite's transaction had begun.
     was_writing: bool,
-    /// Where the journal of identities was.
+    /// The position in the journal of identities.
     numbers: usize,
 }
 
@@ -73,7 +78,7 @@ impl Transaction {
         self.state.permit.is_some()
     }
 
-    /// S4. A statement has failed: perhaps the transaction has ended with it.
+    /// `unexpected-rollback-is-3998`: a statement has failed: perhaps the transaction has ended with it.
     pub fn note_failure(&mut self) {
         if self.state.permit.is_some() && self.database.connection.is_autocommit() {
             self.state.permit = None;
@@ -82,7 +87,7 @@ impl Transaction {
         }
     }
 
-    /// Refuses what would be done outside the transaction that the client means.
+    /// Refuses a statement that would run outside the transaction that the client means.
     ///
     /// # Errors
     /// 3998.
@@ -98,10 +103,10 @@ impl Transaction {
         self.state.is_open = true;
     }
 
-    /// Sees to it that the session may write.
+    /// Obtains the right to write for the session.
     ///
     /// # Errors
-    /// 1222; what SQLite says.
+    /// 1222; SQLite's error.
     pub fn ensure_write(
         &mut self,
         (session, timeout): (u16, Duration),
@@ -113,8 +118,9 @@ impl Transaction {
         self.database.check_log()?;
         let timeout = LockTimeout::of(timeout);
         let waits = (session, self.database.shared.waits.as_ref());
-        // Everyone is in master and tempdb, and writes there to temporary tables, which are the connection's own: SQLite locks
-        // them alone. Logins are written to the file, too, and must not wait for someone's idle transaction.
+        // Every session is in master and tempdb, and writes there to temporary tables, which are the connection's
+        // own: SQLite locks them alone. Logins are written to the file, too, and must not wait for another session's
+        // idle transaction.
         let id = self.database.shared.record.id;
         let is_everybodys = [MASTER, TEMPDB].contains(&id);
         let (write_queue, begin) = if is_everybodys {
@@ -136,7 +142,8 @@ impl Transaction {
         Ok(())
     }
 
-    /// Notes that what runs now may change something: its commit is to be on the disk before it is acknowledged.
+    /// Notes that the running statement may change something: its commit is to be on the disk before it is
+    /// acknowledged.
     pub fn note_change(&mut self) {
         self.state.has_changed = true;
     }
@@ -146,20 +153,20 @@ impl Transaction {
         self.state.has_changed
     }
 
-    /// Ends it for good, and waits for the disk.
+    /// Commits it, and waits for the disk.
     ///
     /// # Errors
-    /// What SQLite says: then it is rolled back. 9001 if no one knows whether it is on the disk.
+    /// SQLite's error: then it is rolled back. 9001 if it is unknown whether it is on the disk.
     pub fn commit(&mut self) -> Result<(), PlanError> {
         let commit = self.commit_unsynced(None)?;
         self.database.wait_for_disk(commit)
     }
 
-    /// Ends it for good; others write from then on. What is answered is to be waited for before the client hears of it. `said` is
-    /// what COMMIT says of DELAYED_DURABILITY.
+    /// Commits it; others write from then on. The caller waits for what is returned before it answers the client.
+    /// `said` is COMMIT's DELAYED_DURABILITY.
     ///
     /// # Errors
-    /// What SQLite says: then it is rolled back.
+    /// SQLite's error: then it is rolled back.
     pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, PlanError> {
         if let Err(lost) = self.check() {
             self.end(false);
@@ -173,17 +180,17 @@ impl Transaction {
             self.rollback();
             return Err(error);
         }
-        // Before the turn goes: what is noted later may rest on this one.
+        // Before the turn is released: a commit that is noted later may depend on this one.
         let waits = self.state.has_changed && self.database.shared.durability().waits(said);
         let commit = if waits { self.database.note_commit() } else { None };
         self.end(true);
         Ok(commit)
     }
 
-    /// Undoes it. It always succeeds: SQLite has rolled back already, or does.
+    /// Undoes it. It always succeeds: SQLite has rolled back already, or does so now.
     pub fn rollback(&mut self) {
         if self.state.permit.is_some() && !self.database.connection.is_autocommit() {
-            // An error here means that SQLite has rolled back by itself (sqlite.org/lang_transaction.html).
+            // An error here means that SQLite itself has rolled back (sqlite.org/lang_transaction.html).
             let _ = execute(&self.database, "ROLLBACK");
         }
         self.end(false);
@@ -199,7 +206,7 @@ impl Transaction {
     /// SAVE TRANSACTION.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn save(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
         if self.state.permit.is_some() {
@@ -216,11 +223,11 @@ impl Transaction {
     /// ROLLBACK TRANSACTION of a savepoint, which stays.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
         self.check()?;
         let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
-            // Of a database that was used later than the savepoint: all that was done in it.
+            // In a database that was first used after the savepoint, everything is undone.
             self.undo();
             return Ok(());
         };
@@ -230,7 +237,7 @@ impl Transaction {
             self.database.note_change();
             self.database.undo_numbers(self.state.savepoints[at].numbers);
         } else {
-            // S3.
+            // early-savepoint-is-the-beginning.
             self.undo();
         }
         Ok(())
@@ -249,7 +256,7 @@ impl Transaction {
 /// Runs a statement that has no rows.
 ///
 /// # Errors
-/// What SQLite says.
+/// SQLite's error.
 pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), PlanError> {
     let done = database
         .connection

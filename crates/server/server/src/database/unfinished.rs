@@ -1,8 +1,10 @@
 //! What a kill left behind: databases that were being made, removed or replaced.
 //!
-//! U1. After this each database is there whole, or it is not there and its name is free.
-//! U2. A file is removed only where it is known by its id to be the one that was being removed, or has a draft's name of a database that was
-//!     being made or replaced. Whatever else lies in the folder stays, and is told of.
+//! - `whole-or-absent`: afterwards each database is complete, or it does not exist and its name is
+//!   free.
+//! - `only-known-files-are-removed`: a file is removed only if its id identifies it as the one that
+//!   was being removed, or if it has the name of a draft of a database that was being created or
+//!   replaced. Any other file in the folder stays, and is reported.
 
 use std::path::Path;
 
@@ -18,20 +20,20 @@ use crate::database::new_database::{beside, draft_of, in_the_way, remove_draft, 
 use crate::log::Log;
 use crate::master::{DatabaseFile, Master, MasterError, Unfinished, load_commitment};
 
-/// What is asked to put a database right.
+/// What is needed to complete or undo an unfinished change of a database.
 pub struct Settlement<'a> {
-    /// What was begun.
+    /// The records of what was begun.
     pub master: &'a Master,
-    /// Where the files are.
+    /// The folder of the files.
     pub folder: &'a Path,
     /// How they are opened.
     pub access: &'a Access,
-    /// Who is told.
+    /// Where it is reported.
     pub log: &'a Log,
 }
 
 impl Settlement<'_> {
-    /// Puts right what a server before this one left, of all databases.
+    /// Completes or undoes what an earlier server left unfinished, of all databases.
     pub fn all(&self) {
         let files = match self.master.files() {
             Ok(files) => files,
@@ -40,7 +42,8 @@ impl Settlement<'_> {
                 return;
             }
         };
-        // A server from before that has noted no commitments, and made its key slots without marks: its databases are believed once.
+        // An older server has noted no commitments, and made its key slots without marks: its databases are trusted
+        // once.
         let is_first = !self.master.has_commitments().unwrap_or(true);
         let origin = if is_first { Some(OriginPolicy::Any) } else { None };
         for file in &files {
@@ -57,7 +60,7 @@ impl Settlement<'_> {
         self.log_unknown_files();
     }
 
-    /// Puts right what was begun with one database. No one else has it open.
+    /// Completes or undoes what was begun with one database. No other session has it open.
     pub fn one(&self, file: &DatabaseFile) {
         self.settle(file, None);
     }
@@ -74,7 +77,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Learns of a file what no one has noted yet.
+    /// Notes of a file what has not been noted yet.
     fn look_at(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Result<(), MasterError> {
         let mut known = file.clone();
         if known.commitment.is_none()
@@ -143,13 +146,13 @@ impl Settlement<'_> {
         });
         match state.as_ref().and_then(|state| Some((state.database_id?, state))) {
             Some((id, state)) => self.adopt(file, id, state)?,
-            // It is opened by no one that expects another.
+            // A session that expects another file does not open it.
             None => self.master.finish_file(file.database_id)?,
         }
         self.remove_drafts(file)
     }
 
-    /// Notes what a file says of itself.
+    /// Notes what a file contains.
     fn adopt(&self, file: &DatabaseFile, id: DatabaseId, state: &FileState) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
         let suite = Suite::from_name(&state.suite).unwrap_or(Suite::None);
@@ -164,7 +167,8 @@ impl Settlement<'_> {
             .settle_file(file.database_id, (id, commitment), state.phase == Phase::Encrypted)
     }
 
-    /// U2. A log that a restore has put aside is not removed: it may be all that is left of commits.
+    /// `only-known-files-are-removed`: a log that a restore has put aside is not removed: it may be all that is left of
+    /// commits.
     fn remove_drafts(&self, file: &DatabaseFile) -> Result<(), MasterError> {
         let path = path_of(self.folder, file)?;
         let own = draft_of(&path, file.database_id)?;
@@ -183,7 +187,7 @@ impl Settlement<'_> {
         Ok(())
     }
 
-    /// The id and commitment of a database's file, if it has them and its origin is admitted.
+    /// The id and commitment of a database's file, if it has them and its origin is accepted.
     fn identity_of(&self, file: &DatabaseFile, origin: Option<OriginPolicy>) -> Option<(DatabaseId, [u8; 32])> {
         let path = path_of(self.folder, file).ok()?;
         let present = plain_access(self.access);
@@ -191,7 +195,7 @@ impl Settlement<'_> {
             origin: origin.or(present.origin),
             ..present
         };
-        // What is not there, or not to be opened, is reported when it is opened.
+        // A file that does not exist, or can't be opened, is reported when it is opened.
         load_commitment(&path, &access).ok().flatten()
     }
 
@@ -199,7 +203,7 @@ impl Settlement<'_> {
         let access = Access {
             expected: Expected {
                 database_id: expected,
-                // Of one that may have been replaced none is expected.
+                // For a file that may have been replaced no commitment is expected.
                 commitment: expected.and(file.commitment),
                 is_encrypted: false,
             },
@@ -225,7 +229,7 @@ impl Settlement<'_> {
         }
     }
 
-    /// Files that no database is called by.
+    /// Files that belong to no database.
     fn log_unknown_files(&self) {
         let (Ok(entries), Ok(files)) = (std::fs::read_dir(self.folder), self.master.files()) else {
             return;
@@ -245,11 +249,11 @@ impl Settlement<'_> {
     }
 }
 
-/// As the engine calls the draft of a restore.
+/// The engine's name for the draft of a restore.
 const RESTORE: &str = "restore";
-/// What it puts aside beside that.
+/// The files that it puts aside beside the draft.
 const DRAFT_LOGS: [&str; 3] = ["-journal", "-wal", "-shm"];
-/// And who is at it.
+/// And the claim of the process that restores.
 const RESTORE_CLAIM: &str = "restore-claim";
 
 #[cfg(test)]

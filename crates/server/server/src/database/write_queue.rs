@@ -1,8 +1,9 @@
 //! Who may write to a database: one session at a time, in the order of coming.
 //!
-//! N1. A session waits in one queue at a time, for the one that is first in it. So who waits for whom is a chain, and a session that would
-//!     close it to a ring is told so instead of waiting: no one else could end it. No ring comes about but by the last of its waits,
-//!     and each looks, under one lock, before it waits.
+//! - `wait-cycle-is-refused`: a session waits in one queue at a time, for the session that is first
+//!   in it. So the waits form chains, and a session whose wait would close a chain to a cycle gets
+//!   an error instead of waiting: no other session could end that wait. A cycle is always closed by
+//!   its last wait, and each session checks before it waits, under one lock.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,14 +11,14 @@ use std::time::{Duration, Instant};
 
 use crate::registry::{WaitType, own};
 
-/// Which session waits in which queue: of all databases of a server.
+/// Which session waits in which queue, for all databases of a server.
 #[derive(Default)]
 pub struct Waits(Mutex<HashMap<u16, Arc<WriteQueue>>>);
 
-/// The queue of those who write to one database.
+/// The queue of the sessions that write to one database.
 #[derive(Default)]
 pub struct WriteQueue {
-    /// Which database's: what others see of the queue says so.
+    /// The database's id: what others see of the queue contains it.
     database_id: i32,
     queue: Mutex<Queue>,
     moved: Condvar,
@@ -26,7 +27,7 @@ pub struct WriteQueue {
 #[derive(Default)]
 struct Queue {
     next: u64,
-    /// Number and session, in the order of coming; the first writes.
+    /// Number and session, in the order of arrival; the first writes.
     waiting: VecDeque<(u64, u16)>,
 }
 
@@ -36,19 +37,19 @@ pub struct WritePermit {
     number: u64,
 }
 
-/// Why it is no one's turn.
+/// Why a session does not get its turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NoPermit<E> {
     /// It took too long.
     TimedOut,
-    /// The poll says so.
+    /// The poll returned a reason to stop.
     Stopped(E),
-    /// The first in the queue waits, over however many others, for who would wait here.
+    /// The first in the queue waits, through however many others, for the session that would wait here.
     Deadlock,
 }
 
 impl WriteQueue {
-    /// That of a database.
+    /// The queue of a database.
     pub fn of(database_id: i32) -> Arc<Self> {
         Arc::new(Self {
             database_id,
@@ -56,7 +57,7 @@ impl WriteQueue {
         })
     }
 
-    /// Waits as `session` for its turn, `timeout` at most, and asks `poll` meanwhile every few milliseconds.
+    /// Waits as `session` for its turn, `timeout` at most, and calls `poll` meanwhile every few milliseconds.
     ///
     /// # Errors
     /// [`NoPermit`].
@@ -121,7 +122,7 @@ impl WriteQueue {
         Ok(())
     }
 
-    /// Whose turn it is: the number and the session.
+    /// The number and the session whose turn it is.
     fn first(&self) -> Option<(u64, u16)> {
         self.lock().waiting.front().copied()
     }
@@ -138,15 +139,16 @@ impl WriteQueue {
 }
 
 impl Waits {
-    /// Notes that a session waits for the turn of its number; false if it would wait for itself (N1).
+    /// Notes that a session waits for the turn of its number; false if it would wait for itself
+    /// (`wait-cycle-is-refused`).
     fn begin(&self, (session, number): (u16, u64), write_queue: &Arc<WriteQueue>) -> bool {
         let mut waits = self.lock();
         if write_queue.first().is_some_and(|(first, _)| first == number) {
-            // The one before it has gone meanwhile: it does not wait at all.
+            // The session before it has left meanwhile: it does not wait at all.
             return true;
         }
         let mut next = Some(write_queue);
-        // Each wait is gone along once at most, unless there is a ring of others: those have been told.
+        // Each wait is followed once at most, unless there is a cycle of other sessions: one of those got an error.
         for _ in 0..=waits.len() {
             match next.and_then(|write_queue| write_queue.first()) {
                 Some((_, first)) if first == session => return false,

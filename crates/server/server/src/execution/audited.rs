@@ -7,8 +7,8 @@ use crate::execution::session_executor::SessionExecutor;
 use crate::execution_context::SessionInfo;
 
 impl SessionExecutor<'_> {
-    /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only the first are told
-    /// one by one.
+    /// Writes what was done to the audit log; `error` is the number of what failed. Of a minute's refused calls only
+    /// the first have entries of their own.
     pub(crate) fn note_audited(&mut self, audited: &Audited, database: &str, error: Option<i32>) {
         self.note_left_out(Instant::now());
         if !self.refused.admits(error, Instant::now()) {
@@ -23,13 +23,13 @@ impl SessionExecutor<'_> {
         });
     }
 
-    /// Writes how many refused calls of the last minute were not told, if it has ended.
+    /// Writes how many refused calls of the last minute had no entry, if it has ended.
     pub(crate) fn note_left_out(&mut self, now: Instant) {
         let left_out = self.refused.take_left_out(now);
         self.write_left_out(left_out);
     }
 
-    /// Writes how many refused calls were not told. The session ends.
+    /// Writes how many refused calls had no entry. The session ends.
     pub(crate) fn note_rest(&mut self) {
         let left_out = self.refused.take_rest();
         self.write_left_out(left_out);
@@ -63,5 +63,5 @@ impl SessionExecutor<'_> {
     }
 }
 
-/// No number of SQL Server's: several calls, with numbers of their own.
+/// Not a number of SQL Server's: several calls, with numbers of their own.
 const SEVERAL: i32 = 0;

@@ -1,7 +1,9 @@
 //! CREATE, ALTER and DROP of what is in a database, carried out.
 //!
-//! D1. The caller has begun SQLite's transaction, and rolls it back if this fails: definition, SQLite's schema and catalog change together.
-//! D2. Nothing that SQLite would do by itself to other rows may happen: foreign keys are not followed while a table is recreated.
+//! - `one-transaction-for-all`: the caller has begun SQLite's transaction, and rolls it back if
+//!   this fails: definition, SQLite's schema and catalog change together.
+//! - `no-side-effects-on-rows`: SQLite must not change other rows by itself: foreign keys are not
+//!   followed while a table is recreated.
 
 use std::sync::Arc;
 
@@ -26,25 +28,25 @@ mod rebuild;
 mod refusal;
 mod table;
 
-/// What a definition is carried out with.
+/// The context of a definition.
 pub struct DefinitionContext<'a> {
     /// The connection, in a transaction that writes.
     pub database: &'a DatabaseConnection,
-    /// What is there now.
+    /// The present catalog.
     pub catalog: &'a SessionCatalog,
-    /// The text that positions of the statement are in.
+    /// The text that the statement's positions refer to.
     pub source: &'a str,
     /// The session, as the statement finds it.
     pub state: &'a SessionState,
-    /// What names mean to it.
+    /// The names as the statement sees them.
     pub objects: &'a SessionObjects,
 }
 
 impl DefinitionContext<'_> {
-    /// Carries a statement out; `None` if it is none of these.
+    /// Carries a statement out; `None` if it is not one of these.
     ///
     /// # Errors
-    /// The statement's.
+    /// The errors of the statement.
     pub fn carry_out(&self, statement: &Statement) -> Result<Option<()>, Failure> {
         let done = self
             .carry_out_kind(statement)
@@ -78,7 +80,7 @@ impl DefinitionContext<'_> {
         Ok(Some(()))
     }
 
-    /// What was defined counts from now on, in this session.
+    /// What was defined is visible from now on, in this session.
     fn settle(&self, is_of_temporary: bool) -> Result<(), PlanError> {
         if !is_of_temporary {
             self.database.note_change();
@@ -86,12 +88,12 @@ impl DefinitionContext<'_> {
         self.database.reload_temporary()
     }
 
-    /// SQLite's schema of an object's name.
+    /// The schema in SQLite of an object's name.
     fn place(&self, name: &str) -> &'static str {
         if is_temporary(name) { TEMP } else { "main" }
     }
 
-    /// The name that messages show of the database that an object is in.
+    /// The name of an object's database in messages.
     fn database_name(&self, name: &str) -> &str {
         if is_temporary(name) {
             "tempdb"
@@ -113,7 +115,7 @@ impl DefinitionContext<'_> {
         Ok(self.catalog.schema.table(own).cloned())
     }
 
-    /// Refuses a name that is taken, or that no one may use.
+    /// Refuses a name that is taken, or reserved.
     fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
         let own = name.name.text.as_str();
         let is_taken = if is_temporary(own) {
@@ -128,7 +130,7 @@ impl DefinitionContext<'_> {
         check_name(own)
     }
 
-    /// The objects as they are now, behind what the statement has done so far.
+    /// The objects as they are now, after what the statement has done so far.
     fn reloaded(&self, name: &str) -> Result<Schema, PlanError> {
         Schema::load(&self.database.connection, self.place(name), self.database_name(name))
     }
@@ -160,7 +162,7 @@ impl DefinitionContext<'_> {
         catalog_rows::free_id(&self.database.connection, schema)
     }
 
-    /// Writes an object's row: `made` is when it was made, if it is not new.
+    /// Writes an object's row: `made` is when it was created, if it is not new.
     fn store(&self, schema: &str, written: Written<'_>) -> Result<(), PlanError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         let now = seconds();
@@ -176,13 +178,13 @@ impl DefinitionContext<'_> {
         catalog_rows::store(&self.database.connection, schema, &row)
     }
 
-    /// An object's number begins or ends to be a table's.
+    /// An object's number begins or ceases to be a table's.
     fn forget_numbers(&self, object_id: i32) {
         let identities = &self.database.shared.identities;
         identities.forget(object_id, &self.database.identity_journal);
     }
 
-    /// Removes an object's row and those of what is its own.
+    /// Removes an object's row and those of its parts.
     fn forget(&self, schema: &str, object_id: i32) -> Result<(), PlanError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         catalog_rows::remove(&self.database.connection, schema, object_id)?;
@@ -191,7 +193,7 @@ impl DefinitionContext<'_> {
     }
 }
 
-/// A row of the catalog that is written.
+/// A row to be written to the catalog.
 struct Written<'a> {
     object_id: i32,
     kind: ObjectKind,
@@ -200,7 +202,7 @@ struct Written<'a> {
     definition: String,
 }
 
-/// Whether a statement defines only what is the session's own: then the database's definitions stay as they are.
+/// Whether a statement defines only the session's own objects: then the database's definitions stay as they are.
 #[expect(clippy::wildcard_enum_match_arm, reason = "all else is the database's")]
 pub(crate) fn is_of_temporary(statement: &Statement) -> bool {
     match &statement.kind {

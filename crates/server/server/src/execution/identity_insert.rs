@@ -9,7 +9,7 @@ use crate::database::frames::IdentityInsert;
 use crate::execution::session_executor::SessionExecutor;
 
 impl SessionExecutor<'_> {
-    /// Lets numbers be given for one table of the session's, or for none.
+    /// Sets the one table of the session for which numbers may be given explicitly, or none.
     ///
     /// # Errors
     /// 1088, 8106, 8107.
@@ -54,7 +54,7 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// The number of the table in the database in use that numbers may be given for.
+    /// The number of the table in the database in use for which numbers may be given explicitly.
     pub(crate) fn numbered_by_hand(&self) -> Option<i32> {
         let on = self.identity_insert.as_ref()?;
         let is_here = on
@@ -63,7 +63,8 @@ impl SessionExecutor<'_> {
         is_here.then_some(on.object_id)
     }
 
-    /// A definition was carried out: a table that is gone is numbered by no one, whatever gets its number next.
+    /// A definition was carried out: IDENTITY_INSERT is off for a table that was dropped, whatever gets its number
+    /// next.
     pub(crate) fn note_dropped(&mut self) {
         let Some(object_id) = self.numbered_by_hand() else {
             return;

@@ -42,10 +42,10 @@ pub(crate) struct NameScope {
 }
 
 impl NameScope {
-    /// That of a session which has used no database yet.
+    /// The scope of a session which has used no database yet.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, PlanError> {
         let directory = registry.directory(session.instance)?;
         let catalog = SessionCatalog {
@@ -76,7 +76,7 @@ impl NameScope {
         })
     }
 
-    /// Looks at the database in use as it is now: others may have defined something.
+    /// Reads the present state of the database in use: other sessions may have defined something.
     ///
     /// # Errors
     /// What keeps it from being opened or read.
@@ -127,7 +127,7 @@ impl NameScope {
         self.shown = None;
     }
 
-    /// The id of the other database that a name says; none if it says none that exists.
+    /// The id of the other database that a name specifies; `None` if it specifies none that exists.
     pub fn other_database(&self, name: &ObjectName, current: i32) -> Option<i32> {
         let database = name.database.as_ref()?;
         let mut known = self.objects.directory.databases.iter();

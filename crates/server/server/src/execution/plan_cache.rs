@@ -10,16 +10,16 @@ use selenite_runtime::machine::TableStatement;
 use crate::catalog::catalog_rows::CatalogRow;
 use crate::execution::name_scope::PlanVersion;
 
-/// What a session keeps.
+/// The caches of a session.
 pub struct PlanCache {
     pub statements: StatementCache,
     pub procedures: ProcedureCache,
-    /// How often bound statements were forgotten by DBCC.
+    /// How often bound statements were dropped by DBCC.
     dropped: u64,
 }
 
 impl PlanCache {
-    /// Empty caches, with room for so many bytes of memory together.
+    /// Empty caches, with room for so many bytes of memory in total.
     pub fn new(size_max: u64) -> Self {
         Self {
             statements: StatementCache::new(size_max / 2),
@@ -28,7 +28,7 @@ impl PlanCache {
         }
     }
 
-    /// Forgets bound statements, if DBCC FREEPROCCACHE has asked for it since the last time: `count` times by now.
+    /// Drops bound statements, if DBCC FREEPROCCACHE was run since the last time: `count` times by now.
     pub fn drop_if_asked(&mut self, count: u64) {
         if std::mem::replace(&mut self.dropped, count) != count {
             self.statements.clear();
@@ -46,19 +46,19 @@ pub struct StatementCache {
     kept: HashMap<(usize, StatementId), Kept>,
     size: u64,
     size_max: u64,
-    /// The programs that are kept, each of which counts once.
+    /// The cached programs, each of which counts once.
     programs: HashSet<usize>,
 }
 
 struct Kept {
-    /// Kept, so that no other program comes to lie at its address.
+    /// Kept, so that no other program gets its address.
     program: Arc<Program>,
     of: PlanVersion,
     bound: Arc<Statement>,
 }
 
 impl StatementCache {
-    /// None, and room for so many bytes of memory.
+    /// An empty cache, with room for so many bytes of memory.
     pub fn new(size_max: u64) -> Self {
         Self {
             kept: HashMap::new(),
@@ -68,25 +68,25 @@ impl StatementCache {
         }
     }
 
-    /// Keeps none of them.
+    /// Drops all of them.
     pub fn clear(&mut self) {
         self.kept.clear();
         self.programs.clear();
         self.size = 0;
     }
 
-    /// What was bound of a statement, if it still holds.
+    /// A cached bound statement, if it is still valid.
     pub fn find(&self, statement: &TableStatement<'_>, of: PlanVersion) -> Option<Arc<Statement>> {
         let kept = self.kept.get(&(address(statement.program), statement.id))?;
         (kept.of == of && Arc::ptr_eq(&kept.program, statement.program)).then(|| kept.bound.clone())
     }
 
-    /// How many bytes of memory it takes: what was bound, and the programs.
+    /// How many bytes of memory it takes: bound statements and programs.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// Keeps what was bound, which takes so many bytes.
+    /// Caches a bound statement, which takes so many bytes.
     pub fn keep(&mut self, statement: &TableStatement<'_>, of: PlanVersion, bound: Arc<Statement>, size: u64) {
         let program = address(statement.program);
         let program_size = match self.programs.contains(&program) {
@@ -100,7 +100,7 @@ impl StatementCache {
         if self.kept.len() >= COUNT_MAX || self.size + more > self.size_max {
             self.clear();
         }
-        // What it replaces counts until all go.
+        // What it replaces counts until all are dropped.
         self.size += size;
         if self.programs.insert(program) {
             self.size += statement.program.memory_size();
@@ -123,7 +123,7 @@ pub struct ProcedureCache {
 }
 
 impl ProcedureCache {
-    /// None, and room for so many bytes of memory.
+    /// An empty cache, with room for so many bytes of memory.
     pub fn new(size_max: u64) -> Self {
         Self {
             kept: HashMap::new(),
@@ -144,7 +144,7 @@ impl ProcedureCache {
         is_it.then(|| program.clone())
     }
 
-    /// Keeps a program.
+    /// Caches a program.
     pub fn keep(&mut self, database_id: i32, row: &Arc<CatalogRow>, program: &Arc<Program>) {
         let size = program.memory_size();
         if size > self.size_max {
@@ -154,7 +154,7 @@ impl ProcedureCache {
             self.kept.clear();
             self.size = 0;
         }
-        // What it replaces counts until all go.
+        // What it replaces counts until all are dropped.
         self.size += size;
         self.kept
             .insert((database_id, row.object_id), (row.clone(), program.clone()));
@@ -167,9 +167,9 @@ fn address(program: &Arc<Program>) -> usize {
 
 /// 16 MiB of bound statements in a session, and of procedures.
 const SIZE_MAX: u64 = 16 << 20;
-/// 1 MiB: what is larger is generated, and seldom comes twice.
+/// 1 MiB: a larger statement is generated, and seldom run twice.
 const ONE_SIZE_MAX: u64 = 1 << 20;
-/// 4 MiB: some 100 KiB of text. What is larger is generated, too.
+/// 4 MiB: some 100 KiB of text. A larger one is generated, too.
 const PROGRAM_SIZE_MAX: u64 = 4 << 20;
 /// Of a session: a text seldom has more statements than ten, and an application seldom more texts than some dozens.
 const COUNT_MAX: usize = 256;

@@ -1,7 +1,9 @@
 //! The catalog procedures that SQL Server's clients call: sp_tables, sp_columns and related ones.
 //!
-//! Y1. Each is a text in T-SQL over the views, in a file of its own name, compiled once for the server.
-//! Y2. What a text can't refuse with SQL Server's own number is refused before it runs ([`Check`]).
+//! - `one-text-per-procedure`: each procedure is a text in T-SQL over the views, in a file with the
+//!   procedure's name, compiled once for the server.
+//! - `checked-before-it-runs`: what a text can't refuse with SQL Server's own error number is
+//!   refused before it runs ([`Check`]).
 
 use std::sync::{Arc, LazyLock};
 
@@ -21,20 +23,20 @@ struct ProcedureSpec {
     check: Check,
 }
 
-/// What is looked at before a procedure runs. A number is the place of the argument.
+/// What is checked before a procedure runs. A number is the position of the argument.
 #[derive(Clone, Copy)]
 enum Check {
-    /// Nothing: it tells of the server, and answers alike in every database.
+    /// Nothing: it is about the server, and answers alike in every database.
     OfServer,
     /// Arguments that name the database in use, if they are given.
     Qualifiers(&'static [(usize, &'static str)]),
     /// sp_fkeys: one of its tables must be given, too.
     ForeignKeys,
-    /// sp_help: the object must be there, if one is given.
+    /// sp_help: the object must exist, if one is given.
     Object,
-    /// sp_helptext: the object must be there and have a text.
+    /// sp_helptext: the object must exist and have a text.
     Module,
-    /// sp_helpdb: the database must be there, if one is given.
+    /// sp_helpdb: the database must exist, if one is given.
     Database,
 }
 
@@ -136,7 +138,7 @@ impl Check {
     }
 }
 
-/// 15250 for a database that is not the one in use; nothing and a pattern for all are asked for, too.
+/// 15250 for a database that is not the one in use; an empty name and a pattern for all mean the one in use, too.
 fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), PlanError> {
     for place in places {
         let Some(qualifier) = given(arguments, *place) else {
@@ -150,7 +152,7 @@ fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &Se
     Ok(())
 }
 
-/// The text of an argument, by its place or its name.
+/// The text of an argument, by its position or its name.
 fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option<&'a str> {
     let named = |argument: &&CallArgument| argument.name.as_deref().is_some_and(|given| same_name(given, name));
     let found = arguments.iter().find(named);
@@ -161,7 +163,7 @@ fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option
     }
 }
 
-/// 15009 for an object that is not there.
+/// 15009 for an object that does not exist.
 fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError> {
     let bare = |part: &str| part.trim().trim_matches(['[', ']', '"']).to_owned();
     let mut parts = name.rsplitn(3, '.').map(bare);
@@ -182,7 +184,7 @@ fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError
     })
 }
 
-/// The programs of [`PROCEDURES`], in their order; none where a text is wrong.
+/// The programs of [`PROCEDURES`], in their order; `None` where a text is wrong.
 static PROGRAMS: LazyLock<Vec<Option<Arc<Program>>>> = LazyLock::new(|| {
     let numbered = (FIRST_ID..).zip(PROCEDURES);
     numbered.map(|(id, spec)| compiled(id, spec).map(Arc::new)).collect()
@@ -201,7 +203,7 @@ macro_rules! procedure {
     ($name:literal, $check:expr) => {
         procedure!($name, $name, $check)
     };
-    // One whose text is another's.
+    // A procedure that uses the text of another.
     ($name:literal, $of:literal, $check:expr) => {
         ProcedureSpec {
             name: $name,
@@ -240,7 +242,7 @@ const PROCEDURES: &[ProcedureSpec] = &[
     procedure!("sp_helpdb", Check::Database),
     procedure!("sp_who", Check::OfServer),
 ];
-/// Numbers of SQL Server's own procedures are below 0, too: these are behind those of views.
+/// Numbers of SQL Server's own procedures are below 0, too: these follow those of views.
 const FIRST_ID: i32 = -10_000;
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use selenite_tsql::ast::{
     Expr, ExprKind, Literal, Position, QueryBody, SelectStatement, Statement, StatementKind, Top,
 };
 
-/// The statement with a TOP of so many rows; `None` if it is none that TOP limits.
+/// The statement with a TOP of so many rows; `None` if TOP does not apply to it.
 ///
 /// # Errors
 /// 40510 for one that has a TOP already.
@@ -29,7 +29,7 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
     Ok(Some(limited))
 }
 
-/// SELECT INTO: whatever else a SELECT gives is counted when it is told.
+/// SELECT INTO: the rows of any other SELECT are counted when they are sent.
 fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), PlanError> {
     let has_offset = select.query.offset.is_some();
     let position = select.query.position;

@@ -11,7 +11,7 @@ use crate::names::session_objects::SessionObjects;
 use crate::session_state::SessionState;
 use crate::system_views::{self, ViewContext};
 
-/// A session's state and what names mean to it, both when the statement began.
+/// A session's state and the meaning of names in it, both at the beginning of the statement.
 struct Snapshot {
     state: SessionState,
     objects: SessionObjects,

@@ -1,11 +1,13 @@
 //! SET STATISTICS IO: message 3615.
 //!
-//! I1. SQLite counts pages by connection, not by table. So a statement's figures are told in one line, under the name of the table that
-//!     it names, or of all of them with commas between: what was read for their indexes, for keys that lead to other tables
-//!     and for SQLite's own schema is in it. Of a statement that names no table nothing is told.
-//! I2. Logical reads are pages that SQLite asked its cache for; physical reads those of them that came from a file, the log or the
-//!     database, and neither from the cache nor from the pool of opened pages; read-ahead reads are pages that were brought
-//!     unasked. SQL Server's scan count and its figures of large values have no like here, and are left out.
+//! - `one-line-per-statement`: SQLite counts pages by connection, not by table. So a statement's
+//!   figures are reported in one line, under the name of the table that it names, or the names of
+//!   all of them, separated by commas. The figures include reads for their indexes, for foreign
+//!   keys and for SQLite's own schema. For a statement that names no table nothing is reported.
+//! - `what-is-counted`: logical reads are pages that SQLite requested from its cache. Physical
+//!   reads are those of them that came from a file, the log or the database, and neither from the
+//!   cache nor from the page pool. Read-ahead reads are pages that were read without a request. SQL
+//!   Server's scan count and its figures of large values have no equivalent here, and are left out.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -24,18 +26,18 @@ use crate::names::session_catalog::SessionCatalog;
 /// What a connection and its thread have counted up to a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PageReads {
-    /// Pages that SQLite's cache had, and had not: 31 bits of each.
+    /// Hits and misses of SQLite's cache: 31 bits of each.
     hits: u32,
     misses: u32,
-    /// Pages that the pool had.
+    /// Hits of the pool.
     pooled: u64,
-    /// Pages that were read ahead and asked for, and all that were read ahead.
+    /// Pages that were read ahead and requested later, and all that were read ahead.
     ahead_used: u64,
     ahead: u64,
 }
 
 impl PageReads {
-    /// As the VFS tells it.
+    /// As the VFS reports it.
     fn parse(text: &str) -> Option<Self> {
         let mut counts = text.split(' ');
         Some(Self {
@@ -58,7 +60,7 @@ impl PageReads {
 }
 
 impl SessionExecutor<'_> {
-    /// The counts before a statement, if it is to be told what it reads.
+    /// The counts before a statement, if its reads are to be reported.
     pub(crate) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, PlanError> {
         if execution.state.statistics_io {
             self.page_reads()
@@ -108,7 +110,7 @@ impl SessionExecutor<'_> {
         Ok(PageReads::parse(&text))
     }
 
-    /// The tables that a statement names, itself or through views: those that are asked for when it is bound.
+    /// The tables that a statement names, itself or through views: those that are requested when it is bound.
     fn tables_of(&self, statement: &TableStatement<'_>) -> Vec<String> {
         let catalog = Asked {
             catalog: &self.scope.objects.catalog,
@@ -118,13 +120,13 @@ impl SessionExecutor<'_> {
             catalog: &catalog,
             variables: statement.program.variables(),
         };
-        // It was bound before, or has failed and told why.
+        // It was bound before, or has failed and reported why.
         let _ = binding.statement(statement.statement);
         catalog.names.into_inner()
     }
 }
 
-/// A catalog that notes which tables it is asked for.
+/// A catalog that records which tables are requested from it.
 struct Asked<'a> {
     catalog: &'a SessionCatalog,
     names: RefCell<Vec<String>>,

@@ -1,4 +1,4 @@
-//! A statement on tables, and what is around it: its own transaction, a savepoint, what it leaves behind.
+//! A statement on tables, and what surrounds it: its own transaction, a savepoint, its after-effects.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -49,7 +49,7 @@ impl SessionExecutor<'_> {
         }
     }
 
-    /// Runs what was bound.
+    /// Runs the bound statement.
     fn carry(
         &mut self,
         bound: &Statement,
@@ -74,12 +74,12 @@ impl SessionExecutor<'_> {
         done
     }
 
-    /// Whether it is a SELECT INTO that makes a table in another database.
+    /// Whether it is a SELECT INTO that creates a table in another database.
     fn creates_in_other_database(&self, bound: &Statement) -> bool {
         matches!(bound, Statement::Into(into) if self.scope.other_database(&into.name, self.transactions.current).is_some())
     }
 
-    /// SELECT INTO may have made a table.
+    /// SELECT INTO may have created a table.
     pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), PlanError> {
         let Statement::Into(into) = bound else { return Ok(()) };
         if is_done && into.name.name.text.starts_with('#') {
@@ -98,7 +98,7 @@ impl SessionExecutor<'_> {
         check(&statement.statement.kind, &self.permissions, session)
     }
 
-    /// An INSERT whose rows are those of a call, before that is made.
+    /// An INSERT whose rows are those of a call, before the call is made.
     pub(crate) fn bind_given(
         &mut self,
         statement: &TableStatement<'_>,
@@ -183,7 +183,7 @@ impl SessionExecutor<'_> {
             true => limited(statement.statement, row_count_max)?,
             false => None,
         };
-        // What another statement was refused for is no matter of this one.
+        // An earlier refusal of another statement does not concern this one.
         self.scope.objects.catalog.take_other_database();
         let asked = Asked::of(&self.scope.objects.catalog);
         let binding = Binding {
@@ -202,8 +202,8 @@ impl SessionExecutor<'_> {
         Ok(bound)
     }
 
-    /// Whether a statement changes only what no other session sees and no transaction undoes: table variables, and outside a
-    /// transaction temporary tables.
+    /// Whether a statement changes only what is private to the session and not undone by a transaction: table
+    /// variables, and outside a transaction temporary tables.
     pub(crate) fn is_own(&self, bound: &Statement) -> bool {
         let written = bound.written();
         let is_own =
@@ -283,14 +283,14 @@ impl SessionExecutor<'_> {
         if let Some(stop) = stop {
             return Err(stop.into());
         }
-        // As SQL Server has it: an INSERT into a table without numbers leaves none behind.
+        // As SQL Server has it: after an INSERT into a table without an identity there is no identity value.
         if done.is_ok() && is_numberless(bound) {
             execution.state.session.identity = None;
         }
         self.conclude(done, (slots, values), last_identity.get(), execution)
     }
 
-    /// What a statement leaves behind: variables, random numbers, identities, a warning.
+    /// The after-effects of a statement: variables, random numbers, identities, a warning.
     fn conclude(
         &self,
         done: Result<u64, PlanError>,
@@ -300,7 +300,7 @@ impl SessionExecutor<'_> {
     ) -> Result<Affected, Failure> {
         // An interrupted statement of SQLite's is no error of its own.
         execution.reply.poll()?;
-        // A number counts as given last also where its statement fails.
+        // A number counts as given last even if its statement fails.
         if let Some(number) = identity {
             let number = Decimal {
                 unscaled: number,
@@ -329,7 +329,7 @@ fn is_numberless(bound: &Statement) -> bool {
     matches!(bound, Statement::Insert(insert) if insert.table().identity().is_none())
 }
 
-/// Runs a statement that needs nothing but rows, and tells how many it read or changed.
+/// Runs a statement that needs nothing but rows, and returns how many it read or changed.
 fn on_rows(
     bound: &Statement,
     work: &DefinitionContext<'_>,

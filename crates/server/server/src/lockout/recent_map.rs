@@ -3,8 +3,9 @@
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Two generations: what is used moves to the younger one, and when that is full the older one is dropped. Between `generation_size` and
-/// twice as many of the entries used last are kept, and no operation takes longer than a look into two hash maps.
+/// Two generations: what is used moves to the younger one, and when that is full the older one is dropped. Between
+/// `generation_size` and twice as many of the entries used last are kept, and no operation takes longer than a lookup
+/// in two hash maps.
 pub struct RecentMap<K, V> {
     young: HashMap<K, V>,
     old: HashMap<K, V>,

@@ -86,7 +86,7 @@ fn who_waits_is_let_in_or_locked_by_the_outcome_of_the_others() {
     fail(&lockout, stranger, 4, NOW);
     let later = Instant::now() + Duration::from_secs(60);
     for (succeeds, outcome) in [(true, None), (false, Some(Blocked::Locked))] {
-        // Another network each time: who has come in has a counter of its own.
+        // Another network each time: one that has logged in has a counter of its own.
         let stranger = Attempt {
             account: Account::Login(2),
             ..from(if succeeds { "192.0.2.2" } else { "192.0.2.3" })

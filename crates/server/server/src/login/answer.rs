@@ -11,7 +11,7 @@ use super::Notice;
 use crate::instance::{LANGUAGE, PROGRAM, VERSION};
 use crate::transport::Line;
 
-/// What a client is told that was let in.
+/// What an admitted client is told.
 pub struct Acceptance<'a> {
     /// The server's name.
     pub server: &'a str,
@@ -23,7 +23,7 @@ pub struct Acceptance<'a> {
     pub database: &'a str,
     /// The size of packets from here on.
     pub packet_size: PacketSize,
-    /// What the client would have liked besides.
+    /// The features that the client has requested in addition.
     pub features: &'a [Feature],
 }
 
@@ -36,7 +36,7 @@ impl PacketSink for LineSink<'_> {
     }
 }
 
-/// Answers a login that is let in.
+/// Answers an admitted login.
 ///
 /// # Errors
 /// `Sink`.
@@ -77,7 +77,7 @@ pub fn accept(line: &mut Line, acceptance: &Acceptance<'_>) -> Result<(), TdsErr
     tokens.packets_mut().finish()
 }
 
-/// Answers a login that is not.
+/// Answers a refused login.
 ///
 /// # Errors
 /// `Sink`.

@@ -9,7 +9,7 @@ use crate::lockout::{Account, Attempt, Blocked};
 use crate::master::{Attempts, LoginRecord, MasterError};
 use crate::password::{PasswordFault, PasswordHash, check_new_password};
 
-/// Who wants to log in.
+/// A login that is to be authenticated.
 pub struct Applicant<'a> {
     /// The login's name.
     pub name: &'a str,
@@ -17,13 +17,14 @@ pub struct Applicant<'a> {
     pub password: &'a str,
     /// The password that it wants from now on.
     pub new_password: Option<&'a str>,
-    /// Where it comes from.
+    /// The client's address.
     pub address: IpAddr,
     /// Until when it can wait.
     pub deadline: Instant,
 }
 
-/// What is to be written when the client has its answer and its connection is closed: what that costs says nothing to it then.
+/// What is to be written when the client has its answer and its connection is closed: what that costs says nothing to
+/// it then.
 #[must_use = "failures are not kept otherwise"]
 #[derive(Default)]
 pub struct Afterwards(Option<Outcome>);
@@ -49,7 +50,7 @@ impl Afterwards {
     }
 }
 
-/// Whether a password is the login's, asked by a statement of a session. Counted as a login is.
+/// Whether a password is the login's, checked for a statement of a session. Counted as a login is.
 ///
 /// # Errors
 /// [`PasswordFault`].
@@ -80,7 +81,7 @@ pub fn confirm(
     )
 }
 
-/// Decides. equal-cost: a password is hashed whether the login is there, locked, or neither.
+/// Decides. `equal-cost`: a password is hashed whether the login exists, is locked, or neither.
 pub fn authenticate(instance: &Instance, applicant: &Applicant<'_>) -> (Result<LoginRecord, Refusal>, Afterwards) {
     let mut afterwards = Afterwards::default();
     let outcome = decide(instance, applicant, &mut afterwards);

@@ -1,4 +1,4 @@
-//! PRELOGIN, TLS, LOGIN7: up to knowing who wants to come in.
+//! PRELOGIN, TLS, LOGIN7: until the login is known.
 
 use selenite_tds::{
     Channel, EncryptionMode, Incoming, Login, Message, MessageKind, MessageReader, PacketSize, PacketWriter, Part,
@@ -9,11 +9,11 @@ use crate::instance::VERSION;
 use crate::login::{LineSink, Refusal};
 use crate::transport::{Line, LineError, TlsSetup, WaitMode};
 
-/// Someone who wants to come in.
+/// A client that requests a login.
 pub struct Arrival {
-    /// Who, and how; or why that is no login.
+    /// The login and its options; or why it is not a login.
     pub login: Result<Login, Refusal>,
-    /// Whether TLS came before all else.
+    /// Whether TLS began before everything else.
     pub is_strict: bool,
     /// Whether all that follows is encrypted.
     pub is_encrypted: bool,
@@ -22,7 +22,7 @@ pub struct Arrival {
 /// Agrees on encryption and reads the login.
 ///
 /// # Errors
-/// Any of [`LineError`]: there is no one to be told anything.
+/// Any of [`LineError`]: no client is left to send an error to.
 pub fn greet(
     line: &mut Line,
     reader: &mut MessageReader,

@@ -51,7 +51,7 @@ pub enum Refusal {
     Trouble(String),
 }
 
-/// An error that a client is told.
+/// An error that a client is sent.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice {
     /// SQL Server's number.
@@ -63,7 +63,7 @@ pub struct Notice {
 }
 
 impl Refusal {
-    /// What the client is told: one error, or several.
+    /// What the client is sent: one error, or several.
     pub fn notices(&self, user: &str) -> Vec<Notice> {
         let login = |text: String| vec![Notice::new(LOGIN_SEVERITY, 18456, text)];
         let failed = format!("Login failed for user '{user}'.");

@@ -4,32 +4,32 @@ use rusqlite::{OptionalExtension, Row};
 
 use super::{Master, MasterError};
 
-/// What is known of one.
+/// The record of a backup.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct BackupRecord {
-    /// The archive's name, which is of one archive only.
+    /// The archive's name, which is unique.
     pub archive: String,
-    /// The database's name then.
+    /// The database's name at that time.
     pub database: String,
-    /// When the database was made: seconds since 1970-01-01 UTC.
+    /// When the database was created: seconds since 1970-01-01 UTC.
     pub database_created: i64,
-    /// The name that it was given.
+    /// The name given to the backup.
     pub name: Option<String>,
     /// Its description.
     pub description: Option<String>,
-    /// Whether COPY_ONLY was said.
+    /// Whether COPY_ONLY was specified.
     pub is_copy_only: bool,
     /// Whether its pages are compressed.
     pub is_compressed: bool,
-    /// Who made it.
+    /// The login that made it.
     pub login: String,
-    /// The server's name then.
+    /// The server's name at that time.
     pub server: String,
     /// Its folder.
     pub place: String,
-    /// When it was begun: seconds since 1970-01-01 UTC.
+    /// When it began: seconds since 1970-01-01 UTC.
     pub started: i64,
-    /// When it was whole.
+    /// When it was complete.
     pub finished: i64,
 }
 
@@ -37,7 +37,7 @@ impl Master {
     /// Notes a backup.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn add_backup(&self, record: &BackupRecord) -> Result<(), MasterError> {
         self.change(|connection| {
             connection.execute_batch(TABLE)?;
@@ -64,10 +64,10 @@ impl Master {
         })
     }
 
-    /// What was noted of an archive, if it was made here.
+    /// The record of an archive, if it was made here.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn backup(&self, archive: &str) -> Result<Option<BackupRecord>, MasterError> {
         self.with(|connection| {
             let table = "SELECT 1 FROM sqlite_schema WHERE name = 'selenite_backup'";
@@ -98,7 +98,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<BackupRecord> {
     })
 }
 
-/// It came to a server that had none of it.
+/// It was copied to a server that had no record of it.
 const TABLE: &str = "
 CREATE TABLE IF NOT EXISTS selenite_backup (
     archive TEXT PRIMARY KEY,

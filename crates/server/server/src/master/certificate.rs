@@ -11,15 +11,15 @@ pub struct StoredCertificate {
     pub certificate: Vec<u8>,
     /// Its key.
     pub key: Zeroizing<Vec<u8>>,
-    /// Until when it is good: seconds since 1970-01-01 UTC.
+    /// The end of its validity: seconds since 1970-01-01 UTC.
     pub not_after: i64,
 }
 
 impl Master {
-    /// The one that is kept, if any is.
+    /// The stored one, if there is one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn certificate(&self) -> Result<Option<StoredCertificate>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT a.value, b.value, c.value FROM selenite_setting AS a, selenite_setting AS b, \
@@ -35,10 +35,10 @@ impl Master {
         })
     }
 
-    /// Keeps one in the place of the one that was kept.
+    /// Stores one in place of the stored one.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn store_certificate(&self, new: &StoredCertificate) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "INSERT OR REPLACE INTO selenite_setting (name, value) VALUES \

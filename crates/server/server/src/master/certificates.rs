@@ -5,12 +5,12 @@ use rusqlite::{Connection, OptionalExtension, Row};
 use super::keys::Removal;
 use super::{Master, MasterError, folded, now};
 
-/// A certificate, as others see it.
+/// A certificate, without its private part.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CertificateRecord {
     /// Its id: from 256 up, as SQL Server numbers them.
     pub id: i64,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
     /// The X.509 certificate, as DER.
     pub certificate: Vec<u8>,
@@ -18,23 +18,23 @@ pub struct CertificateRecord {
     pub thumbprint: Vec<u8>,
     /// Its serial number, as bytes.
     pub serial: Vec<u8>,
-    /// What SUBJECT said; its issuer, too.
+    /// The text of SUBJECT; its issuer, too.
     pub subject: String,
-    /// For whom key slots are made: `age1...`.
+    /// The recipient for key slots: `age1...`.
     pub recipient: String,
-    /// From when it is good: seconds since 1970-01-01 UTC.
+    /// The beginning of its validity: seconds since 1970-01-01 UTC.
     pub not_before: i64,
-    /// Until when.
+    /// The end of its validity.
     pub not_after: i64,
     /// When it was last backed up with its private key; 0 if never.
     pub backed_up: i64,
 }
 
-/// A certificate to be kept.
+/// A certificate to be stored.
 pub(crate) struct NewStoredCertificate<'a> {
-    /// All but its id.
+    /// Everything but its id.
     pub record: &'a CertificateRecord,
-    /// Its private part, sealed by the master key.
+    /// Its private part, encrypted with the master key.
     pub sealed: &'a [u8],
 }
 
@@ -42,7 +42,7 @@ impl Master {
     /// All certificates, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn certificates(&self) -> Result<Vec<CertificateRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
@@ -51,18 +51,18 @@ impl Master {
         })
     }
 
-    /// The certificate of that name, whatever its case.
+    /// The certificate of that name, case-insensitively.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn certificate_named(&self, name: &str) -> Result<Option<CertificateRecord>, MasterError> {
         self.with(|connection| find(connection, name))
     }
 
-    /// A certificate's private part, as the master key has sealed it.
+    /// A certificate's private part, as encrypted with the master key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn sealed_key(&self, id: i64) -> Result<Option<Vec<u8>>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT sealed FROM selenite_certificate WHERE id = ?1";
@@ -70,10 +70,10 @@ impl Master {
         })
     }
 
-    /// Keeps a new certificate, whose id is drawn here.
+    /// Stores a new certificate, whose id is chosen here.
     ///
     /// # Errors
-    /// [`MasterError::Taken`] if there is one of that name or that very certificate; what SQLite says.
+    /// [`MasterError::Taken`] if there is one of that name or that very certificate; SQLite's error.
     pub(crate) fn add_certificate(&self, new: &NewStoredCertificate<'_>) -> Result<(), MasterError> {
         self.change(|connection| {
             let record = new.record;
@@ -109,7 +109,7 @@ impl Master {
     /// Notes that a certificate was backed up with its private key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_certificate_backup(&self, id: i64) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "UPDATE selenite_certificate SET backed_up = ?2 WHERE id = ?1";
@@ -118,10 +118,10 @@ impl Master {
         })
     }
 
-    /// Forgets a certificate, unless a database encryption key needs it: then the database's name is told.
+    /// Removes a certificate, unless a database encryption key needs it: then the database's name is returned.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_certificate(&self, name: &str) -> Result<Removal, MasterError> {
         self.change(|connection| {
             let Some(found) = find(connection, name)? else {

@@ -1,22 +1,25 @@
-//! What master.db knows of a database's file: which it is, whether it has to be encrypted, and what was begun with it and not ended.
+//! What master.db holds about a database's file: which it is, whether it has to be encrypted, and what was begun with
+//! it and not finished.
 //!
-//! F1. `must_be_encrypted` is taken back before a page is decrypted, and set when all are encrypted: a kill in between leaves a database
-//!     that is opened, and what its file says is noted at the next start.
-//! F2. A file is known by the id in its superblock, which the database's master key authenticates.
+//! - `required-only-when-complete`: `must_be_encrypted` is cleared before the first page is
+//!   decrypted, and set when all are encrypted. A kill in between leaves a database that can be
+//!   opened, and the next start notes what its file says.
+//! - `known-by-id`: a file is identified by the id in its superblock, which the database's master
+//!   key authenticates.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use selenite::DatabaseId;
 
 use super::{Master, MasterError};
 
-/// What was begun with a database's file.
+/// An unfinished operation on a database's file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unfinished {
-    /// It is being made: by CREATE DATABASE, or by RESTORE DATABASE of one that was not there.
+    /// It is being created: by CREATE DATABASE, or by RESTORE DATABASE of one that did not exist.
     Creation,
     /// It is being removed.
     Removal,
-    /// Another is about to take its place.
+    /// Another file is about to replace it.
     Restore,
 }
 
@@ -27,13 +30,14 @@ pub(crate) struct DatabaseFile {
     pub database_id: i32,
     /// Its name.
     pub name: String,
-    /// What was begun with it.
+    /// The unfinished operation.
     pub unfinished: Option<Unfinished>,
-    /// The id in its superblock, if it was seen.
+    /// The id in its superblock, if it is known.
     pub file_id: Option<DatabaseId>,
-    /// The commitment of its master key, if it was seen. No one can make another file that has it.
+    /// The commitment of its master key, if it is known. Only a holder of the master key can make another file that
+    /// has it.
     pub commitment: Option<[u8; 32]>,
-    /// The id of the file that is about to take its place.
+    /// The id of the file that is about to replace it.
     pub next_file_id: Option<DatabaseId>,
     /// Whether no page of it may be in clear.
     pub must_be_encrypted: bool,
@@ -42,7 +46,7 @@ pub(crate) struct DatabaseFile {
 }
 
 impl Unfinished {
-    /// As it stands in master.db.
+    /// Its text in master.db.
     pub fn word(self) -> &'static str {
         match self {
             Self::Creation => "create",
@@ -58,10 +62,10 @@ impl Unfinished {
 }
 
 impl Master {
-    /// What is known of a database's file, also of one that is being made or removed.
+    /// What is known of a database's file, also of one that is being created or removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn file(&self, database_id: i32) -> Result<Option<DatabaseFile>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
@@ -72,7 +76,7 @@ impl Master {
     /// The same of all databases but the server's own, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn files(&self) -> Result<Vec<DatabaseFile>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare(&format!("{SELECT} WHERE id > 4 ORDER BY id"))?;
@@ -81,10 +85,10 @@ impl Master {
         })
     }
 
-    /// Notes which file it is, of one that is being made or was never seen.
+    /// Notes the id of a file that is being created or was not known.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_file_id(&self, database_id: i32, file_id: DatabaseId) -> Result<(), MasterError> {
         self.update("file_id = ?2", database_id, &file_id.0.as_slice())
     }
@@ -92,15 +96,15 @@ impl Master {
     /// Notes the commitment of its file's master key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn note_commitment(&self, database_id: i32, commitment: [u8; 32]) -> Result<(), MasterError> {
         self.update("commitment = ?2", database_id, &commitment.as_slice())
     }
 
-    /// Whether the commitments of databases are noted. Where not, a server from before that has made them all.
+    /// Whether the commitments of databases are noted. If not, an older server has created them all.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn has_commitments(&self) -> Result<bool, MasterError> {
         self.with(super::schema::has_commitments)
     }
@@ -108,7 +112,7 @@ impl Master {
     /// They are noted from now on.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn set_commitments(&self) -> Result<(), MasterError> {
         self.with(super::schema::set_commitments)
     }
@@ -116,7 +120,7 @@ impl Master {
     /// Notes that a database's file is being removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn begin_removal(&self, database_id: i32) -> Result<(), MasterError> {
         self.update("unfinished = ?2", database_id, &Unfinished::Removal.word())
     }
@@ -124,7 +128,7 @@ impl Master {
     /// Notes that a database's file is about to be replaced by that one, which may be in clear.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn begin_restore(&self, database_id: i32, next: DatabaseId) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "UPDATE selenite_database SET unfinished = ?2, next_file_id = ?3 WHERE id = ?1";
@@ -133,18 +137,18 @@ impl Master {
         })
     }
 
-    /// Notes that what was begun with a database's file has ended: it is as it was.
+    /// Notes that an operation on a database's file has ended without a change.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn finish_file(&self, database_id: i32) -> Result<(), MasterError> {
         self.change(|connection| finish(connection, database_id))
     }
 
-    /// Notes that what was begun has ended, and which file there is now.
+    /// Notes that an operation has ended, and which file there is now.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn settle_file(
         &self,
         database_id: i32,
@@ -160,18 +164,18 @@ impl Master {
         })
     }
 
-    /// F1.
+    /// `required-only-when-complete`: notes whether a file has to be encrypted.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn require_encryption(&self, database_id: i32, is_required: bool) -> Result<(), MasterError> {
         self.update("must_be_encrypted = ?2", database_id, &is_required)
     }
 
-    /// Notes that an administrator chose a deprecated suite for a database, or has left it.
+    /// Notes that an administrator chose a deprecated suite for a database, or that it has none any more.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn allow_deprecated(&self, database_id: i32, is_allowed: bool) -> Result<(), MasterError> {
         self.update("allows_deprecated = ?2", database_id, &is_allowed)
     }

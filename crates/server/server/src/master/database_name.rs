@@ -4,10 +4,10 @@ use std::path::{Path, PathBuf};
 
 use super::{MasterError, folded};
 
-/// A name that a database can have.
+/// A valid name of a database.
 ///
-/// As an identifier of SQL Server it has 1 to 128 units of UTF-16; as `NAME.db` it must stay in the data folder, be no hidden file and
-/// no option, and have no control character.
+/// As an identifier of SQL Server it has 1 to 128 units of UTF-16; as `NAME.db` it must stay in the data folder, be
+/// no hidden file and no option, and have no control character.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DatabaseName(String);
 
@@ -46,7 +46,8 @@ impl DatabaseName {
 
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
-/// 255 bytes is what Linux allows; `.db` and what SQLite and Selenite hang on (`.NAME.db.selenite-tmp-XXXXXXXX-claim`) need some.
+/// 255 bytes is what Linux allows; `.db` and what SQLite and Selenite append (`.NAME.db.selenite-tmp-XXXXXXXX-claim`)
+/// need some.
 const FILE_NAME_SIZE_MAX: usize = 200;
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use super::{DatabaseName, Master, MasterError, Unfinished, folded, now};
 pub struct DatabaseRecord {
     /// Its id: 1 to 4 are master, tempdb, model and msdb.
     pub id: i32,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
-    /// When: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
 }
 
@@ -24,10 +24,10 @@ impl DatabaseRecord {
 }
 
 impl Master {
-    /// All databases, by rising id; none that is being made or removed.
+    /// All databases, by rising id, without those that are being created or removed.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn databases(&self) -> Result<Vec<DatabaseRecord>, MasterError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!("{SELECT} WHERE {IS_WHOLE} ORDER BY id"))?;
@@ -36,10 +36,10 @@ impl Master {
         })
     }
 
-    /// The database of that name, whatever its case.
+    /// The database of that name, case-insensitively.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn database(&self, name: &str) -> Result<Option<DatabaseRecord>, MasterError> {
         self.with(|connection| find(connection, &format!("folded = ?1 AND {IS_WHOLE}"), &folded(name)))
     }
@@ -47,16 +47,16 @@ impl Master {
     /// The database of that id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn database_of(&self, id: i32) -> Result<Option<DatabaseRecord>, MasterError> {
         self.with(|connection| find(connection, &format!("id = ?1 AND {IS_WHOLE}"), &id))
     }
 
-    /// Gives a new database the lowest id that is free, from 5 up. No one sees it before [`Master::finish_file`]; its file is the
-    /// caller's to make.
+    /// Gives a new database the lowest free id, from 5 up. It is not visible before [`Master::finish_file`]; the
+    /// caller creates its file.
     ///
     /// # Errors
-    /// [`MasterError::Taken`]; what SQLite says.
+    /// [`MasterError::Taken`]; SQLite's error.
     pub fn add_database(&self, name: &DatabaseName) -> Result<DatabaseRecord, MasterError> {
         self.change(|connection| {
             if find(connection, "folded = ?1", &name.folded())?.is_some() {
@@ -81,10 +81,10 @@ impl Master {
         })
     }
 
-    /// Forgets a database. Its file is the caller's to remove.
+    /// Removes a database's records. The caller removes its file.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`]; SQLite's error.
     pub fn remove_database(&self, name: &str) -> Result<(), MasterError> {
         self.change(|connection| {
             let record = find(connection, "folded = ?1", &folded(name))?;
@@ -117,10 +117,10 @@ fn record(row: &Row<'_>) -> rusqlite::Result<DatabaseRecord> {
 }
 
 const SELECT: &str = "SELECT id, name, created FROM selenite_database";
-/// Neither being made nor being removed.
+/// Neither being created nor being removed.
 const IS_WHOLE: &str = "unfinished NOT IN ('create', 'drop')";
 /// 1 to 4 are the server's own.
 const FIRST_ID: i32 = 5;
-/// The ids 1 to 4 are always there, so that there is a gap behind one of them, or the end.
+/// The ids 1 to 4 always exist, so that there is a gap after one of them, or the end.
 const FREE_ID: &str = "SELECT min(id) + 1 FROM selenite_database AS one WHERE id >= 4 \
     AND NOT EXISTS (SELECT 1 FROM selenite_database AS next WHERE next.id = one.id + 1)";

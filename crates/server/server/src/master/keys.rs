@@ -1,69 +1,70 @@
 //! The master key, and which certificate each database's encryption key belongs to.
 //!
-//! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot of the
-//! certificate's opens.
+//! The data keys themselves are in the databases' own files, wrapped under the master key of each file, which a slot
+//! of the certificate's opens.
 
 use rusqlite::{Connection, OptionalExtension, Row};
 use zeroize::Zeroizing;
 
 use super::{Master, MasterError, now};
 
-/// What protects the private keys of certificates.
+/// The key that protects the private keys of certificates.
 pub(crate) struct StoredMasterKey {
     /// The key: AES-256.
     pub secret: Zeroizing<Vec<u8>>,
-    /// The same in an age file that its password opens.
+    /// The same in an age file, encrypted with its password.
     pub by_password: Vec<u8>,
 }
 
-/// The master key, as others see it.
+/// The master key, without its secrets.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct MasterKeyRecord {
-    /// Tells it from others.
+    /// Its id.
     pub guid: [u8; 16],
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
     pub modified: i64,
 }
 
-/// What came of a removal.
+/// The result of a removal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Removal {
-    /// It is gone.
+    /// It is removed.
     Done,
-    /// There is none.
+    /// It does not exist.
     Missing,
-    /// This one needs it.
+    /// This database or certificate needs it.
     Needed(String),
 }
 
-/// A database encryption key, as T-SQL has it: it may be made before anything is encrypted.
+/// A database encryption key, as T-SQL has it: it may be created before anything is encrypted.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EncryptionKeyRecord {
     /// The database.
     pub database_id: i32,
-    /// The certificate that opens the database besides the server's own identity.
+    /// The certificate that opens the database in addition to the server's own identity.
     pub certificate_id: i64,
-    /// The algorithm that was asked for last: a suite's name.
+    /// The algorithm that was requested last: a suite's name.
     pub algorithm: String,
     /// The key slot of the certificate in the database's file, in hexadecimal digits.
     pub slot: String,
-    /// When it was made: seconds since 1970-01-01 UTC. So of all others.
+    /// When it was created: seconds since 1970-01-01 UTC, as all other times here.
     pub created: i64,
     /// When it was recreated.
     pub regenerated: i64,
-    /// When it was changed in any way.
+    /// When it was last changed in any way.
     pub modified: i64,
-    /// When encryption was switched last.
+    /// When encryption was last switched.
     pub set: i64,
     /// When a scan last began, ended, was suspended or resumed; 0 if there was none.
     pub scanned: i64,
-    /// Whether the database is encrypted by it.
+    /// Whether the database is encrypted with it.
     pub tde: Tde,
 }
 
-/// Transparent data encryption of a database, as T-SQL switches it. Its file may be encrypted all the same: under the server's identity.
+/// Transparent data encryption of a database, as T-SQL switches it. Its file may be encrypted all the same: under the
+/// server's identity.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Tde {
     /// SET ENCRYPTION OFF, or never ON.
@@ -79,7 +80,7 @@ pub enum Tde {
 }
 
 impl Tde {
-    /// What it is when its scan has ended.
+    /// The state when its scan has ended.
     pub fn settled(self) -> Self {
         match self {
             Self::TurningOn | Self::On | Self::ChangingKey => Self::On,
@@ -107,7 +108,7 @@ impl Master {
     /// The master key, with its secrets.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn stored_master_key(&self) -> Result<Option<StoredMasterKey>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT secret, by_password FROM selenite_master_key";
@@ -124,7 +125,7 @@ impl Master {
     /// The master key, without its secrets.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn master_key(&self) -> Result<Option<MasterKeyRecord>, MasterError> {
         self.with(|connection| {
             let sql = "SELECT guid, created, modified FROM selenite_master_key";
@@ -139,10 +140,10 @@ impl Master {
         })
     }
 
-    /// Keeps a new master key. Answers whether there was none.
+    /// Stores a new master key. Returns whether there was none.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn add_master_key(&self, new: &StoredMasterKey, guid: [u8; 16]) -> Result<bool, MasterError> {
         self.change(|connection| {
             let sql = "INSERT OR IGNORE INTO selenite_master_key (id, guid, secret, by_password, created, modified) \
@@ -152,11 +153,11 @@ impl Master {
         })
     }
 
-    /// Puts another master key in the place of the one that is there, with what `seal` makes of each certificate's private
-    /// part: all of them or none.
+    /// Replaces the present master key, with what `seal` makes of each certificate's private part: all of them or
+    /// none.
     ///
     /// # Errors
-    /// What `seal` says; what SQLite says.
+    /// The error of `seal`; SQLite's error.
     pub(crate) fn replace_master_key(
         &self,
         new: &StoredMasterKey,
@@ -179,10 +180,10 @@ impl Master {
         })
     }
 
-    /// Forgets the master key, unless a certificate needs it.
+    /// Removes the master key, unless a certificate needs it.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_master_key(&self) -> Result<Removal, MasterError> {
         self.change(|connection| {
             let sql = "SELECT name FROM selenite_certificate ORDER BY id LIMIT 1";
@@ -200,7 +201,7 @@ impl Master {
     /// All database encryption keys, by the ids of their databases.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn encryption_keys(&self) -> Result<Vec<EncryptionKeyRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} ORDER BY database_id"))?;
@@ -212,7 +213,7 @@ impl Master {
     /// A database's encryption key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn encryption_key(&self, database_id: i32) -> Result<Option<EncryptionKeyRecord>, MasterError> {
         self.with(|connection| {
             let mut asked = connection.prepare_cached(&format!("{SELECT} WHERE database_id = ?1"))?;
@@ -220,18 +221,18 @@ impl Master {
         })
     }
 
-    /// Keeps a database encryption key, in the place of the one that the database had.
+    /// Stores a database encryption key, in place of the one that the database had.
     ///
     /// # Errors
-    /// What SQLite says; if the certificate or the database is gone, too.
+    /// SQLite's error; also if the certificate or the database is gone.
     pub(crate) fn store_encryption_key(&self, new: &EncryptionKeyRecord) -> Result<(), MasterError> {
         self.change(|connection| store(connection, new))
     }
 
-    /// Changes a database encryption key that is there.
+    /// Changes an existing database encryption key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn change_encryption_key(
         &self,
         database_id: i32,
@@ -251,10 +252,10 @@ impl Master {
         })
     }
 
-    /// Forgets a database encryption key.
+    /// Removes a database encryption key.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(crate) fn remove_encryption_key(&self, database_id: i32) -> Result<(), MasterError> {
         self.change(|connection| {
             let sql = "DELETE FROM selenite_encryption_key WHERE database_id = ?1";
@@ -303,7 +304,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<EncryptionKeyRecord> {
 const SELECT: &str = "SELECT database_id, certificate_id, algorithm, slot, created, regenerated, modified, switched, \
     scanned, tde FROM selenite_encryption_key";
 
-/// A database that is dropped takes its key with it; a certificate can't go while a key names it.
+/// A database's key is removed with it; a certificate can't be removed while a key names it.
 pub(super) const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS selenite_master_key (
     id INTEGER PRIMARY KEY CHECK (id = 1),

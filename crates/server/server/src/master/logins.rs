@@ -11,62 +11,62 @@ use crate::password::{PasswordCost, PasswordHash};
 pub struct LoginRecord {
     /// Its principal id: sa is 1.
     pub id: i64,
-    /// Its name as it was made.
+    /// Its name as it was created.
     pub name: String,
     /// Its security id.
     pub sid: [u8; 16],
-    /// Whether it may do everything.
+    /// Whether it is an administrator.
     pub is_administrator: bool,
-    /// Whether no one may log in by it.
+    /// Whether it is disabled.
     pub is_disabled: bool,
     /// Whether a new password has to be chosen before anything else.
     pub must_change: bool,
-    /// The database that it begins in.
+    /// Its default database.
     pub default_database: String,
-    /// When it was made: seconds since 1970-01-01 UTC.
+    /// When it was created: seconds since 1970-01-01 UTC.
     pub created: i64,
     /// When it was last changed.
     pub modified: i64,
     /// When its password was set.
     pub password_set: i64,
-    /// Failed logins from places that it is not known from.
+    /// Failed logins from addresses without an earlier success of this login.
     pub attempts: Attempts,
-    /// CHECK_POLICY: whether a new password must meet the rule.
+    /// CHECK_POLICY: whether a new password must satisfy the policy.
     pub checks_policy: bool,
-    /// CHECK_EXPIRATION: whether its password is good for a time only.
+    /// CHECK_EXPIRATION: whether its password expires.
     pub checks_expiration: bool,
 }
 
 impl LoginRecord {
-    /// Whether its password has to be changed since it is too old. `now` is in seconds since 1970-01-01 UTC.
+    /// Whether its password has expired. `now` is in seconds since 1970-01-01 UTC.
     #[must_use]
     pub fn is_expired(&self, now: i64) -> bool {
         self.checks_expiration && now > self.password_set.saturating_add(PASSWORD_AGE_SECONDS_MAX)
     }
 }
 
-/// Logins that failed, one behind the other.
+/// Consecutive failed logins.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Attempts {
-    /// How many since the last that did not.
+    /// How many there were since the last success.
     pub failure_count: u32,
-    /// When the last was: seconds since 1970-01-01 UTC.
+    /// The time of the last one: seconds since 1970-01-01 UTC.
     pub failure_last: i64,
-    /// Until when no one may try; 0 if anyone may.
+    /// Until when the login is locked; 0 if it is not.
     pub locked_until: i64,
 }
 
-/// A login to be made.
+/// A login to be created.
 pub struct NewLogin<'a> {
     /// Its name.
     pub name: &'a str,
-    /// Its security id; drawn if none is given.
+    /// Its security id; random if none is given.
     pub sid: Option<[u8; 16]>,
     /// The hash of its password.
     pub password: &'a PasswordHash,
     /// Whether it has to be changed at the first login.
     pub must_change: bool,
-    /// The database that it begins in.
+    /// Its default database.
     pub default_database: &'a str,
 }
 
@@ -74,7 +74,7 @@ impl Master {
     /// All logins, by rising id.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn logins(&self) -> Result<Vec<LoginRecord>, MasterError> {
         self.with(|connection| {
             let mut statement = connection.prepare_cached(&format!("SELECT {COLUMNS} {FROM} ORDER BY id"))?;
@@ -83,10 +83,10 @@ impl Master {
         })
     }
 
-    /// The login of that name, whatever its case.
+    /// The login of that name, case-insensitively.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub fn login(&self, name: &str) -> Result<Option<LoginRecord>, MasterError> {
         self.with(|connection| find(connection, name))
     }
@@ -111,10 +111,10 @@ impl Master {
         })
     }
 
-    /// Makes a login.
+    /// Creates a login.
     ///
     /// # Errors
-    /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; what SQLite says.
+    /// [`MasterError::Taken`] for its name or security id; [`MasterError::Name`]; SQLite's error.
     pub fn add_login(&self, new: &NewLogin<'_>) -> Result<LoginRecord, MasterError> {
         check_name(new.name)?;
         let sid = new.sid.unwrap_or_else(|| {
@@ -142,7 +142,7 @@ impl Master {
     /// Sets a login's password.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_password(&self, name: &str, password: &PasswordHash, must_change: bool) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -150,10 +150,10 @@ impl Master {
         })
     }
 
-    /// Says whether a new password must meet the rule, and whether it is good for a time only.
+    /// Sets whether a new password must satisfy the policy, and whether it expires.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_policy(&self, name: &str, checks_policy: bool, checks_expiration: bool) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -164,18 +164,18 @@ impl Master {
         })
     }
 
-    /// Lets no one log in by it, or lets them again.
+    /// Disables or enables it.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_disabled(&self, name: &str, is_disabled: bool) -> Result<(), MasterError> {
         self.set(name, "is_disabled", &is_disabled)
     }
 
-    /// Lets it do everything, or takes that away.
+    /// Makes it an administrator, or ends that.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa, which always may; SQLite's error.
     pub fn set_administrator(&self, name: &str, is_administrator: bool) -> Result<(), MasterError> {
         if !is_administrator && self.with(|connection| known(connection, name))?.id == SA {
             return Err(MasterError::Reserved(name.to_owned()));
@@ -183,18 +183,18 @@ impl Master {
         self.set(name, "is_administrator", &is_administrator)
     }
 
-    /// Says in which database it begins.
+    /// Sets its default database.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; what SQLite says.
+    /// [`MasterError::Unknown`]; SQLite's error.
     pub fn set_default_database(&self, name: &str, database: &str) -> Result<(), MasterError> {
         self.set(name, "default_database", &database)
     }
 
-    /// Gives it another name.
+    /// Renames it.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Taken`]; [`MasterError::Name`]; SQLite's error.
     pub fn rename_login(&self, name: &str, new_name: &str) -> Result<(), MasterError> {
         check_name(new_name)?;
         self.change(|connection| {
@@ -213,7 +213,7 @@ impl Master {
     /// Removes it.
     ///
     /// # Errors
-    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa; what SQLite says.
+    /// [`MasterError::Unknown`]; [`MasterError::Reserved`] for sa; SQLite's error.
     pub fn remove_login(&self, name: &str) -> Result<(), MasterError> {
         self.change(|connection| {
             let login = known(connection, name)?;
@@ -225,7 +225,7 @@ impl Master {
         })
     }
 
-    /// Keeps what is known of failed logins.
+    /// Stores the state of failed logins.
     pub(crate) fn store_attempts(&self, id: i64, attempts: Attempts) -> Result<(), MasterError> {
         self.with(|connection| {
             connection.execute(
@@ -236,7 +236,7 @@ impl Master {
         })
     }
 
-    /// Counts an attempt of a login that there is not.
+    /// Counts an attempt of a login that does not exist.
     pub(crate) fn count_unknown_login(&self) -> Result<(), MasterError> {
         self.with(|connection| {
             connection.execute(
@@ -307,7 +307,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<LoginRecord> {
 
 fn check_name(name: &str) -> Result<(), MasterError> {
     let is_short = (1..=UNIT_COUNT_MAX).contains(&name.encode_utf16().count());
-    // A backslash makes it a name of Windows, which SQL Server keeps for those.
+    // A backslash makes it a name of Windows, for which SQL Server reserves those names.
     if is_short && !name.contains(|character: char| character == '\\' || character.is_control()) {
         return Ok(());
     }
@@ -320,9 +320,9 @@ const FROM: &str = "FROM selenite_login";
 const HASH: &str = "hash, salt, memory_kib, passes FROM selenite_login";
 /// sysname.
 const UNIT_COUNT_MAX: usize = 128;
-/// 42 days: Windows' own, which SQL Server takes over.
+/// 42 days: Windows' own default, which SQL Server adopts.
 const PASSWORD_AGE_SECONDS_MAX: i64 = 42 * 86_400;
 /// sa's principal id.
 const SA: i64 = 1;
-/// SQL Server's logins begin behind its own roles and principals.
+/// SQL Server's logins begin after its own roles and principals.
 const NEXT_ID: &str = "SELECT max(256, max(id) + 1) FROM selenite_login";

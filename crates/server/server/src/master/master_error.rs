@@ -10,21 +10,21 @@ use crate::password::PasswordFault;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum MasterError {
-    /// The caller: the name is taken already. SQL Server's 15025 for a login, 1801 for a database.
+    /// The caller: the name exists already. SQL Server's 15025 for a login, 1801 for a database.
     Taken(String),
-    /// The caller: there is none of that name. SQL Server's 15151 for a login, 911 or 3701 for a database.
+    /// The caller: nothing has that name. SQL Server's 15151 for a login, 911 or 3701 for a database.
     Unknown(String),
-    /// The caller: a name that a login or database can't have.
+    /// The caller: an invalid name of a login or database.
     Name(String),
-    /// The caller: it can't be done to the server's own.
+    /// The caller: the operation is not allowed on the server's own.
     Reserved(String),
     /// The machine: the password was not hashed.
     Password(PasswordFault),
-    /// The file: it is of a newer server. Its version.
+    /// The file: it was written by a newer server. Its version.
     Version(i64),
-    /// The file: it is a database, and not a master.db. The name of a table that no master.db has.
+    /// The file: it is a database, but not a master.db. The name of a table that no master.db has.
     NotMaster(String),
-    /// The caller: no one could be told the first password.
+    /// The caller: the first password could not be announced.
     NotTold(io::Error),
     /// The file, the key, or the machine.
     Engine(EngineError),

@@ -6,14 +6,14 @@ use selenite_keyring::os_random;
 use super::{MasterError, now};
 use crate::password::PasswordHash;
 
-/// Makes the tables, if they are not there, and adds what those of the first servers do not have.
+/// Creates the tables, if they do not exist, and adds what those of the first servers do not have.
 pub fn create(connection: &Connection) -> Result<(), MasterError> {
     connection.execute_batch(TABLES)?;
     connection.execute_batch(super::keys::TABLES)?;
     upgrade(connection)
 }
 
-/// What a new server begins with.
+/// The contents of a new server's tables.
 pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(), MasterError> {
     let now = now();
     for (id, name) in RESERVED {
@@ -22,7 +22,7 @@ pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(),
             (id, name, now),
         )?;
     }
-    // Of sa's security id all of SQL Server's servers have the same first byte.
+    // The first byte of sa's security id is the same in all of SQL Server's servers.
     let mut sid = [0; 16];
     sid[0] = 1;
     connection.execute(
@@ -48,7 +48,7 @@ pub fn fill(connection: &Connection, administrator: &PasswordHash) -> Result<(),
     Ok(())
 }
 
-/// Whether the commitments of databases are noted. A server from before that has noted none.
+/// Whether the commitments of databases are noted. An older server has noted none.
 pub fn has_commitments(connection: &Connection) -> Result<bool, MasterError> {
     let sql = "SELECT 1 FROM selenite_setting WHERE name = ?1";
     Ok(connection
@@ -64,7 +64,7 @@ pub fn set_commitments(connection: &Connection) -> Result<(), MasterError> {
     Ok(())
 }
 
-/// Whether the tables are there and filled. A start that was cut off leaves them otherwise.
+/// Whether the tables exist and are filled. A start that was cut off leaves them otherwise.
 ///
 /// `NotMaster` for a database that has others and no version: one of the server's own databases, say, that was renamed.
 pub fn check(connection: &Connection) -> Result<bool, MasterError> {
@@ -86,7 +86,7 @@ fn version(connection: &Connection) -> Result<Option<i64>, MasterError> {
     Ok(connection.query_row(version, [], |row| row.get(0)).optional()?)
 }
 
-/// What a start that was cut off leaves has no tables but those of a master.db.
+/// A start that was cut off leaves no tables but those of a master.db.
 fn check_unfinished(connection: &Connection) -> Result<(), MasterError> {
     let ours = Connection::open_in_memory()?;
     create(&ours)?;
@@ -103,7 +103,7 @@ fn tables(connection: &Connection) -> Result<Vec<String>, MasterError> {
     Ok(names.collect::<Result<_, _>>()?)
 }
 
-/// Adds what the first servers did not have. They read it all the same.
+/// Adds what the first servers did not have. They can still read it.
 fn upgrade(connection: &Connection) -> Result<(), MasterError> {
     for (table, column, declared) in ADDED {
         let there = "SELECT 1 FROM pragma_table_info(?1) WHERE name = ?2";
@@ -121,7 +121,7 @@ fn upgrade(connection: &Connection) -> Result<(), MasterError> {
     Ok(())
 }
 
-/// The setting that says so.
+/// The setting that records it.
 const COMMITMENTS: &str = "commitments";
 
 /// What the first servers did not have.
@@ -134,11 +134,11 @@ const ADDED: [(&str, &str, &str); 9] = [
     ("selenite_database", "must_be_encrypted", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "allows_deprecated", "INTEGER NOT NULL DEFAULT 0"),
     ("selenite_database", "commitment", "BLOB"),
-    // A key that there was before belongs to a database that is encrypted, unless its file says otherwise.
+    // An earlier key belongs to a database that is encrypted, unless its file says otherwise.
     ("selenite_encryption_key", "tde", "TEXT NOT NULL DEFAULT 'on'"),
 ];
 
-/// Databases that were encrypted by a deprecated suite before that was noted.
+/// Databases that were encrypted with a deprecated suite before that was noted.
 const CHOSEN_BEFORE: &str = "UPDATE selenite_database SET allows_deprecated = 1 WHERE id IN \
     (SELECT database_id FROM selenite_encryption_key WHERE algorithm = 'TRIPLE_DES_3KEY')";
 

@@ -1,4 +1,4 @@
-//! What USER_NAME, SUSER_NAME, IS_MEMBER and related ones are told.
+//! What USER_NAME, SUSER_NAME, IS_MEMBER and related functions read.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option
         Key::Current => id == login_id,
         Key::Name(wanted) => same_name(name, wanted),
         Key::Id(wanted) => id == wanted,
-        // The owner of databases is told as sa, as SQL Server's 0x01.
+        // The owner of databases is shown as sa, as SQL Server's 0x01.
         Key::Sid([1]) => id == 1,
         Key::Sid(sid) => directory
             .records

@@ -11,14 +11,15 @@ use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
 use crate::catalog::permission::{Permissions, denied_in, denied_on, error, no_object};
 use crate::names::session_catalog::SessionCatalog;
 
-/// What a statement on rows asked the catalog for: P2.
+/// What a statement on rows requested from the catalog (`rows-are-checked-at-binding` of
+/// [`crate::catalog::permission`]).
 pub struct Asked<'a> {
     catalog: &'a SessionCatalog,
     seen: RefCell<Vec<NamedRelation>>,
     views: Cell<usize>,
 }
 
-/// What a catalog was asked for.
+/// What was requested from a catalog.
 #[derive(Clone)]
 pub enum NamedRelation {
     /// A table, by its database and name.
@@ -30,8 +31,8 @@ pub enum NamedRelation {
 }
 
 impl NamedRelation {
-    /// Whether it needs no right where it is named in a view's text: views and tables have one owner, whose view gives its rows to
-    /// everyone who may read it (ownership chaining). What the server shows is no one's to give.
+    /// Whether it needs no permission where it is named in a view's text: views and tables have one owner, whose view
+    /// gives its rows to every user who may read it (ownership chaining). What the server shows has no such owner.
     #[must_use]
     pub fn is_of_the_owner(&self) -> bool {
         match self {
@@ -108,7 +109,7 @@ impl Catalog for Asked<'_> {
     }
 }
 
-/// Whether a statement on rows may be run by who is no administrator.
+/// Whether a user who is no administrator may run a statement on rows.
 ///
 /// # Errors
 /// 229 for what may not be read or changed, 262 for SELECT INTO, 1088 for TRUNCATE, 300 for the state of the server.
@@ -236,7 +237,7 @@ fn is_own(table: &Table) -> bool {
 #[expect(clippy::wildcard_enum_match_arm, reason = "other statements have no target")]
 fn reads_target(kind: &StatementKind, asked_count: usize) -> bool {
     match kind {
-        // Once it is asked for as the target.
+        // Once it is requested as the target.
         StatementKind::Insert(insert) => !insert.output.is_empty() || asked_count > 1,
         StatementKind::Update(update) => {
             let reads = |assignment: &ast::Assignment| match &assignment.value {
@@ -272,13 +273,13 @@ fn is_constant(value: &ast::Expr) -> bool {
     )
 }
 
-/// Whether TOP's count may be a query's, which tells of the rows that it counts.
+/// Whether TOP's count may be a query's, which reveals the rows that it counts.
 fn is_queried(top: Option<&ast::Top>) -> bool {
     top.is_some_and(|top| !is_constant(&top.count))
 }
 
-/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is the administrator's to see, and what a database is made of its
-/// owners'. Views that show everyone the asker's own session are made of that alone.
+/// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is visible to administrators, and what a
+/// database is made of to its owners. Views that show every user their own session contain that alone.
 fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {

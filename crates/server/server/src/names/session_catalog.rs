@@ -1,4 +1,4 @@
-//! What names in a session's statements stand for.
+//! What names in a session's statements refer to.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -29,11 +29,12 @@ pub struct SessionCatalog {
     pub directory: Arc<Directory>,
     /// The table variables of the frame that runs.
     pub variables: Arc<Variables>,
-    /// Whether the database is another than the one in use, for one statement: then each name has to say that it means it.
+    /// Whether the database is another than the one in use, for one statement: then each name has to say that it
+    /// means it.
     pub is_other_database: bool,
     /// The database that a name was of, if it was another one.
     pub other_database: Arc<Mutex<Option<i32>>>,
-    /// To be asked while a statement is bound.
+    /// Polled while a statement is bound.
     pub interrupts: Interrupts,
 }
 

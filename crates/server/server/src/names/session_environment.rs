@@ -94,7 +94,7 @@ impl Environment for SessionEnvironment<'_> {
     }
 }
 
-/// NEWID: random, of version 4 (RFC 9562), whose third group lies little-endian on the wire.
+/// NEWID: random, of version 4 (RFC 9562), whose third group is little-endian on the wire.
 pub(crate) fn new_guid() -> Guid {
     let mut bytes = [0; 16];
     // The library's generator fails only where the system has none, and then no login got this far.

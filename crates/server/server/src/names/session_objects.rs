@@ -338,7 +338,7 @@ impl SessionObjects {
     }
 }
 
-/// What OBJECTPROPERTY tells of a table.
+/// What OBJECTPROPERTY reports of a table.
 fn options(table: &SchemaTable) -> TableOption {
     let definition = &table.definition;
     let has_key = |kind| definition.keys.iter().any(|key| key.kind == kind);

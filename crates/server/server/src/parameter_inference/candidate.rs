@@ -1,4 +1,4 @@
-//! The types that are tried where nothing tells a parameter's own, and which of them is best.
+//! The types that are tried where nothing determines a parameter's own, and which of them is best.
 
 use selenite_compiler::{
     Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, OutsideRef, PlanError, Predicate, QueryHook,

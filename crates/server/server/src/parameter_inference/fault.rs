@@ -3,7 +3,7 @@
 use selenite_compiler::{Ends, PlanError};
 use selenite_types::DataType;
 
-/// 11502: a parameter in a place that tells nothing of its type.
+/// 11502: a parameter in a place that does not determine its type.
 pub(crate) fn no_context(name: &str) -> PlanError {
     let text = format!("The type for parameter '{name}' cannot be deduced in this context.");
     PlanError::new(11_502, Ends::Statement, text)

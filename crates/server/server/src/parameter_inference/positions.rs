@@ -1,4 +1,4 @@
-//! Where a parameter stands.
+//! Where a parameter is used.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ pub(crate) struct InferredParameter {
     pub formal: Option<String>,
 }
 
-/// What a parameter stands in.
+/// The context of a parameter.
 #[derive(Clone, Debug)]
 pub(crate) enum ParameterPosition {
     /// An expression: the smallest that is compared, assigned, inserted or cast, or the largest there is.
@@ -38,7 +38,7 @@ pub(crate) enum ParameterPosition {
     },
     /// Left of an assignment of this value.
     Set(Rc<Expr>),
-    /// Where nothing tells its type.
+    /// Where nothing determines its type.
     Nowhere,
 }
 

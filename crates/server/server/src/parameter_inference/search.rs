@@ -91,7 +91,7 @@ impl Search<'_> {
         statements.iter().try_for_each(|statement| self.statement(statement))
     }
 
-    /// What no branch knows is looked at by the compiler, which tells what it misses.
+    /// A statement without a branch here is checked by the compiler, which reports what it misses.
     fn statement(&mut self, statement: &Statement) -> Result<(), PlanError> {
         let kind = &statement.kind;
         if let StatementKind::Block(inner) = kind {
@@ -218,7 +218,8 @@ impl Search<'_> {
         named.collect()
     }
 
-    /// The same of a view or common table expression; none if it can't be bound: the binder tells what is wrong with it.
+    /// The same of a view or common table expression; none if it can't be bound: the binder reports what is wrong
+    /// with it.
     fn types_behind(&self, insert: &Insert) -> Vec<DataType> {
         let Ok(mut tree) = parsed("INSERT t EXEC p") else {
             return Vec::new();

@@ -1,8 +1,9 @@
 //! What a session does just now, as others see it.
 //!
-//! A1. The session's thread writes it (`own.rs`); anyone reads it. What is written for each request takes a lock that no one
-//!     holds for longer than a copy.
-//! A2. What is told of a session that waits for a request is that of its last one.
+//! - `session-writes-others-read`: the session's thread writes it (`own.rs`); any thread reads it.
+//!   What is written for each request takes a lock that is never held for longer than a copy.
+//! - `last-request-while-idle`: a session that waits for a request is reported with its last
+//!   request.
 
 use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -42,7 +43,7 @@ struct CurrentActivity {
     locks: Vec<DatabaseLock>,
 }
 
-/// What a client asked for.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub struct RequestText {
     /// What runs, with its source.
@@ -84,7 +85,7 @@ pub struct DatabaseLock {
     pub since: SystemTime,
 }
 
-/// A wait that goes on.
+/// A wait that has not ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PresentWait {
     /// What for.
@@ -136,13 +137,14 @@ impl Activity {
         kind_at(self.last_wait.load(Ordering::Relaxed))
     }
 
-    /// How often its thread has read and written files of databases: as of the last statement on tables, or the last request.
+    /// How often its thread has read and written files of databases: as of the last statement on tables, or the last
+    /// request.
     #[must_use]
     pub fn file_accesses(&self) -> (u64, u64) {
         (self.reads.load(Ordering::Relaxed), self.writes.load(Ordering::Relaxed))
     }
 
-    /// What its client asked for last.
+    /// Its client's last request.
     #[must_use]
     pub fn request(&self) -> Option<RequestText> {
         self.present().request.clone()
@@ -196,12 +198,12 @@ impl Activity {
         self.writes.store(counts.writes, Ordering::Relaxed);
     }
 
-    /// A request has come, of which nothing is known yet.
+    /// A request has arrived, of which nothing is known yet.
     pub(super) fn wake(&self) {
         self.present().is_told = false;
     }
 
-    /// What runs first of a request is what was asked for. Answers whether this was it.
+    /// The first program that a request runs is the client's own. Returns whether this was it.
     pub(super) fn note_program(&self, program: &Arc<Program>, is_call: bool) -> bool {
         let mut present = self.present();
         if std::mem::replace(&mut present.is_told, true) {

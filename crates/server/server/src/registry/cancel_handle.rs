@@ -13,7 +13,7 @@ pub enum CancelReason {
     Stopping,
 }
 
-/// Ends a connection from outside: its thread is told, and every wait for the socket ends at once.
+/// Ends a connection from another thread: its own thread is notified, and every wait for the socket ends at once.
 pub struct CancelHandle {
     /// The connection's thread has it: when that is done, the socket is closed, also if a cancel handle is left.
     socket: Weak<TcpStream>,

@@ -1,7 +1,8 @@
-//! What the calling thread tells of the session that it serves.
+//! What the calling thread reports of the session that it serves.
 //!
-//! W1. A session is one thread's (S1 of the plan), which is told when it enters the registry: so code that waits, deep below the
-//!     session, needs no handle. On a thread that serves no session nothing is told, and nothing counted.
+//! - `thread-knows-its-session`: a session belongs to one thread (plans/serve.md, S1), which learns
+//!   of it when the session enters the registry: so code that waits, deep below the session, needs
+//!   no handle. On a thread that serves no session nothing is reported, and nothing counted.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -31,7 +32,7 @@ pub fn begin_wait(kind: WaitType) -> OwnWait {
 }
 
 impl OwnWait {
-    /// Tells which session has what is waited for; 0 is none.
+    /// Reports which session holds what is waited for; 0 is none.
     pub fn blocked_by(&self, spid: u16) {
         if let Some(activity) = &self.activity {
             activity.block(spid);
@@ -53,7 +54,7 @@ pub fn spid() -> u16 {
     OWN.with_borrow(|own| own.as_ref().map_or(0, |activity| activity.spid()))
 }
 
-/// What a request runs first is what was asked for; `state` is asked for only then.
+/// The first program that a request runs is the client's own; `state` is called only for it.
 pub fn note_program(program: &Arc<Program>, is_call: bool, state: impl FnOnce() -> SessionSight) {
     with(|activity| {
         if activity.note_program(program, is_call) {

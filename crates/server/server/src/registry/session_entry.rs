@@ -46,11 +46,11 @@ pub struct SessionFacts {
     pub library: String,
     /// The library's version.
     pub client_version: u32,
-    /// The client's process, as it says.
+    /// The client's process, as the client reported it.
     pub client_process: u32,
-    /// From where the client comes.
+    /// The client's address.
     pub peer: SocketAddr,
-    /// Where it came to.
+    /// The address that it connected to.
     pub local: SocketAddr,
     /// Whether all that follows the login is encrypted.
     pub is_encrypted: bool,
@@ -58,7 +58,7 @@ pub struct SessionFacts {
     pub tds_version: TdsVersion,
     /// The size of packets.
     pub packet_size: PacketSize,
-    /// When the connection came.
+    /// When it connected.
     pub connected: SystemTime,
 }
 
@@ -169,7 +169,7 @@ impl SessionEntry {
         self.figures().cpu.saturating_sub(before)
     }
 
-    /// Whether someone has ended it, and it has not noticed yet.
+    /// Whether it was ended, and has not noticed yet.
     #[must_use]
     pub fn is_ending(&self) -> bool {
         self.cancel_handle.cancelled().is_some()
@@ -190,7 +190,7 @@ impl SessionEntry {
         &self.cancel_handle
     }
 
-    /// Counts the thread that calls it as one of this session's, until it drops the answer.
+    /// Counts the calling thread as one of this session's, until it drops the returned value.
     pub(crate) fn adopt_this_thread(&self) -> OwnThread {
         let thread = ThreadFigures::of_this_thread();
         let mut threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
@@ -198,7 +198,7 @@ impl SessionEntry {
         OwnThread(thread)
     }
 
-    /// A request has come. Called by the session's thread.
+    /// A request has arrived. Called by the session's thread.
     pub(crate) fn wake(&self) {
         // The first thread is the one that calls this; most sessions have no other.
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);

@@ -54,7 +54,7 @@ impl ThreadFigures {
     pub fn load(&self) -> Figures {
         match self.last.get() {
             Some(last) => *last,
-            // Where the system does not say, or the thread has ended without a word: nothing.
+            // Where the system has no figures, or the thread has ended without leaving them: nothing.
             None => Figures {
                 switches: switches(self.id).unwrap_or(0),
                 cpu: cpu(self.id).unwrap_or_default(),

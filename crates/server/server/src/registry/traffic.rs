@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::time::{ClockId, clock_gettime};
 
-/// Counters of one connection: its thread writes them, anyone reads them.
+/// Counters of one connection: its thread writes them, any thread reads them.
 #[derive(Default)]
 pub struct Traffic {
     reads: AtomicU64,
@@ -40,7 +40,7 @@ impl Traffic {
         self.read_last.store(now_millis(), Ordering::Relaxed);
     }
 
-    /// Bytes were written, which carried so many packets.
+    /// Counts written bytes, and the packets that contained them.
     pub fn wrote(&self, packets: usize, size: usize) {
         add(&self.packets_written, packets);
         add(&self.bytes_written, size);

@@ -23,7 +23,7 @@ pub struct WaitCounts {
     pub max: Duration,
 }
 
-/// Cache lines of its own: who waits for the network and who waits for the disk do not meet.
+/// Cache lines of its own: waits for the network and waits for the disk do not share one.
 #[derive(Default)]
 #[repr(align(64))]
 struct Counter {
@@ -62,7 +62,7 @@ impl WaitStats {
         }
     }
 
-    /// Counts so many waits, each no longer than all of them together.
+    /// Counts several waits, each no longer than all of them together.
     pub(super) fn record(&self, kind: WaitType, count: u64, total: Duration) {
         let total_ns = u64::try_from(total.as_nanos()).unwrap_or(u64::MAX);
         let counter = &self.counters[kind.index()];

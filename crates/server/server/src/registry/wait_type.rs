@@ -9,7 +9,7 @@ pub enum WaitType {
     LockExclusive,
     /// For another thread to encrypt a packet (`--tls-offload thread`).
     EncryptMessage,
-    /// As WAITFOR says.
+    /// For the end of a WAITFOR.
     WaitFor,
     /// For the log of a commit to be on disk.
     WriteLog,

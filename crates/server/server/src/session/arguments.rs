@@ -7,7 +7,7 @@ use selenite_runtime::machine::CallArgument;
 use selenite_tds::RpcCall;
 use selenite_types::Value;
 
-/// The parameters behind the first ones.
+/// The parameters after the first ones.
 pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> {
     let parameters = call.parameters.iter().skip(first);
     parameters
@@ -35,7 +35,7 @@ pub(super) fn text_of(call: &RpcCall, index: usize, procedure: &str) -> Result<A
     }
 }
 
-/// A whole number; none of NULL and of all else.
+/// A whole number; `None` for NULL and for everything else.
 pub(super) fn int_of(value: &Value) -> Option<i32> {
     match value {
         Value::Int(value) => Some(*value),

@@ -26,7 +26,7 @@ impl Drop for Command {
     }
 }
 
-/// Whether a statement makes the server forget programs: DBCC FREEPROCCACHE of all, or FREESYSTEMCACHE ('ALL').
+/// Whether a statement makes the server drop programs: DBCC FREEPROCCACHE of all, or FREESYSTEMCACHE ('ALL').
 pub(super) fn frees_programs(statement: &Statement) -> bool {
     if let StatementKind::Dbcc(dbcc) = &statement.kind {
         return crate::administration::dbcc::frees_programs(dbcc);

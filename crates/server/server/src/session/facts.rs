@@ -87,8 +87,8 @@ fn server(instance: &Instance, tds_version: TdsVersion) -> Server {
     }
 }
 
-/// `@@VERSION`. SQLAlchemy's dialect for pymssql wants `Microsoft .. - ` and four numbers there, and fails without; so it begins with what
-/// this is compatible with, and says what it is.
+/// `@@VERSION`. SQLAlchemy's dialect for pymssql wants `Microsoft .. - ` and four numbers there, and fails without;
+/// so it begins with what this is compatible with, and says what it is.
 fn version_text(tds_version: TdsVersion) -> String {
     let tds = if tds_version == TdsVersion::V8_0 { "8.0" } else { "7.4" };
     let own = env!("CARGO_PKG_VERSION");

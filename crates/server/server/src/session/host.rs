@@ -36,7 +36,7 @@ use crate::session_state::SessionState;
 use crate::wire::LOOK_EVERY_NS;
 use crate::{ServerLimits, memory};
 
-/// What a machine asks of its session.
+/// What a machine calls in its session.
 pub(crate) struct SessionHost<'a> {
     pub stock: &'a Stock,
     pub state: SessionState,
@@ -48,11 +48,12 @@ pub(crate) struct SessionHost<'a> {
     pub stopwatch: Option<Stopwatch>,
     /// The number by which the client knows the transaction; 0 without one.
     pub transaction: u64,
-    /// Whether the next DONE is swallowed, unless it tells an error: something else is to be done within the same request.
+    /// Whether the next DONE is left out, unless it reports an error: something else is to be done within the same
+    /// request.
     pub swallows_done: bool,
-    /// Whether the client is not told of the transaction: it is one statement's.
+    /// Whether the transaction is not reported to the client: it is one statement's.
     pub is_untold: bool,
-    /// The handle that sp_prepexec gives back behind the status.
+    /// The handle that sp_prepexec returns after the status.
     pub handle: Option<Handle>,
 }
 
@@ -106,7 +107,7 @@ impl<'a> SessionHost<'a> {
         program
     }
 
-    /// The handle that is still to be told.
+    /// Sends the handle that is still to be sent.
     pub fn send_handle(&mut self) -> Result<(), Stop> {
         let Some(handle) = self.handle.take() else {
             return Ok(());
@@ -143,7 +144,7 @@ impl<'a> SessionHost<'a> {
         self.reply.env_change(&change)
     }
 
-    /// How long until it is so many milliseconds after midnight.
+    /// How long until so many milliseconds after midnight.
     fn until(&self, milliseconds: u64) -> Duration {
         let now = self.stock.clock.now().local().time.0 / TICKS_OF_MILLISECOND;
         let day = 24 * 60 * 60 * 1000;
@@ -353,7 +354,7 @@ fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Na
     };
     let text = text_at(0)?.unwrap_or_default();
     let parameters = text_at(1)?.unwrap_or_default();
-    // One of the errors is told: a call has but one.
+    // One of the errors is reported: a call has but one.
     let program = host
         .program(&text, &parameters)
         .map_err(|mut errors| match errors.is_empty() {
@@ -444,5 +445,5 @@ const TICKS_OF_MILLISECOND: u64 = 10_000;
 const WAIT_STEP: Duration = Duration::from_millis(10);
 /// Of the coarse clock, by which it is decided when to look: a kernel of 100 Hz has the longest.
 const TICK_MAX_NS: u64 = 10_000_000;
-// A look may come a tick late, and a wait begin just before an ATTENTION: half of the 50 ms is left for the rest.
+// A poll may come a tick late, and a wait begin just before an ATTENTION: half of the 50 ms is left for the rest.
 const _: () = assert!(WAIT_STEP.as_millis() + Duration::from_nanos(LOOK_EVERY_NS + TICK_MAX_NS).as_millis() <= 25);

@@ -7,12 +7,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use rusqlite::Connection;
 use selenite_types::Moment;
 
-/// Tells the moment, and how far local time is ahead of UTC, which SQLite asks the system.
+/// The current time, and the offset of local time from UTC, which SQLite gets from the system.
 pub(crate) struct LocalClock {
     /// None if SQLite has no memory left: then local time is UTC.
     connection: Mutex<Option<Connection>>,
     offset_minutes: AtomicI16,
-    /// Seconds since 1970 at which the offset is to be asked for again.
+    /// Seconds since 1970 at which the offset is to be read again.
     ask_next: AtomicU64,
 }
 
@@ -51,7 +51,7 @@ impl LocalClock {
     }
 }
 
-/// Both ask for the same moment: within a statement SQLite's `now` does not change.
+/// Both are of the same moment: within a statement SQLite's `now` does not change.
 const OFFSET: &str = "SELECT (strftime('%s', 'now', 'localtime') - strftime('%s', 'now')) / 60";
 
 #[cfg(test)]

@@ -18,7 +18,8 @@ pub(super) fn parse(text: &str) -> Option<Target> {
     Some(own(&name).unwrap_or(Target::Other(name)))
 }
 
-/// The session's own procedure of that name; none if it is another. sp_executesql is in every database, as in SQL Server.
+/// The session's own procedure of that name; none if it is another. sp_executesql is in every database, as in SQL
+/// Server.
 pub(super) fn own(name: &ObjectName) -> Option<Target> {
     let is_of = |part: &Option<Name>, known: &[&str]| match part {
         None => true,
@@ -34,7 +35,7 @@ pub(super) fn own(name: &ObjectName) -> Option<Target> {
     is_of(&name.database, &["master"]).then_some(Target::Own(id, None))
 }
 
-/// Up to four parts between dots, in brackets, quotes or neither; a `;1` behind them is left out.
+/// Up to four parts between dots, in brackets, quotes or neither; a `;1` after them is ignored.
 fn object_name(text: &str) -> Option<ObjectName> {
     let text = text.trim();
     let text = text.strip_suffix(";1").unwrap_or(text).trim_end();
@@ -60,7 +61,7 @@ fn object_name(text: &str) -> Option<ObjectName> {
     parts.next().is_none().then_some(found)
 }
 
-/// One part, perhaps left out, and what is behind it.
+/// One part, perhaps left out, and what follows it.
 fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let close = match text.chars().next() {
         Some('[') => ']',

@@ -1,7 +1,8 @@
 //! Calls of procedures by a client, and of the session's own procedures by a batch.
 //!
-//! C1. The session's own procedures are known by number, and by name in whatever schema of the system they are called.
-//! C2. All others are the executor's.
+//! - `own-procedures-in-any-system-schema`: the session's own procedures are known by number, and
+//!   by name in any system schema.
+//! - `others-belong-to-the-executor`: the executor runs all other procedures.
 
 mod called_text;
 mod prepared;
@@ -30,7 +31,7 @@ struct Answering<'a, 'b> {
     more: bool,
 }
 
-/// Answers a call, but for the end of the message. `more` says whether another call of the same message follows.
+/// Answers a call, except for the end of the message. `more` says whether another call of the same message follows.
 pub(crate) fn answer_call(
     machine: &mut Machine,
     host: &mut SessionHost<'_>,
@@ -105,7 +106,7 @@ impl Answering<'_, '_> {
         Ok(self.end(told))
     }
 
-    /// sp_prepexec: handle OUTPUT, declarations, text, values. The handle that is given is let go.
+    /// sp_prepexec: handle OUTPUT, declarations, text, values. The statement of the given handle is released.
     fn prepare_and_execute(&mut self) -> Result<Ended, Vec<PlanError>> {
         if let Some(old) = self
             .call
@@ -193,7 +194,7 @@ impl Answering<'_, '_> {
         self.host.program(&text, &declared)
     }
 
-    /// Runs a program with the values behind the first parameters.
+    /// Runs a program with the values after the first parameters.
     fn run(&mut self, program: Arc<Program>, first: usize) -> Ended {
         let request = Request {
             program,

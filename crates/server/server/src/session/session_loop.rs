@@ -155,7 +155,7 @@ impl<'a> SessionLoop<'a> {
                     Err(machine::Stop::Attention) => return self.ended(machine::Ended::Attention),
                     Err(machine::Stop::Gone) => return self.ended(machine::Ended::Gone),
                 }
-                // Nothing ran: there are no execution times to tell.
+                // Nothing ran: there are no execution times to report.
                 let stopwatch = self.host.stopwatch.take();
                 let ended = self.machine.refuse(&errors, Entry::Batch, &mut self.host);
                 self.host.stopwatch = stopwatch;
@@ -254,7 +254,7 @@ impl<'a> SessionLoop<'a> {
                 };
             }
             machine::Ended::Attention => {
-                // Noted by what stopped the machine; a second one comes with the next message.
+                // Noted by what stopped the machine; a second one arrives with the next message.
                 let _ = self.wire.take_attention();
                 self.cut_short()
             }
@@ -267,7 +267,8 @@ impl<'a> SessionLoop<'a> {
         self.finished(done)
     }
 
-    /// Answers a request that an ATTENTION has ended: by what was told so far, and by a message of its own for the ATTENTION.
+    /// Answers a request that an ATTENTION has ended: by what was sent so far, and by a message of its own for the
+    /// ATTENTION.
     ///
     /// SQL Server sends two. Most clients read tokens until one has the bit, but tedious waits for the second message.
     fn cut_short(&mut self) -> Result<(), machine::Stop> {
@@ -305,7 +306,7 @@ impl<'a> SessionLoop<'a> {
 /// The session as after its login.
 ///
 /// # Errors
-/// No one is left, or the executor can't go on: that was told.
+/// The client is gone, or the executor can't continue: that was reported.
 pub(crate) fn reset_session(
     machine: &mut Machine,
     host: &mut SessionHost<'_>,
@@ -335,7 +336,7 @@ pub(crate) fn reset_session(
     }
 }
 
-/// Tells the error that ends the session. Who does not hear it is told nothing more.
+/// Sends the error that ends the session. If it can't be sent, nothing more is.
 fn send_error(reply: &mut Reply, error: &PlanError) {
     let told = reply.message(&machine::Message {
         number: error.number(),
@@ -350,7 +351,7 @@ fn send_error(reply: &mut Reply, error: &PlanError) {
     let _ = told.and_then(|()| reply.finish());
 }
 
-/// 8649: what SQL Server's query governor says.
+/// 8649: the error of SQL Server's query governor.
 fn statement_timeout() -> PlanError {
     let text = "The query has been canceled because it ran for longer than the configured threshold. Contact the system \
         administrator.";

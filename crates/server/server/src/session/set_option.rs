@@ -1,4 +1,5 @@
-//! SET of the options that the machine does not keep: carried out, accepted because they change nothing here, or refused.
+//! SET of the options that the machine does not keep: carried out, accepted because they change nothing here, or
+//! refused.
 
 use std::sync::Arc;
 

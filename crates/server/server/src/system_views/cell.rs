@@ -22,7 +22,7 @@ pub enum Cell {
 }
 
 impl Cell {
-    /// A datetime of seconds since 1970-01-01 UTC, told `offset_minutes` ahead of it; NULL for 0.
+    /// A datetime of seconds since 1970-01-01 UTC, shown `offset_minutes` ahead of it; NULL for 0.
     pub fn of_seconds(seconds: i64, offset_minutes: i16) -> Self {
         let millis = u64::try_from(seconds).unwrap_or(0).saturating_mul(1000);
         Self::of_millis(millis, offset_minutes)
@@ -33,7 +33,7 @@ impl Cell {
         if millis == 0 {
             return Self::Null;
         }
-        // A datetime has steps of 1/300 s, told as 0, 3 and 7 ms.
+        // A datetime has steps of 1/300 s, shown as 0, 3 and 7 ms.
         let ticks = (millis % 1000 * 3 + 5) / 10;
         let millis = millis - millis % 1000 + (ticks * 10 + 1) / 3;
         let moment = Moment {

@@ -1,7 +1,7 @@
 //! What a text would answer, and the lines of a module's text: rows of functions that procedures select from.
 //!
-//! D1. Only a text whose first result is that of a SELECT or a change with OUTPUT is described; what runs by conditions or calls others is
-//!     refused by name.
+//! - `only-a-leading-query`: a text is described only if its first result is that of a SELECT or a
+//!   change with OUTPUT. A text that runs conditionally or calls others is refused by name.
 
 use selenite_compiler::statement::{Binding, ResultColumn};
 use selenite_compiler::{DEFAULT_COLLATION, PlanError};
@@ -193,7 +193,7 @@ pub(crate) fn wire(data_type: &DataType, nullable: bool) -> (i32, i32) {
     }
 }
 
-/// What stands for the length of a type without bounds.
+/// The length of a type without bounds.
 const MAX_LENGTH: i32 = 65_535;
 /// SQL_Latin1_General_CP1_CI_AS: its flags and language.
 const COLLATION_ID: i32 = 13_632_521;

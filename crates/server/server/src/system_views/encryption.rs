@@ -1,7 +1,8 @@
 //! What encrypts databases: keys and certificates.
 //!
-//! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in tempdb is in memory or
-//! in files without a name, which are encrypted always, too; as SQL Server does, it is shown so while any database is encrypted.
+//! master.db is encrypted always, under the server's own identity: it has no database encryption key. What is in
+//! tempdb is in memory or in files without a name, which are encrypted always, too; as SQL Server does, it is shown
+//! so while any database is encrypted.
 
 use selenite::Suite;
 use selenite_compiler::PlanError;
@@ -95,7 +96,8 @@ fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
     for record in users_databases(context) {
-        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows nothing of.
+        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows
+        // nothing of.
         let Some(key) = keys.iter().find(|key| key.database_id == record.id) else {
             continue;
         };
@@ -259,7 +261,7 @@ fn users_databases<'a>(context: &ViewContext<'a>) -> impl Iterator<Item = &'a Da
     all.filter(|record| !record.is_reserved())
 }
 
-/// What a database's file says; nothing if it can't be asked.
+/// What a database's file says; nothing if it can't be read.
 fn look(context: &ViewContext<'_>, record: &DatabaseRecord, key: Option<&EncryptionKeyRecord>) -> Option<FileState> {
     let instance = &context.objects.instance;
     let path = DatabaseName::new(&record.name).ok()?.path(instance.data_folder());
@@ -295,7 +297,8 @@ fn scan_of(state: &FileState) -> (i32, &'static str) {
     }
 }
 
-/// The name of a cipher as SQL Server has it, and its key's length in bits. Triple DES has 168, which SQL Server tells as 192.
+/// The name of a cipher as SQL Server has it, and its key's length in bits. Triple DES has 168, which SQL Server
+/// shows as 192.
 fn key_of(suite: Suite) -> (&'static str, i32) {
     match suite {
         Suite::None => ("NONE", 0),

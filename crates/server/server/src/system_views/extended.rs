@@ -1,6 +1,8 @@
-//! What SQL Server has and this server has none of: views without rows, for clients that ask before they go on.
+//! What SQL Server has and this server does not: views without rows, for clients that query them before they
+//! continue.
 //!
-//! E1. Only what can't be made here is listed: its statements are refused by name, so that no row is missing.
+//! - `empty-because-impossible`: only what can't be created here is listed: its statements are
+//!   refused by name, so that no row is missing.
 
 use selenite_types::{DataType, Width};
 

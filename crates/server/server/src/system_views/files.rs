@@ -74,7 +74,7 @@ const GROUP: &[ColumnSpec] = &[
     ("is_autogrow_all_files", BIT, true),
 ];
 
-/// Where databases lie is for who may make and alter them.
+/// Where databases are is visible to logins that may create and alter them.
 fn master_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     if !context.objects.permissions().is_administrator {
@@ -123,7 +123,7 @@ fn files(context: &ViewContext<'_>, record: &DatabaseRecord) -> Vec<Row> {
 }
 
 fn file(number: i32, (kind, word): (i32, &str), name: &str, path: &Path) -> Row {
-    // There is no log before the first commit, and behind the last connection.
+    // There is no log before the first commit, and after the last connection.
     let size = std::fs::metadata(path).map_or(0, |facts| facts.len());
     let pages = Cell::count(size.div_ceil(PAGE_SIZE), i64::from(i32::MAX));
     row![
@@ -157,5 +157,5 @@ fn filegroups(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(vec![row])
 }
 
-/// Bytes: sizes are told in pages of SQL Server's.
+/// Bytes: sizes are shown in pages of SQL Server's.
 const PAGE_SIZE: u64 = 8192;

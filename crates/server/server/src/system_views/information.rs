@@ -209,7 +209,7 @@ fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(view_column::users(context).into_iter().map(row).collect())
 }
 
-/// What the standard asks of a type.
+/// What the standard requires of a type.
 #[derive(Default)]
 struct Facts {
     length: Option<i32>,

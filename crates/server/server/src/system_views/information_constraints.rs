@@ -187,8 +187,8 @@ const USED_COLUMN: &[ColumnSpec] = &[
     ("COLUMN_NAME", NAME, true),
 ];
 
-/// Keys use their columns, foreign keys their own. Which columns a check uses no one has written down, but for one that was written at
-/// a column.
+/// Keys use their columns, foreign keys their own. Which columns a check uses is not recorded, except for a check
+/// that was written at a column.
 fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {

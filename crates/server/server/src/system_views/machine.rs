@@ -106,7 +106,7 @@ fn counters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows.collect())
 }
 
-/// proc(5): seconds since the machine started, with two digits behind the point.
+/// proc(5): seconds since the machine started, with two digits after the point.
 fn uptime_ms() -> Option<u64> {
     let text = fs::read_to_string("/proc/uptime").ok()?;
     let seconds: f64 = text.split_ascii_whitespace().next()?.parse().ok()?;

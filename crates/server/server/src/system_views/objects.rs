@@ -159,7 +159,7 @@ fn all_views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-/// The server's own views, which are as old as the server's run, each with `rest` behind it.
+/// The server's own views, which are as old as the server's run, each with `rest` after it.
 fn system_objects(context: &ViewContext<'_>, rest: &[bool]) -> Vec<Row> {
     let started = Cell::of_time(
         Some(context.objects.instance.started()),

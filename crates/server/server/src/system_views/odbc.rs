@@ -1,7 +1,8 @@
 //! Columns, parameters and types as ODBC has them: what the catalog procedures select from. No client may name these.
 //!
-//! O1. Every function's first arguments are `is_100`, whether the client knows the types that came with SQL Server 2008, and
-//!     the version of ODBC: 3 has other numbers for dates than 2.
+//! - `is-100-and-version-first`: the first arguments of every function are `is_100`, whether the
+//!   client knows the types that were introduced with SQL Server 2008, and the version of ODBC:
+//!   version 3 has other numbers for dates than version 2.
 
 use selenite_compiler::PlanError;
 use selenite_compiler::program::Program;
@@ -358,8 +359,8 @@ const TYPE: &[ColumnSpec] = &[
     ("usertype", SMALL, true),
 ];
 
-/// A type that can be written: its greatest, what stands around a literal and in parentheses, how it can be searched for (2 all but LIKE, 3
-/// all), and sysusertype's number.
+/// A type that can be written: its largest size, what surrounds a literal and is in parentheses, how it can be
+/// searched for (2 all but LIKE, 3 all), and sysusertype's number.
 type Written = (DataType, (&'static str, &'static str), &'static str, i32, i32);
 
 const fn wide(length: u16) -> Width {

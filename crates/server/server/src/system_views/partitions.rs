@@ -1,6 +1,7 @@
 //! How many rows tables have.
 //!
-//! R1. Rows are counted when the view is read, of what is committed: a table that is not committed yet has no count.
+//! - `committed-rows-are-counted`: rows are counted when the view is read, of what is committed: a
+//!   table that is not committed yet has no count.
 
 use selenite_compiler::PlanError;
 

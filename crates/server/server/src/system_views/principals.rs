@@ -81,7 +81,7 @@ const LOGIN: &[ColumnSpec] = &[
 
 const MEMBERS: &[ColumnSpec] = &[("role_principal_id", INT, false), ("member_principal_id", INT, false)];
 
-/// The logins that the session may know of: who is no administrator sees itself and sa.
+/// The logins that are visible to the session: a login that is no administrator sees itself and sa.
 fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecord> {
     let is_administrator = context.objects.permissions().is_administrator;
     let own = i64::from(context.objects.login_id);

@@ -1,7 +1,8 @@
 //! What runs now, and its text.
 //!
-//! R1. A text's handle is made of the text: SQL Server's first byte for a batch, three zeros, and half of its SHA-256. It is found as
-//!     long as a session has asked for that text last.
+//! - `handle-is-derived-from-text`: a text's handle is derived from the text: SQL Server's first
+//!   byte for a batch, three zeros, and half of its SHA-256. It is found as long as the text is the
+//!   last request of some session.
 
 use std::time::SystemTime;
 
@@ -154,7 +155,7 @@ const TEXT: &[ColumnSpec] = &[
     ("text", LONG_TEXT, true),
 ];
 
-/// The text of a handle, if a session has asked for it last.
+/// The text of a handle, if it is the last request of a session.
 fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
     let Some(&StoredRef::Blob(wanted)) = arguments.first() else {
         return Ok(Vec::new());

@@ -1,6 +1,7 @@
 //! Who is connected, and how.
 //!
-//! S1. Options of the asking session are those of now, of others those of their last request's beginning or end.
+//! - `own-options-are-current`: the options of the session that reads the view are the current
+//!   ones. Those of other sessions are as at the beginning or end of their last request.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -196,7 +197,7 @@ pub(crate) fn shown(context: &ViewContext<'_>) -> Vec<Arc<SessionEntry>> {
     sessions
 }
 
-/// A session's options (S1).
+/// A session's options (`own-options-are-current`).
 pub(crate) fn state_of(context: &ViewContext<'_>, session: &SessionEntry) -> Option<Arc<SessionSight>> {
     let state = context.state;
     if u16::try_from(state.session.spid).is_ok_and(|own| own == session.spid()) {
@@ -260,7 +261,7 @@ pub(crate) fn millis(time: Duration) -> Cell {
     Cell::count(millis, i64::from(i32::MAX))
 }
 
-/// What a client told as 32 bits without a sign, as an int with the same bits.
+/// A number that a client sent as 32 bits without a sign, as an int with the same bits.
 fn whole(bits: u32) -> i32 {
     i32::from_be_bytes(bits.to_be_bytes())
 }
@@ -268,7 +269,7 @@ fn whole(bits: u32) -> i32 {
 /// As many as `with_options` has.
 const OPTION_COUNT: usize = 13;
 
-/// The handle of what a session asked for last (R1).
+/// The handle of a session's last request (`handle-is-derived-from-text`).
 pub(crate) fn handle_of(session: &SessionEntry) -> Option<Vec<u8>> {
     let request = session.activity().request()?;
     Some(handle(request.program.source()))

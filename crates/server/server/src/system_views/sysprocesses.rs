@@ -47,8 +47,9 @@ const PROCESS: &[ColumnSpec] = &[
     ("request_id", INT, false),
 ];
 
-/// `physical_io` counts reads and writes of databases' files and logs by the session's thread. What a session's plans and caches
-/// take of memory is not known by session, so `memusage` is NULL; `kpid` is NULL where the system's number is no smallint.
+/// `physical_io` counts reads and writes of databases' files and logs by the session's thread. What a session's plans
+/// and caches take of memory is not known by session, so `memusage` is NULL; `kpid` is NULL where the system's number
+/// is no smallint.
 fn processes(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let offset = context.state.now.offset_minutes;
     let sessions = shown(context);

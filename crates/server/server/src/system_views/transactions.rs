@@ -1,4 +1,4 @@
-//! Transactions, and who may write.
+//! Transactions, and which session may write.
 
 use selenite_compiler::PlanError;
 

@@ -1,4 +1,5 @@
-//! The parameters that a text uses without declaring them: rows of the function that sp_describe_undeclared_parameters selects from.
+//! The parameters that a text uses without declaring them: rows of the function that
+//! sp_describe_undeclared_parameters selects from.
 
 use selenite_compiler::PlanError;
 use selenite_compiler::program::{Parameter, Program};

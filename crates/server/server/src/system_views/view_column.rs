@@ -1,4 +1,4 @@
-//! A column as the views tell it: of a table or view of the database in use, or of a view of the server's own.
+//! A column as the views show it: of a table or view of the database in use, or of a view of the server's own.
 
 use std::sync::Arc;
 

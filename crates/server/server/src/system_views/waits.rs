@@ -62,8 +62,8 @@ const SCHEDULER: &[ColumnSpec] = &[
     ("total_cpu_usage_ms", BIG, false),
 ];
 
-/// One, which is the system's: it moves threads between processors as it likes, so nothing can be told by processor. Its switches and
-/// time are those of all sessions' threads, also of those that ended.
+/// One, which is the system's: it moves threads between processors as it likes, so nothing can be reported by
+/// processor. Its switches and time are those of all sessions' threads, also of those that ended.
 fn schedulers(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     let registry = context.objects.instance.registry();
     let sessions = registry.sessions();

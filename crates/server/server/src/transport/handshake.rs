@@ -1,7 +1,9 @@
 //! The handshake of TLS, inside PRELOGIN's packets or as it is.
 //!
-//! H1. What is TLS's of the bytes that come is told by [`HandshakePiece`], which knows no socket.
-//! H2. What we say in one turn goes in one message, as clients read one message for one turn.
+//! - `piece-finds-tls`: [`HandshakePiece`], which has no socket, finds the bytes of TLS in what is
+//!   received.
+//! - `one-message-per-turn`: what is sent in one turn is one message, as clients read one message
+//!   for one turn.
 
 use std::io::Write;
 use std::net::TcpStream;
@@ -14,13 +16,13 @@ use super::line::flush;
 use super::{Line, LineError, WaitMode};
 
 impl Line {
-    /// Shakes hands inside PRELOGIN's packets. From here on records come and go as they are.
+    /// Does the handshake inside PRELOGIN's packets. From then on records are sent and received as they are.
     ///
     /// # Errors
     /// Any of [`LineError`].
     pub fn shake_hands_in_prelogin(&mut self, config: Arc<ServerConfig>) -> Result<(), LineError> {
         let mut connection = Box::new(ServerConnection::new(config)?);
-        // Of the packet or record that has begun to come.
+        // Of the packet or record whose beginning has been received.
         let mut missing = 0;
         while connection.is_handshaking() || missing > 0 {
             self.feed_wrapped(&mut connection, &mut missing)?;
@@ -53,7 +55,7 @@ impl Line {
         }
     }
 
-    /// Gives TLS what has come of one packet.
+    /// Passes to TLS what has been received of one packet.
     fn feed_wrapped(&mut self, connection: &mut ServerConnection, missing: &mut usize) -> Result<(), LineError> {
         if *missing == 0 {
             *missing = self.next_piece()?;
@@ -82,7 +84,7 @@ impl Line {
         Ok(())
     }
 
-    /// The size of what follows: a packet's data behind its header, which is taken, or a naked record.
+    /// The size of what follows: a packet's data after its header, which is consumed, or a bare record.
     fn next_piece(&mut self) -> Result<usize, LineError> {
         loop {
             if let Some(piece) = HandshakePiece::parse(self.raw.bytes())? {
@@ -93,7 +95,7 @@ impl Line {
         }
     }
 
-    /// H2.
+    /// `one-message-per-turn`.
     fn send_flight(&mut self, connection: &mut ServerConnection) -> Result<(), LineError> {
         let mut flight = Vec::new();
         while connection.wants_write() {

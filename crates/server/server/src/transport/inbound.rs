@@ -1,4 +1,4 @@
-//! Bytes that came and no one has taken yet.
+//! Bytes that were received and not consumed yet.
 
 use zeroize::Zeroize;
 
@@ -19,12 +19,12 @@ impl Inbound {
         }
     }
 
-    /// What is there.
+    /// The present bytes.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes[self.start..self.end]
     }
 
-    /// Whether nothing is there.
+    /// Whether there are no bytes.
     pub fn is_empty(&self) -> bool {
         self.start == self.end
     }
@@ -37,7 +37,7 @@ impl Inbound {
         }
     }
 
-    /// All the room that can be had behind what is there.
+    /// All the room that is available after the present bytes.
     pub fn room(&mut self) -> &mut [u8] {
         if self.start > 0 {
             self.bytes.copy_within(self.start..self.end, 0);

@@ -19,13 +19,13 @@ use crate::registry::Traffic;
 pub struct Line {
     pub(super) socket: Arc<TcpStream>,
     pub(super) traffic: Arc<Traffic>,
-    /// As it came from the socket.
+    /// As received from the socket.
     pub(super) raw: Inbound,
     /// What TLS has opened: at most one record's. Without room as long as there is no TLS.
     clear: Inbound,
     pub(super) tls: Option<Box<ServerConnection>>,
     encryptor: Option<Encryptor>,
-    /// A packet was not sent whole: what would follow could not be understood, or would go in clear.
+    /// A packet was not sent completely: what would follow could not be understood, or would be sent in clear.
     is_broken: bool,
     /// When the peer must have logged in.
     deadline: Option<Instant>,
@@ -36,7 +36,7 @@ pub struct Line {
 /// Whether to wait for bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WaitMode {
-    /// Until they come, or the line's deadline.
+    /// Until there is data, or the line's deadline.
     Wait,
     /// Not at all.
     None,
@@ -71,7 +71,7 @@ impl Line {
         }
     }
 
-    /// The next message; none if [`WaitMode::None`] and it has not come.
+    /// The next message; `None` if [`WaitMode::None`] and it has not arrived.
     ///
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
@@ -109,7 +109,7 @@ impl Line {
         Ok(pushed?)
     }
 
-    /// Reads from the socket what has come. False if nothing has and [`WaitMode::None`].
+    /// Reads from the socket what has arrived. False if nothing has and [`WaitMode::None`].
     pub(super) fn fill(&mut self, wait_mode: WaitMode) -> Result<bool, LineError> {
         if wait_mode == WaitMode::Wait {
             self.set_timeout(TcpStream::set_read_timeout)?;
@@ -142,7 +142,7 @@ impl Line {
         Ok(true)
     }
 
-    /// Opens one record, if it has come whole. What was opened before has been taken by then.
+    /// Opens one record, if it is complete. The contents of the previous one have been consumed by then.
     pub(super) fn open_record(&mut self) -> Result<bool, LineError> {
         let Some(size) = record_size(self.raw.bytes())? else {
             return Ok(false);
@@ -185,13 +185,13 @@ impl Line {
 
     /// TLS carries all from here on.
     pub(super) fn begin_tls(&mut self, connection: Box<ServerConnection>) -> Result<(), LineError> {
-        // One byte more: so that it is seen that there is no more to take.
+        // One byte more, to detect that nothing is left.
         self.clear = Inbound::new(RECORD_CONTENT_MAX + 1);
         self.tls = Some(connection);
         self.take_opened()
     }
 
-    /// TLS ends without a word: the login is read, and no more than that was to be encrypted.
+    /// TLS ends without an alert: the login is read, and no more than that was to be encrypted.
     ///
     /// # Errors
     /// [`LineError::Framing`] if the peer sent more than its login through it.
@@ -232,7 +232,7 @@ impl Line {
         self.encryptor = Some(encryptor);
     }
 
-    /// Sends one packet of TDS, in one call of the system where it takes it whole.
+    /// Sends one packet of TDS, in one system call if the socket takes all of it.
     ///
     /// # Errors
     /// Any of [`LineError`]; the line can't be used any more then.
@@ -252,7 +252,7 @@ impl Line {
                 flush(connection, &self.socket)?
             }
             (tls @ Some(_), Some(encryptor)) => {
-                // It comes back, but for when the line is broken.
+                // It is put back, except when the line is broken.
                 let connection = tls.take().ok_or(LineError::End)?;
                 let (connection, written) = encryptor.encrypt(connection, packet)?;
                 let connection = tls.insert(connection);
@@ -281,7 +281,7 @@ impl Line {
     }
 }
 
-/// Writes what lies in the connection. Answers how many bytes.
+/// Writes what is in the connection. Returns how many bytes.
 pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io::Result<usize> {
     let mut socket = WaitingSocket(socket);
     let mut total = 0;
@@ -296,7 +296,7 @@ pub(super) fn flush(connection: &mut ServerConnection, socket: &TcpStream) -> io
     Ok(total)
 }
 
-/// The size of the record in front, as soon as all of it is there.
+/// The size of the first record, as soon as all of it has been received.
 fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
     let &[_, _, _, high, low, ..] = bytes else {
         return Ok(None);
@@ -308,7 +308,7 @@ fn record_size(bytes: &[u8]) -> Result<Option<usize>, LineError> {
     Ok((bytes.len() >= size).then_some(size))
 }
 
-/// Sends the alert that says what was wrong, if the peer takes it at once.
+/// Sends the alert that says what was wrong, if the socket takes it at once.
 fn send_alert(connection: &mut ServerConnection, socket: &TcpStream) {
     let mut alert = Vec::new();
     while connection.wants_write() && connection.write_tls(&mut alert).is_ok_and(|size| size > 0) {}
@@ -319,6 +319,6 @@ fn send_alert(connection: &mut ServerConnection, socket: &TcpStream) {
 pub const ALLOWANCE: usize = 1 << 20;
 /// RFC 5246, 6.2: type, version, length.
 const RECORD_HEADER_SIZE: usize = 5;
-/// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 besides.
+/// RFC 5246, 6.2.3: 2^14 bytes of content and up to 2048 in addition.
 pub(super) const RECORD_SIZE_MAX: usize = RECORD_HEADER_SIZE + (1 << 14) + 2048;
 const RECORD_CONTENT_MAX: usize = 1 << 14;

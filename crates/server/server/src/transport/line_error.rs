@@ -40,7 +40,7 @@ impl From<TdsError> for LineError {
 impl From<io::Error> for LineError {
     fn from(error: io::Error) -> Self {
         let kind = error.kind();
-        // By SO_RCVTIMEO and SO_SNDTIMEO: this is what a blocking socket says when its time is over.
+        // By SO_RCVTIMEO and SO_SNDTIMEO: the error of a blocking socket when its time is over.
         if [io::ErrorKind::WouldBlock, io::ErrorKind::TimedOut].contains(&kind) {
             return Self::TooSlow;
         }

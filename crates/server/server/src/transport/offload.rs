@@ -1,8 +1,9 @@
 //! Encryption by another thread, waited for: what SQL Server did until 2014, so that its price can be seen.
 //!
-//! O1. Each packet is two real switches: the session sleeps until it is encrypted, the other thread until the next one. Both
-//!     sleep at once, without spinning.
-//! O2. The connection is handed over whole: never do two threads have it.
+//! - `two-real-switches`: each packet costs two real context switches: the session sleeps until it
+//!   is encrypted, the other thread until the next one. Both sleep at once, without spinning.
+//! - `connection-is-moved-whole`: the connection is moved as a whole: two threads never have it at
+//!   once.
 
 use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,7 @@ use crate::registry::{WaitType, own};
 pub struct Encryptor {
     handover: Arc<Handover>,
     thread: Option<JoinHandle<()>>,
-    /// Kept, so that no packet allocates.
+    /// Reused, so that no packet allocates.
     packet: Vec<u8>,
 }
 
@@ -64,7 +65,7 @@ impl Encryptor {
         })
     }
 
-    /// Has a packet encrypted: it lies in the connection then, to be written.
+    /// Has a packet encrypted: it is in the connection then, to be written.
     ///
     /// # Errors
     /// If the thread is gone; the connection is, too.
@@ -86,7 +87,7 @@ impl Encryptor {
             return Err(gone());
         }
         *slot = Slot::Waiting(work);
-        // O1: who is woken while the lock is held would go to sleep again.
+        // two-real-switches: a thread that is woken while the lock is held would go to sleep again.
         drop(slot);
         self.handover.work_came.notify_one();
         slot = self.handover.lock();
@@ -116,7 +117,7 @@ impl Drop for Encryptor {
         *self.handover.lock() = Slot::End;
         self.handover.work_came.notify_one();
         if let Some(thread) = self.thread.take() {
-            // Its panic was told by the hook already.
+            // The hook has reported its panic already.
             let _ = thread.join();
         }
     }
@@ -127,7 +128,7 @@ impl Handover {
         self.slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Encrypts until it is told to end.
+    /// Encrypts until it is to end.
     fn serve(&self) {
         let _end = EndAtDrop(self);
         let mut slot = self.lock();

@@ -22,7 +22,7 @@ pub struct TlsSetup {
 pub struct TlsSetupError(rustls::Error);
 
 impl TlsSetup {
-    /// The setup for a certificate, with the ones that vouch for it behind it, and its key.
+    /// The setup for a certificate, followed by its chain, and its key.
     ///
     /// # Errors
     /// [`TlsSetupError`] if the key is of no known kind, or not the certificate's.
@@ -51,7 +51,8 @@ fn config(
         .with_no_client_auth()
         .with_single_cert(chain.to_vec(), key.clone_key())
         .map_err(TlsSetupError)?;
-    // A resumed handshake has its turns in another order, which was never tried inside PRELOGIN; and nothing is kept then.
+    // A resumed handshake has its turns in another order, which was never tried inside PRELOGIN; and nothing is kept
+    // then.
     config.session_storage = Arc::new(NoServerSessionStorage {});
     Ok(config)
 }

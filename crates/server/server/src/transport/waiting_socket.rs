@@ -8,7 +8,7 @@ use rustix::net::{SendAncillaryBuffer, SendFlags, send, sendmsg};
 
 use crate::registry::{WaitType, own};
 
-/// Writes to a socket: what it takes at once costs one call of the system, and only where it takes nothing it is waited for,
+/// Writes to a socket: what it takes at once costs one system call, and only if it takes nothing the writer waits,
 /// which counts as a wait for the network.
 pub struct WaitingSocket<'a>(pub &'a TcpStream);
 

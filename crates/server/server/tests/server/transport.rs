@@ -1,6 +1,6 @@
 //! A server as its clients meet it: over loopback, with a client made of `selenite-tds` and rustls.
 //!
-//! What serves sessions here is a front of a few words ([`front`]); what is tested is all that stands before it.
+//! Sessions are served here by a front with a few commands ([`front`]); what is tested is everything before it.
 
 mod bench;
 mod client;

@@ -134,7 +134,7 @@ fn place_text(text: &str, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<()
     place(&bytes, 2, fixed, texts)
 }
 
-/// Appends bytes behind the fixed part, and there their offset and how many units of `unit_size` they are.
+/// Appends bytes after the fixed part, and writes there their offset and how many units of `unit_size` they are.
 fn place(bytes: &[u8], unit_size: usize, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
     let offset = u16::try_from(FIXED_SIZE + texts.len()).map_err(|_| TOO_LONG)?;
     let count = u16::try_from(bytes.len() / unit_size).map_err(|_| TOO_LONG)?;

@@ -53,7 +53,7 @@ pub fn batch(headers: &Headers, text: &str, size: PacketSize, reset: Reset) -> R
     message(MessageKind::SqlBatch, size, reset, &data)
 }
 
-/// RPC. Every parameter is told as a type that knows NULL.
+/// RPC. Every parameter is sent as a type that can be NULL.
 ///
 /// Errors: `Misfit` for a value that is not of its type, or a name that is too long.
 pub fn rpc(request: &RpcRequest, size: PacketSize, reset: Reset) -> Result<Vec<u8>, TdsError> {

@@ -104,7 +104,7 @@ impl Change {
     }
 }
 
-/// Reads tokens one by one; rows by the columns last told.
+/// Reads tokens one by one; rows by the columns last sent.
 pub(super) struct TokenParser<'a> {
     reader: ByteReader<'a>,
     columns: Vec<WireType>,
@@ -192,7 +192,7 @@ fn stream(wrong: ValueError) -> TdsError {
     }
 }
 
-/// The data of a token whose length stands before it.
+/// The data of a token whose length precedes it.
 fn sized<'a>(reader: &mut ByteReader<'a>) -> Result<ByteReader<'a>, TdsError> {
     let size = reader.u16()?;
     reader.split(size.into())

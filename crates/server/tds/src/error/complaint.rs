@@ -1,8 +1,8 @@
-//! What a client is told of its own fault: SQL Server's numbers and texts.
+//! The error that a client is sent for its own fault: SQL Server's numbers and texts.
 
 use super::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
 
-/// An error as SQL Server would tell it.
+/// An error as SQL Server would send it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Complaint {
     /// SQL Server's number.
@@ -14,7 +14,7 @@ pub struct Complaint {
 }
 
 impl TdsError {
-    /// What a client is told; none where the fault is ours or no one can be told any more.
+    /// The error to send to the client; `None` where the fault is ours or nothing can be sent any more.
     #[must_use]
     pub fn complaint(&self) -> Option<Complaint> {
         let (number, severity, text) = match self {

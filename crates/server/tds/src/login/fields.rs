@@ -1,14 +1,14 @@
-//! The fields of LOGIN7 that are told by offset and length (MS-TDS 2.2.6.4, OffsetLength).
+//! The fields of LOGIN7 that are given by offset and length (MS-TDS 2.2.6.4, OffsetLength).
 
 use super::Password;
 use crate::{Part, TdsError};
 
-/// LOGIN7 up to the length that it tells of itself; no field lies outside.
+/// LOGIN7 up to the length that it declares; no field is outside of it.
 pub(super) struct Fields<'a> {
     data: &'a [u8],
 }
 
-/// Where a text's offset and length stand, and how many units of UTF-16 it may have.
+/// The position of a text's offset and length, and how many units of UTF-16 it may have.
 #[derive(Clone, Copy)]
 pub(super) struct TextField {
     at: usize,
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     pub fn sspi(&self) -> Result<&'a [u8], TdsError> {
         let offset = self.u16(SSPI)?;
         let short = self.u16(SSPI + 2)?;
-        // A length that does not fit into two bytes stands at the end.
+        // A length that does not fit into two bytes is at the end.
         let size = match (short, u32::from_le_bytes(self.array(SSPI_LONG)?)) {
             (u16::MAX, long) if long > 0 => long,
             (short, _) => short.into(),
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         self.bytes(offset.into(), u32::from(unit_count) * 2)
     }
 
-    /// An offset without a length counts for nothing; any other lies behind the fixed part.
+    /// An offset without a length does not count; any other is after the fixed part.
     fn bytes(&self, offset: usize, size: u32) -> Result<&'a [u8], TdsError> {
         if size == 0 {
             return Ok(&[]);

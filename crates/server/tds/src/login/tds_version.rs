@@ -16,8 +16,9 @@ impl TdsVersion {
     /// 8.0: TLS before all else.
     pub const V8_0: Self = Self(0x0800_0000);
 
-    /// What is spoken with a client that asks for `self`: none if it is too old. Over strict TLS go-mssqldb and mssql-jdbc ask for 8.0 and
-    /// take nothing else; tedious, tiberius and Microsoft's ODBC driver ask for 7.4, and tiberius does not know 8.0.
+    /// The version for a client that requests `self`: `None` if it is too old. Over strict TLS go-mssqldb and
+    /// mssql-jdbc request 8.0 and accept nothing else; tedious, tiberius and Microsoft's ODBC driver request 7.4, and
+    /// tiberius does not know 8.0.
     #[must_use]
     pub fn agreed(self, is_strict: bool) -> Option<Self> {
         if is_strict {

@@ -61,7 +61,7 @@ fn a_password_is_never_printed() {
     assert_eq!(again.password.expose(), "p\u{e4}ss-w\u{1F600}rd");
 }
 
-/// TDS.md 1.2: what mssql-jdbc asks for.
+/// TDS.md 1.2: what mssql-jdbc requests.
 #[test]
 fn features_are_read_in_their_order() {
     let mut login = client::new_login("sa", "x");

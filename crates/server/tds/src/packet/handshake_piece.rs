@@ -1,8 +1,9 @@
 //! TLS's handshake inside PRELOGIN's packets (MS-TDS 3.3.5.1).
 //!
-//! H1. A header of TDS is looked for at the boundaries of packets alone: any byte of a record may be 0x12.
-//! H2. A record that comes without a packet around it (0x14 to 0x17 where a header should be) is taken: Microsoft's ODBC driver
-//!     sends some.
+//! - `headers-at-packet-boundaries`: a header of TDS is expected at the boundaries of packets
+//!   alone: any byte of a record may be 0x12.
+//! - `bare-records-are-accepted`: a record without a packet around it (0x14 to 0x17 where a header
+//!   should be) is accepted: Microsoft's ODBC driver sends some.
 
 use super::{HEADER_SIZE, Header, MessageKind, PacketSize};
 use crate::{Part, TdsError};
@@ -21,13 +22,13 @@ impl HandshakePiece {
         self.header_size
     }
 
-    /// Bytes of TLS behind them, which may be none.
+    /// Bytes of TLS after them, which may be none.
     #[must_use]
     pub fn data_size(&self) -> usize {
         self.data_size
     }
 
-    /// Looks at what came; none if it is too little to tell.
+    /// Examines the received bytes; `None` if there are too few to decide.
     ///
     /// # Errors
     /// `Malformed` for a packet of another message, or what is no packet.
@@ -56,7 +57,8 @@ impl HandshakePiece {
     }
 }
 
-/// What a server says in one turn of a handshake, as one message of PRELOGIN's kind: clients read one message for one turn.
+/// What a server says in one turn of a handshake, as one message of PRELOGIN's kind: clients read one message for one
+/// turn.
 #[must_use]
 pub fn wrap_handshake(flight: &[u8]) -> Vec<u8> {
     let room = usize::from(PacketSize::DEFAULT.bytes()) - HEADER_SIZE;
@@ -83,7 +85,7 @@ const RECORD_HEADER_SIZE: usize = 5;
 mod tests {
     use super::*;
 
-    /// What is TLS's of a stream that is there whole.
+    /// The bytes of TLS in a complete stream.
     fn unwrapped(mut bytes: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         while let Some(piece) = HandshakePiece::parse(bytes).unwrap() {

@@ -89,7 +89,7 @@ pub struct Header {
 impl Header {
     /// Status: the message's last packet.
     pub const END: u8 = 0x01;
-    /// Status: the message is not to be looked at; only with [`Header::END`].
+    /// Status: the message is to be ignored; only with [`Header::END`].
     pub const IGNORE: u8 = 0x02;
     /// Status: set the session back before this request.
     pub const RESET: u8 = 0x08;

@@ -49,7 +49,7 @@ impl Message {
         self.kind
     }
 
-    /// What its first packet asks for. A request's alone.
+    /// The reset that its first packet requests. A request's alone.
     #[must_use]
     pub fn reset(&self) -> Reset {
         self.reset

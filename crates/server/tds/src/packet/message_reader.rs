@@ -1,4 +1,4 @@
-//! Messages from a stream of bytes that comes in pieces.
+//! Messages from a stream of bytes that arrives in pieces.
 
 use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
 use crate::{LOGIN_SIZE_MAX, Part, TdsError};
@@ -66,7 +66,8 @@ impl MessageReader {
 
     /// Takes bytes from the front of `bytes` until a message is whole or none are left. Call it again with the rest.
     ///
-    /// Errors: `Malformed`, `Unsupported` (a login as before TDS 7), `TooLarge`. After any the stream has no meaning left: close it.
+    /// Errors: `Malformed`, `Unsupported` (a login as before TDS 7), `TooLarge`. After any the stream has no meaning
+    /// left: close it.
     pub fn push(&mut self, bytes: &mut &[u8]) -> Result<Option<Incoming>, TdsError> {
         loop {
             if self.packet.is_none() {
@@ -168,7 +169,7 @@ impl MessageReader {
         }))
     }
 
-    /// P2.
+    /// `one-limit-before-login`.
     fn count(&mut self, size: usize) -> Result<(), TdsError> {
         if self.limits == Limits::BeforeLogin {
             self.total += size;
@@ -222,7 +223,7 @@ impl Default for MessageReader {
     }
 }
 
-/// What the first packet of a request asks for; elsewhere the bits do not count (MS-TDS 2.2.3.1.2).
+/// The reset that the first packet of a request requests; elsewhere the bits do not count (MS-TDS 2.2.3.1.2).
 fn reset(kind: MessageKind, status: u8) -> Result<Reset, TdsError> {
     let is_request = matches!(
         kind,

@@ -5,7 +5,7 @@
 pub struct PacketSize(u16);
 
 impl PacketSize {
-    /// 4096: what holds until the login is answered, and what 0 asks for.
+    /// 4096: the size until the login is answered, and the one that 0 requests.
     pub const DEFAULT: Self = Self(4096);
     /// 512.
     pub const MIN: Self = Self(512);
@@ -18,7 +18,7 @@ impl PacketSize {
         (Self::MIN.0..=Self::MAX.0).contains(&size).then_some(Self(size))
     }
 
-    /// The nearest size to what a login asks for; 0 asks for the default.
+    /// The nearest size to the one that a login requests; 0 requests the default.
     #[must_use]
     pub fn nearest(asked: u32) -> Self {
         match u16::try_from(asked) {

@@ -1,7 +1,9 @@
 //! A message cut into packets.
 //!
-//! W1. No allocation per packet: each is sent from the one buffer, its header laid over bytes that are already sent.
-//! W2. A packet leaves when a byte more is there than it can hold, or when the message ends: so the last one is marked.
+//! - `one-buffer-per-message`: no allocation per packet: each is sent from the one buffer, its
+//!   header written over bytes that are already sent.
+//! - `sent-when-overfull`: a packet is sent when there is one byte more than it can hold, or when
+//!   the message ends: so the last one is marked.
 
 use std::io;
 
@@ -186,7 +188,7 @@ impl<S: PacketSink> PacketWriter<S> {
         packet[..HEADER_SIZE].copy_from_slice(&header.encode());
         let sent = self.sink.send(packet);
         if sent.is_err() {
-            // So that a caller that goes on all the same gathers nothing.
+            // So that a caller that continues all the same collects nothing.
             self.buffer.truncate(HEADER_SIZE);
         }
         sent.map_err(TdsError::Sink)

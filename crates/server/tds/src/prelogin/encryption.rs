@@ -69,8 +69,8 @@ pub fn negotiate(client: Encryption, mode: EncryptionMode) -> Negotiated {
         (EncryptionMode::Required, Encryption::NotSupported) => (Encryption::Required, None),
         // Strict belongs before the first packet: inside PRELOGIN there is nothing of that name.
         (EncryptionMode::Optional | EncryptionMode::Required, Encryption::Strict) => (Encryption::Required, None),
-        // All is encrypted already. Each client gets the word that it takes for agreement: mssql-jdbc says NOT_SUP and ends
-        // the session at any other, go-mssqldb and SqlClient say 4, tedious and Microsoft's ODBC driver ON.
+        // All is encrypted already. Each client gets the word that it takes for agreement: mssql-jdbc says NOT_SUP
+        // and ends the session at any other, go-mssqldb and SqlClient say 4, tedious and Microsoft's ODBC driver ON.
         (EncryptionMode::Strict, Encryption::On | Encryption::Required) => (Encryption::On, Some(Channel::AsItIs)),
         (EncryptionMode::Strict, Encryption::Off | Encryption::NotSupported) => {
             (Encryption::NotSupported, Some(Channel::AsItIs))

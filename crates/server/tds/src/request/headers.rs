@@ -6,7 +6,7 @@ use crate::{Part, TdsError};
 /// The headers of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Headers {
-    /// The transaction that the client means: as the last ENVCHANGE said, or 0.
+    /// The transaction that the client means: the one of the last ENVCHANGE, or 0.
     pub transaction: u64,
     /// How many requests are open: 1 without MARS.
     pub outstanding_count: u32,

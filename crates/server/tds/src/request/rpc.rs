@@ -23,7 +23,7 @@ pub struct RpcCall {
     pub procedure: Procedure,
     /// fWithRecomp.
     pub with_recompile: bool,
-    /// fNoMetaData: the client knows the columns already and wants none told (cursors alone).
+    /// fNoMetaData: the client knows the columns already and wants none sent (cursors alone).
     pub no_metadata: bool,
     /// fReuseMetaData.
     pub reuse_metadata: bool,
@@ -34,9 +34,9 @@ pub struct RpcCall {
 /// A parameter of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameter {
-    /// With the @; empty if it is told by its place.
+    /// With the @; empty if the parameter is given by position.
     pub name: String,
-    /// fByRefValue: its value is told back.
+    /// fByRefValue: its value is returned.
     pub is_output: bool,
     /// fDefaultValue: the procedure's default is meant, and `value` is NULL.
     pub is_default: bool,
@@ -114,7 +114,8 @@ impl Parameter {
             let name = name.to_owned();
             TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
         };
-        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and `params`.
+        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and
+        // `params`.
         let is_name = |name: &String| name.is_empty() || ((is_by_number || name.starts_with('@')) && size <= 128);
         let Some(name) = name.filter(is_name) else {
             return Err(fail("", ParameterFault::Name));

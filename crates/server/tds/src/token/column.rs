@@ -2,7 +2,7 @@
 
 use selenite_types::DataType;
 
-/// A column as COLMETADATA tells it (MS-TDS 2.2.7.4).
+/// A column as COLMETADATA describes it (MS-TDS 2.2.7.4).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
     /// May be empty; at most 128 units of UTF-16.

@@ -40,7 +40,7 @@ pub enum EnvChange<'a> {
     CommitTransaction(u64),
     /// 10: the transaction is rolled back.
     RollbackTransaction(u64),
-    /// 18: the session is set back, as the request's packet asked.
+    /// 18: the session is reset, as the request's packet requested.
     ResetAcknowledged,
 }
 

@@ -2,7 +2,7 @@
 
 use super::text;
 
-/// A message to anyone who uses the client.
+/// A message to the user of the client.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice<'a> {
     /// Its number.
@@ -17,7 +17,7 @@ pub struct Notice<'a> {
     pub server: &'a str,
     /// The procedure's name, or empty; cut off at 128 units.
     pub procedure: &'a str,
-    /// The line of the batch or procedure, from 1; 0 where there is none.
+    /// The line of the batch or procedure, from 1; 0 for no line.
     pub line: u32,
 }
 

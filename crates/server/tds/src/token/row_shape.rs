@@ -19,7 +19,8 @@ const COLUMN_COUNT_MAX: usize = 4096;
 impl RowShape {
     /// The shape of these columns.
     ///
-    /// Errors: `Misfit` for no column or more than 4096, for a name beyond 128 units of UTF-16, and for a type out of its bounds.
+    /// Errors: `Misfit` for no column or more than 4096, for a name beyond 128 units of UTF-16, and for a type out of
+    /// its bounds.
     pub fn new(columns: &[Column]) -> Result<Self, TdsError> {
         if columns.is_empty() || columns.len() > COLUMN_COUNT_MAX {
             return Err(TdsError::Misfit {

@@ -9,7 +9,8 @@ use super::{
 use crate::value::Cell;
 use crate::{Feature, PacketSink, PacketWriter, TdsError};
 
-/// Writes an answer. What ends with `Misfit` has written nothing; after `Sink` nothing more can be said to the client.
+/// Writes an answer. A call that ends with `Misfit` has written nothing; after `Sink` nothing more can be sent to the
+/// client.
 pub struct TokenWriter<S> {
     packets: PacketWriter<S>,
 }
@@ -77,7 +78,7 @@ impl<S: PacketSink> TokenWriter<S> {
         self.packets.write(&token)
     }
 
-    /// FEATUREEXTACK, if the client asked for UTF8_SUPPORT, the one feature that is acknowledged (MS-TDS 2.2.7.11).
+    /// FEATUREEXTACK, if the client requested UTF8_SUPPORT, the one feature that is acknowledged (MS-TDS 2.2.7.11).
     ///
     /// Errors: `Sink`.
     pub fn feature_ext_ack(&mut self, asked: &[Feature]) -> Result<(), TdsError> {
@@ -148,7 +149,7 @@ impl<S: PacketSink> TokenWriter<S> {
     }
 }
 
-/// A token whose length, of two bytes, stands before its data.
+/// A token whose length, of two bytes, precedes its data.
 fn token(kind: u8, append: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     let mut token = vec![kind, 0, 0];
     append(&mut token);

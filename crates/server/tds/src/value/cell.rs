@@ -1,4 +1,4 @@
-//! What a column or parameter is told to be, and which values it takes.
+//! The declared type of a column or parameter, and the values that it takes.
 
 use selenite_types::{DataType, Decimal, Value, Width};
 
@@ -15,7 +15,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Errors: `Misfit` if the type's width, precision or scale is none that there is.
+    /// Errors: `Misfit` if there is no such width, precision or scale of the type.
     pub fn new(data_type: DataType, is_nullable: bool) -> Result<Self, TdsError> {
         let is_right = match data_type {
             DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {

@@ -2,7 +2,7 @@
 
 use super::Collation;
 
-/// What the code page can't tell becomes `?`, as SQL Server has it.
+/// A character that the code page does not have becomes `?`, as in SQL Server.
 pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend_from_slice(text.as_bytes());
@@ -42,7 +42,7 @@ fn parse_byte(byte: u8) -> char {
     }
 }
 
-/// 0x80 to 0x9F. The five that stand for nothing are the control characters of the same number.
+/// 0x80 to 0x9F. The five that are undefined are the control characters of the same number.
 const UPPER: [char; 32] = [
     '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2C6}', '\u{2030}',
     '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}',

@@ -45,8 +45,8 @@ impl Collation {
 /// Sort ids of the collations SQL_*_CP1_*: Latin1_General, Danish, the two of Swedish, Icelandic.
 const SORT_IDS_1252: [u8; 9] = [50, 51, 52, 53, 54, 183, 184, 185, 186];
 
-/// Languages of code page 1252 that a collation of Windows may have: Latin1_General, French, German, Spanish, Finnish_Swedish,
-/// Danish_Norwegian, Icelandic, and by region English, Italian, Dutch, Portuguese.
+/// Languages of code page 1252 that a collation of Windows may have: Latin1_General, French, German, Spanish,
+/// Finnish_Swedish, Danish_Norwegian, Icelandic, and by region English, Italian, Dutch, Portuguese.
 const LCIDS_1252: [u32; 20] = [
     0x0409, 0x0809, 0x040C, 0x080C, 0x0C0C, 0x0407, 0x0807, 0x0C07, 0x040A, 0x0C0A, 0x080A, 0x040B, 0x041D, 0x0406,
     0x0414, 0x040F, 0x0410, 0x0413, 0x0416, 0x0816,

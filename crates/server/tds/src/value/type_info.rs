@@ -7,7 +7,7 @@ use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
 use crate::type_byte as byte;
 
-/// A type as the wire tells it.
+/// A type as it is sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeInfo {
     /// The type. Legacy text, ntext and image are their `max`; an untyped NULL is an int.
@@ -16,7 +16,7 @@ pub struct TypeInfo {
     pub collation: Option<Collation>,
 }
 
-/// A type with how its values lie on the wire.
+/// A type with the layout of its values on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WireType {
     pub byte: u8,
@@ -25,7 +25,7 @@ pub(crate) struct WireType {
     pub size: u16,
 }
 
-/// The size of what comes in chunks.
+/// The size of what is sent in chunks.
 pub(crate) const IN_CHUNKS: u16 = u16::MAX;
 /// What char, varchar, nchar, nvarchar, binary and varbinary have at most without chunks.
 const SIZE_MAX: u16 = 8000;
@@ -71,7 +71,7 @@ impl WireType {
         Self { byte, info, size }
     }
 
-    /// BYTELEN_TYPE whose length tells the type.
+    /// BYTELEN_TYPE whose length determines the type.
     fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let size = match (byte, reader.u8()?) {
             // MS-TDS 2.2.5.4.2 allows it; mssql-jdbc says so of a NULL.
@@ -153,7 +153,7 @@ impl WireType {
             (byte::BIG_BINARY, Width::Limited(size)) => DataType::Binary(size),
             (byte::BIG_CHAR, Width::Limited(size)) => DataType::Char(size),
             (byte::NCHAR, Width::Limited(size)) => DataType::NChar(size),
-            // MS-TDS 2.2.5.4.3: only the variable ones come in chunks.
+            // MS-TDS 2.2.5.4.3: only the variable ones are sent in chunks.
             _ => return Err(ParameterFault::Length(byte).into()),
         };
         let info = TypeInfo { data_type, collation };

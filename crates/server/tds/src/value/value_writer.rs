@@ -27,7 +27,7 @@ impl Cell {
         packets.cut()
     }
 
-    /// What does not come in chunks.
+    /// What is not sent in chunks.
     fn append(&self, out: &mut Vec<u8>, value: &Value) -> Result<(), TdsError> {
         match (self.data_type(), value) {
             (_, Value::Null) => return self.append_null(out),

@@ -86,13 +86,13 @@ pub struct Delete {
 /// What rows are written to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeTarget {
-    /// A table or what stands for one.
+    /// A table or something in the place of one.
     Table(ObjectName),
     /// A table variable, with its sign.
     Variable {
         /// Its name, with its sign.
         name: String,
-        /// Where it stands.
+        /// Its position.
         position: Position,
     },
 }
@@ -115,7 +115,7 @@ pub struct Assignment {
     pub operator: AssignmentOperator,
     /// To what.
     pub value: ValueOrDefault,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 

@@ -159,7 +159,7 @@ pub enum DeviceKind {
 pub struct Restore {
     /// What is done.
     pub kind: RestoreKind,
-    /// The database; `None` with the kinds that only look at a backup.
+    /// The database; `None` with the kinds that only read a backup.
     pub database: Option<NameOrVariable>,
     /// `FROM ..`; empty to recover alone.
     pub devices: Vec<BackupDevice>,

@@ -1,6 +1,6 @@
 //! Master keys, certificates and database encryption keys.
 //!
-//! Passwords are in the tree as plain text: anyone who logs a statement must leave these out.
+//! Passwords are in the tree as plain text: code that logs a statement must leave these out.
 
 use super::{Literal, Name, Setting};
 

@@ -44,7 +44,7 @@ pub struct Argument {
     pub value: ArgumentValue,
     /// `OUTPUT`; only with a variable.
     pub output: bool,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -53,7 +53,7 @@ pub struct Argument {
 pub enum ArgumentValue {
     /// A constant, perhaps with a sign, a variable or a global; of an ODBC call any expression.
     Value(Expr),
-    /// A bare word, which stands for the string of its letters.
+    /// A bare word, which means the string of its letters.
     Word(Name),
     /// `DEFAULT`.
     Default,

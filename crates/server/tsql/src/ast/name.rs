@@ -7,9 +7,9 @@ use super::Position;
 pub struct Name {
     /// The text in the case in which it was written; `]]` in brackets is one `]`.
     pub text: String,
-    /// Whether it stood in brackets or quotation marks, or was a string that serves as an alias.
+    /// Whether it was in brackets or quotation marks, or was a string that serves as an alias.
     pub quoted: bool,
-    /// Where it stands, delimiters included.
+    /// Its position, delimiters included.
     pub position: Position,
 }
 
@@ -40,7 +40,7 @@ pub struct ObjectName {
     pub schema: Option<Name>,
     /// The object itself; `#t` and `##t` keep their signs.
     pub name: Name,
-    /// Where the whole name stands.
+    /// The position of the whole name.
     pub position: Position,
 }
 

@@ -1,4 +1,4 @@
-//! Where a node stands in the text of its batch.
+//! The position of a node in the text of its batch.
 
 use core::fmt;
 use core::ops::Range;

@@ -1,4 +1,4 @@
-//! Queries, what stands after FROM, expressions and conditions, which contain each other.
+//! Queries, sources of FROM, expressions and conditions, which contain each other.
 
 use super::{ColumnName, Literal, Name, ObjectName, Position, TypeName};
 
@@ -22,7 +22,7 @@ pub struct CommonTable {
     pub columns: Vec<Name>,
     /// Its rows; may name the table itself (then it is recursive).
     pub query: Query,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -35,7 +35,7 @@ pub struct Query {
     pub order_by: Vec<OrderItem>,
     /// `OFFSET .. FETCH ..`; only with ORDER BY.
     pub offset: Option<Offset>,
-    /// Where it stands, with the parentheses around it.
+    /// Its position, with the parentheses around it.
     pub position: Position,
 }
 
@@ -57,7 +57,7 @@ pub struct Combination {
     pub first: QueryBody,
     /// What is combined with it, in order; at least one.
     pub rest: Vec<SetTerm>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -102,7 +102,7 @@ pub struct Select {
     pub group_by: Vec<Expr>,
     /// `HAVING`.
     pub having: Option<Condition>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -124,7 +124,7 @@ pub enum SelectItem {
     Star {
         /// The table.
         table: Option<ObjectName>,
-        /// Where it stands.
+        /// Its position.
         position: Position,
     },
     /// An expression, perhaps with a name: `a AS b`, `a b` and `b = a` are the same.
@@ -142,7 +142,7 @@ pub enum SelectItem {
         operator: AssignmentOperator,
         /// What it is set to.
         value: Expr,
-        /// Where it stands.
+        /// Its position.
         position: Position,
     },
 }
@@ -170,7 +170,7 @@ pub struct Offset {
 pub struct TableSource {
     /// What it is.
     pub kind: TableSourceKind,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -236,9 +236,9 @@ pub struct Join {
     pub kind: JoinKind,
     /// With which algorithm.
     pub hint: Option<JoinHint>,
-    /// What stands before it.
+    /// The left side.
     pub left: TableSource,
-    /// What stands after it.
+    /// The right side.
     pub right: TableSource,
     /// `ON`: always with inner, left, right and full, never with the rest.
     pub on: Option<Condition>,
@@ -281,7 +281,7 @@ pub enum JoinHint {
 pub struct Expr {
     /// What it is.
     pub kind: ExprKind,
-    /// Where it stands, with the parentheses around it.
+    /// Its position, with the parentheses around it.
     pub position: Position,
 }
 
@@ -309,9 +309,9 @@ pub enum ExprKind {
     Binary {
         /// Which.
         operator: BinaryOperator,
-        /// What stands before it.
+        /// The left side.
         left: Box<Expr>,
-        /// What stands after it.
+        /// The right side.
         right: Box<Expr>,
     },
     /// `operand COLLATE collation`.
@@ -383,7 +383,7 @@ pub enum OdbcLiteral {
 pub struct FunctionCall {
     /// The function: built in with one part, user-defined with two or more.
     pub name: ObjectName,
-    /// What stands in the parentheses.
+    /// The contents of the parentheses.
     pub arguments: Arguments,
     /// `WITHIN GROUP (ORDER BY ..)`; empty without.
     pub within_group: Vec<OrderItem>,
@@ -533,7 +533,7 @@ pub struct SearchedBranch {
 /// `IIF(condition, a, b)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Iif {
-    /// What is asked.
+    /// The condition.
     pub condition: Condition,
     /// The value if it is true.
     pub then: Expr,
@@ -546,16 +546,16 @@ pub struct Iif {
 pub struct Condition {
     /// What it is.
     pub kind: ConditionKind,
-    /// Where it stands, with the parentheses around it.
+    /// Its position, with the parentheses around it.
     pub position: Position,
 }
 
 /// What a condition is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionKind {
-    /// All of these, at least two; an `And` in it stood in parentheses.
+    /// All of these, at least two; an `And` in it was in parentheses.
     And(Vec<Condition>),
-    /// One of these, at least two; an `Or` in it stood in parentheses.
+    /// One of these, at least two; an `Or` in it was in parentheses.
     Or(Vec<Condition>),
     /// `NOT`.
     Not(Box<Condition>),
@@ -563,9 +563,9 @@ pub enum ConditionKind {
     Compare {
         /// Which.
         operator: Comparison,
-        /// What stands before it.
+        /// The left side.
         left: Box<Expr>,
-        /// What stands after it.
+        /// The right side.
         right: Box<Expr>,
     },
     /// `left = ANY (SELECT ..)`.
@@ -581,16 +581,16 @@ pub enum ConditionKind {
     },
     /// `operand IS [NOT] NULL`.
     IsNull {
-        /// What is looked at.
+        /// The value that is tested.
         operand: Box<Expr>,
         /// With NOT.
         negated: bool,
     },
     /// `left IS [NOT] DISTINCT FROM right`.
     IsDistinctFrom {
-        /// What stands before it.
+        /// The left side.
         left: Box<Expr>,
-        /// What stands after it.
+        /// The right side.
         right: Box<Expr>,
         /// With NOT.
         negated: bool,
@@ -671,11 +671,11 @@ pub struct Setting {
     /// Its name as written; of several words divided by one blank, as `HASH JOIN`; a
     /// variable has its sign.
     pub name: Name,
-    /// Whether `=` stands between the name and the value.
+    /// Whether `=` is between the name and the value.
     pub equals: bool,
     /// Its value.
     pub value: Option<SettingValue>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 

@@ -1,6 +1,6 @@
 //! Logins, users, roles, schemas and permissions.
 //!
-//! Passwords are in the tree as plain text: anyone who logs a statement must leave these out.
+//! Passwords are in the tree as plain text: code that logs a statement must leave these out.
 
 use super::{Literal, Name, ObjectName, Setting};
 

@@ -12,7 +12,7 @@ pub enum SetOption {
         /// ON.
         on: bool,
     },
-    /// `SET STATISTICS TIME, IO ON`: what stands after STATISTICS; at least one.
+    /// `SET STATISTICS TIME, IO ON`: the words after STATISTICS; at least one.
     Statistics {
         /// What is shown: IO, PROFILE, TIME, XML.
         names: Vec<Name>,

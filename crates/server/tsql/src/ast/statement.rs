@@ -23,7 +23,7 @@ pub struct Tree {
 pub struct Statement {
     /// What it is.
     pub kind: StatementKind,
-    /// Where it stands, without the semicolon after it.
+    /// Its position, without the semicolon after it.
     pub position: Position,
 }
 
@@ -199,7 +199,7 @@ pub enum Transaction {
     Begin(Option<NameOrVariable>),
     /// `COMMIT [TRANSACTION [name]] [WITH (DELAYED_DURABILITY = ON | OFF)]`
     Commit {
-        /// The transaction's name, which no one looks at.
+        /// The transaction's name, which is ignored.
         name: Option<NameOrVariable>,
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,
@@ -212,21 +212,21 @@ pub enum Transaction {
 
 /// A statement that was understood far enough to find its end and to name what is not supported in it.
 ///
-/// The server refuses it by name when it comes to it: error 40510.
+/// The server refuses it by name when it reaches it: error 40510.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// What is not supported: `MERGE`, `PIVOT`, `DECLARE CURSOR`; words of T-SQL in capitals.
     pub what: String,
     /// The statement's own text.
     pub text: String,
-    /// Where the thing itself stands, within the statement.
+    /// The position of the thing itself, within the statement.
     pub position: Position,
 }
 
 /// IF.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct If {
-    /// What is asked.
+    /// The condition.
     pub condition: Condition,
     /// What then runs.
     pub then: Statement,
@@ -237,7 +237,7 @@ pub struct If {
 /// WHILE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct While {
-    /// What is asked before each turn.
+    /// The condition, tested before each iteration.
     pub condition: Condition,
     /// What runs.
     pub body: Statement,
@@ -316,7 +316,7 @@ pub struct Declaration {
     pub variable_type: VariableType,
     /// `= value`; never for a table.
     pub initial: Option<Expr>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -396,13 +396,14 @@ pub struct Parameter {
     pub type_name: TypeName,
     /// `NULL` is true, `NOT NULL` is false, neither is `None`.
     pub nullable: Option<bool>,
-    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and stands for its letters.
+    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and means the string of its
+    /// letters.
     pub default: Option<Expr>,
     /// `OUTPUT`.
     pub output: bool,
     /// `READONLY`.
     pub read_only: bool,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 

@@ -47,7 +47,7 @@ pub struct ColumnDefinition {
     pub constraints: Vec<Constraint>,
     /// `INDEX i`, without columns, which is on this one.
     pub index: Option<TableIndex>,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -81,7 +81,7 @@ pub struct Constraint {
     pub name: Option<Name>,
     /// What it is.
     pub kind: ConstraintKind,
-    /// Where it stands.
+    /// Its position.
     pub position: Position,
 }
 
@@ -107,7 +107,7 @@ pub enum ConstraintKind {
         value: Expr,
         /// `FOR column`, of ALTER TABLE ADD.
         column: Option<Name>,
-        /// `WITH VALUES`: rows that are there get it too.
+        /// `WITH VALUES`: existing rows get it too.
         with_values: bool,
     },
 }
@@ -235,7 +235,7 @@ pub struct AlterColumn {
 /// Constraints switched on or off.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintChange {
-    /// `WITH CHECK` is true, `WITH NOCHECK` is false: whether rows that are there are looked at.
+    /// `WITH CHECK` is true, `WITH NOCHECK` is false: whether existing rows are checked.
     pub check: Option<bool>,
     /// CHECK (true) or NOCHECK.
     pub enable: bool,

@@ -2,7 +2,7 @@
 
 use super::{ObjectName, Position};
 
-/// A type's name with what stands in the parentheses after it.
+/// A type's name with the contents of the parentheses after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
     /// The name, perhaps with a schema (`sys.int`). Types of several words have them in one name, divided by one
@@ -10,14 +10,14 @@ pub struct TypeName {
     pub name: ObjectName,
     /// `(10, 2)`, `(max)`; empty without parentheses.
     pub arguments: Vec<TypeArgument>,
-    /// Where the whole type stands.
+    /// The position of the whole type.
     pub position: Position,
 }
 
 /// A length, precision, scale or `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArgument {
-    /// A number as written; whether the type takes it is not looked at.
+    /// A number as written; whether the type takes it is not checked.
     Number(u32),
     /// `max`.
     Max,

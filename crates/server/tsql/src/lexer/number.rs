@@ -46,7 +46,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Hexadecimal digits; a backslash at a line's end goes on in the next line.
+    /// Hexadecimal digits; a backslash at a line's end continues in the next line.
     fn skip_binary(&mut self) {
         loop {
             match (self.byte(0), self.byte(1), self.byte(2)) {

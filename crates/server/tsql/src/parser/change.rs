@@ -41,7 +41,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// TOP of a change, whose count must stand in parentheses.
+    /// TOP of a change, whose count must be in parentheses.
     fn optional_change_top(&mut self) -> Parse<Option<Top>> {
         if self.is_keyword(Keyword::Top) && !self.is_at(1, TokenKind::LeftParen) {
             self.advance();
@@ -201,7 +201,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a column with an assignment after it stands so far ahead.
+    /// Whether a column with an assignment after it is so far ahead.
     fn is_column_assignment_at(&self, ahead: usize) -> bool {
         let mut at = ahead;
         while at < ahead + NAME_LOOK_AHEAD_MAX && self.is_name_token(self.peek_at(at)) {

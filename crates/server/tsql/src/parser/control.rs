@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether END stands here, and not END CONVERSATION.
+    /// Whether END is next, and not END CONVERSATION.
     fn is_block_end(&self) -> bool {
         self.is_keyword(Keyword::End) && !self.is_word_at(1, "conversation")
     }

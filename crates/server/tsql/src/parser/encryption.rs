@@ -22,7 +22,7 @@ impl Parser<'_> {
         Ok(StatementKind::CreateMasterKey { password })
     }
 
-    /// Whether `MASTER KEY [FORCE] REGENERATE` stands here. ADD and DROP of its encryptions are refused.
+    /// Whether `MASTER KEY [FORCE] REGENERATE` is next. ADD and DROP of its encryptions are refused.
     pub(super) fn is_regenerate(&self) -> bool {
         let at = if self.is_word_at(2, "force") { 3 } else { 2 };
         self.is_at(1, TokenKind::Keyword(Keyword::Key)) && self.is_word_at(at, "regenerate")

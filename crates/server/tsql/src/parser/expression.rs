@@ -1,6 +1,6 @@
 //! Expressions and conditions by precedence.
 //!
-//! One parser makes both: after `(` no one knows yet which of the two it is.
+//! One parser makes both: after `(` it is not known yet which of the two it is.
 
 use super::{Parse, Parser, WEIGHT_EXPRESSION};
 use crate::{
@@ -129,7 +129,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The function that `<<` or `>>` stands for, if one of these is next.
+    /// The function for `<<` or `>>`, if one of these is next.
     fn shift(&self) -> Option<&'static str> {
         let (first, second) = (self.peek(), self.peek_at(1));
         let adjacent = first.position.end == second.position.start;
@@ -287,7 +287,7 @@ impl Parser<'_> {
         Term::Condition(Condition { kind, position })
     }
 
-    /// What stands in parentheses; a truth only where `truths` may stand.
+    /// The contents of parentheses; a condition only where `truths` allows one.
     pub(super) fn parenthesised(&mut self, truths: bool) -> Parse<Term> {
         let start = self.here();
         self.expect(TokenKind::LeftParen)?;

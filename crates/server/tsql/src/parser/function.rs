@@ -386,7 +386,7 @@ impl Parser<'_> {
         Ok(self.null_since(start))
     }
 
-    /// What stands in a tree that is thrown away for its statement is refused.
+    /// A placeholder in a tree that is discarded because its statement is refused.
     pub(super) fn null_since(&self, start: Position) -> Expr {
         self.expr_since(start, ExprKind::Literal(Literal::Null))
     }

@@ -13,7 +13,7 @@ pub(super) struct Labels {
 }
 
 impl Parser<'_> {
-    /// Whether a label stands here: a name and a colon, but not the two colons of `::`.
+    /// Whether a label is next: a name and a colon, but not the two colons of `::`.
     pub(super) fn is_label(&self) -> bool {
         self.is_name() && self.is_at(1, TokenKind::Colon) && !self.is_at(2, TokenKind::Colon)
     }

@@ -23,7 +23,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that must stand here.
+    /// A required name.
     pub(super) fn name(&mut self) -> Parse<Name> {
         if !self.is_name() {
             return Err(self.unexpected());
@@ -69,7 +69,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a word stands here, reserved or not.
+    /// Whether a word is next, reserved or not.
     pub(super) fn is_any_word(&self) -> bool {
         matches!(self.kind(), TokenKind::Word | TokenKind::Keyword(_))
     }
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name's last part as the column, what stands before as its table.
+/// A name's last part as the column, the parts before as its table.
 pub(super) fn column_of(name: ObjectName) -> ColumnName {
     let whole = name.position;
     let table = name.schema.map(|table| ObjectName {

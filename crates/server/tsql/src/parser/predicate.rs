@@ -141,7 +141,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `=`, `<>`, `!<` and so on; blanks may stand between the characters.
+    /// `=`, `<>`, `!<` and so on; blanks are allowed between the characters.
     fn comparison_operator(&mut self) -> Parse<Comparison> {
         let first = self.kind();
         self.advance();

@@ -24,7 +24,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A query that stands by itself, where ORDER BY is always allowed.
+    /// A query of its own, where ORDER BY is always allowed.
     pub(super) fn query(&mut self) -> Parse<Query> {
         self.nested(WEIGHT_QUERY, |p| {
             let start = p.here();
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// What stands in a query's parentheses.
+    /// The contents of a query's parentheses.
     pub(super) fn nested_query(&mut self) -> Parse<Query> {
         self.nested(WEIGHT_QUERY, |p| {
             let start = p.here();
@@ -160,7 +160,7 @@ impl Parser<'_> {
         Ok(body)
     }
 
-    /// In a statement's own query ORDER BY stands behind the last SELECT alone.
+    /// In a statement's own query ORDER BY follows the last SELECT only.
     fn content_of_term(&mut self) -> Parse<QueryBody> {
         let start = self.here();
         let body = self.query_body(start, None)?;

@@ -131,7 +131,7 @@ impl Parser<'_> {
         Ok(SelectItem::Value { value, alias })
     }
 
-    /// If `*` or `a.b.*` stands here, how many parts stand before the star.
+    /// If `*` or `a.b.*` is next, how many parts are before the star.
     fn star_after(&self) -> Option<usize> {
         let (mut at, mut part_count) = (0, 0);
         loop {
@@ -150,7 +150,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `=` or a compound one stands so far ahead.
+    /// Whether `=` or a compound one is so far ahead.
     pub(super) fn is_assignment_at(&self, ahead: usize) -> bool {
         match self.peek_at(ahead).kind {
             TokenKind::Equal => true,
@@ -166,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `=`, `+=` and so on; blanks may stand between the characters.
+    /// `=`, `+=` and so on; blanks are allowed between the characters.
     pub(super) fn assignment_operator(&mut self) -> Parse<AssignmentOperator> {
         let operator = match self.kind() {
             TokenKind::Equal => AssignmentOperator::Set,
@@ -232,7 +232,7 @@ impl Parser<'_> {
         Ok(self.null_since(start))
     }
 
-    /// Whether `WINDOW w AS (` stands here, of which the first word is not reserved.
+    /// Whether `WINDOW w AS (` is next, of which the first word is not reserved.
     pub(super) fn is_window_clause(&self) -> bool {
         self.is_word("window")
             && self.is_name_token(self.peek_at(1))

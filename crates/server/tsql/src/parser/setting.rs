@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.is_any_word() && self.text(self.peek()).eq_ignore_ascii_case(word)
     }
 
-    /// The value after an option's name; one must stand there after `=`.
+    /// The value after an option's name; one is required after `=`.
     fn setting_value(&mut self, equals: bool) -> Parse<Option<SettingValue>> {
         if self.is(TokenKind::LeftParen) {
             let named = matches!(
@@ -105,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant, perhaps with a sign, or a variable, if one stands here.
+    /// A constant, perhaps with a sign, or a variable, if one is next.
     pub(super) fn constant_or_variable(&mut self) -> Parse<Option<Expr>> {
         let start = self.here();
         let operator = match self.kind() {

@@ -1,4 +1,4 @@
-//! What stands after FROM.
+//! The sources after FROM.
 
 use super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// JOIN or APPLY with all its words, if one stands here.
+    /// JOIN or APPLY with all its words, if one is next.
     fn join_operator(&mut self) -> Parse<Option<(JoinKind, Option<JoinHint>)>> {
         let kind = match self.kind() {
             TokenKind::Keyword(Keyword::Join | Keyword::Inner) => JoinKind::Inner,
@@ -273,7 +273,7 @@ impl Parser<'_> {
     }
 }
 
-/// The hints that may stand in parentheses without WITH.
+/// The hints that are allowed in parentheses without WITH.
 const HINTS: &[&str] = &[
     "FASTFIRSTROW",
     "FORCESEEK",

@@ -36,7 +36,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One statement; `separated` says that a semicolon or a word such as BEGIN stands before it.
+    /// One statement; `separated` says that a semicolon or a word such as BEGIN is before it.
     pub(super) fn statement(&mut self, separated: bool) -> Parse<Statement> {
         self.nested(WEIGHT_STATEMENT, |p| {
             let start = p.here();
@@ -185,7 +185,7 @@ impl Parser<'_> {
         Ok(StatementKind::Transaction(transaction))
     }
 
-    /// Whether a transaction's name stands here, and not a label.
+    /// Whether a transaction's name is next, and not a label.
     pub(super) fn is_transaction_name(&self) -> bool {
         self.is(TokenKind::Variable) || (self.is_name() && !self.is_at(1, TokenKind::Colon))
     }

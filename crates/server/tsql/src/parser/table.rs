@@ -55,7 +55,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// Whether an option stands there that makes a table of another kind.
+    /// Whether an option is there that makes a table of another kind.
     fn is_table_kind_at(&self, ahead: usize) -> bool {
         let kinds = [
             "system_versioning",
@@ -67,7 +67,7 @@ impl Parser<'_> {
         kinds.iter().any(|kind| self.is_word_at(ahead, kind))
     }
 
-    /// Columns and constraints in parentheses; a comma may stand after the last.
+    /// Columns and constraints in parentheses; a comma is allowed after the last.
     pub(super) fn table_elements(&mut self) -> Parse<Vec<TableElement>> {
         self.expect(TokenKind::LeftParen)?;
         let mut elements = vec![self.table_element()?];
@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.type_name().map(ColumnKind::Typed)
     }
 
-    /// What may stand after a column's type, in any order; whether something was there.
+    /// An option after a column's type, in any order; whether there was one.
     fn column_option(&mut self, column: &mut ColumnDefinition) -> Parse<bool> {
         let start = self.here();
         match self.kind() {

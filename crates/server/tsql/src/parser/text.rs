@@ -94,7 +94,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The characters of a string that must stand here.
+    /// The characters of a required string.
     pub(super) fn string(&mut self) -> Parse<String> {
         if !self.is_string() {
             return Err(self.unexpected());

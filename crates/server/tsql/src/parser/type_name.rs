@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A type that must stand here.
+    /// A required type.
     pub(super) fn type_name(&mut self) -> Parse<TypeName> {
         let start = self.here();
         let name = match self.type_of_several_words()? {
@@ -87,5 +87,5 @@ impl Parser<'_> {
     }
 }
 
-/// What may stand after NATIONAL, and before VARYING.
+/// The words allowed after NATIONAL, and before VARYING.
 const CHARACTER_TYPES: &[&str] = &["character", "char", "text"];

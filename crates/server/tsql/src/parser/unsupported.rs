@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// Skips parentheses and all that stands in them.
+    /// Skips parentheses and their contents.
     pub(super) fn skip_parens(&mut self) -> Parse<()> {
         self.expect(TokenKind::LeftParen)?;
         self.skip_content()?;

@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// What stands after OVER; nothing if it names a window, which is not supported.
+    /// The window after OVER; nothing if it names a window, which is not supported.
     pub(super) fn window(&mut self) -> Parse<Option<Window>> {
         if self.is_name() {
             let name = self.name()?;

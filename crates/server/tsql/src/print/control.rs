@@ -8,7 +8,7 @@ use crate::ast::{
     Throw, Try, VariableType, WaitFor, WaitKind, While,
 };
 
-/// The condition stands in parentheses, for a statement may begin with one.
+/// The condition is in parentheses, since a statement may begin with one.
 impl fmt::Display for If {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IF ({})\n{}", self.condition, self.then)?;

@@ -1,4 +1,4 @@
-//! What stands after FROM.
+//! The sources after FROM.
 
 use core::fmt;
 

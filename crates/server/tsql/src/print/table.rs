@@ -104,7 +104,7 @@ impl fmt::Display for Constraint {
     }
 }
 
-/// What stands after PRIMARY KEY or UNIQUE.
+/// The options after PRIMARY KEY or UNIQUE.
 impl fmt::Display for KeyConstraint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let columns = OptionalList("(", &self.columns, ")");

@@ -6,8 +6,8 @@ use crate::DataType;
 
 /// An error of SQL Server's in an operator's types or values, with its own number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
-/// shows and a user searches for. Types are named without their length, but with `(max)`.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
+/// client shows and a user searches for. Types are named without their length, but with `(max)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OperationError {
@@ -73,7 +73,7 @@ impl OperationError {
         self.code().1
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2

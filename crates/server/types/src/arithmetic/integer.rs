@@ -5,8 +5,9 @@ use crate::DataType;
 
 /// tinyint, smallint, int and bigint as Rust has them.
 ///
-/// An evaluator with typed slots calls these; each is a few instructions. Overflow is error 8115 with the type's own name,
-/// a divisor of 0 is error 8134. As in SQL Server, the lowest number divided by -1 overflows, and so does its remainder.
+/// An evaluator with typed slots calls these; each is a few instructions. Overflow is error 8115 with the type's own
+/// name, a divisor of 0 is error 8134. As in SQL Server, the lowest number divided by -1 overflows, and so does its
+/// remainder.
 pub trait Integer: Copy + Sized {
     /// The type that the number is of.
     const TYPE: DataType;

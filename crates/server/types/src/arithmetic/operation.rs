@@ -6,7 +6,8 @@ use super::{Integer, OperationError, Operator, UnaryOperator, moments};
 use crate::{DataType, Decimal, Value, Width, decimal, utf16_prefix};
 
 impl Operator {
-    /// Computes with two values that [`Operator::signature`] has already brought to its types; `result` is its result.
+    /// Computes with two values that [`Operator::signature`] has already converted to its types; `result` is its
+    /// result.
     ///
     /// NULL with anything is NULL. Errors: 8115 if the result does not fit, 8134 for a division by zero.
     #[inline]
@@ -196,7 +197,7 @@ fn negated(operand: &Value, result: &DataType) -> Result<Value, OperationError> 
     }
 }
 
-/// One text behind the other, cut to what the result's type holds, as SQL Server does without a word.
+/// Two texts concatenated, cut to what the result's type holds, as SQL Server does without an error.
 fn joined_text(left: &Arc<str>, right: &Arc<str>, result: &DataType) -> Arc<str> {
     let room = match result.width() {
         Some(Width::Limited(length)) => usize::from(length),

@@ -3,7 +3,7 @@
 /// An operator of two operands that makes a value of a type of its own.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operator {
-    /// `+`: a sum, or one string behind another.
+    /// `+`: a sum, or a concatenation.
     Add,
     /// `-`
     Subtract,

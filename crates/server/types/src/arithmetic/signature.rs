@@ -1,8 +1,8 @@
 //! Which types an operator takes, what they are converted to first, and what it makes of them.
 //!
-//! The rules are SQL Server's published ones for precision, scale and length. Which message a refused pair gives was looked
-//! up pair by pair: 8117 where the operator never takes the type, 402 where it takes each but not both, 206 where neither
-//! type becomes the other.
+//! The rules are SQL Server's published ones for precision, scale and length. Which message a refused pair gives was
+//! looked up pair by pair: 8117 where the operator never takes the type, 402 where it takes each but not both, 206
+//! where neither type becomes the other.
 
 use super::{OperationError, Operator, UnaryOperator};
 use crate::data_type::{PRECISION_MAX, concatenated};
@@ -156,7 +156,7 @@ impl Operator {
         }
     }
 
-    /// Two texts that are not to be put behind each other.
+    /// Two texts for an operator other than concatenation.
     fn no_text(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let has_max = left.is_max() || right.is_max();
         if self == Self::Modulo || (self == Self::Subtract && has_max) {
@@ -166,7 +166,7 @@ impl Operator {
         }
     }
 
-    /// Pairs for which `*` and `/` are told apart from the others.
+    /// Pairs for which `*` and `/` differ from the others.
     fn split(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         if matches!(self, Self::Multiply | Self::Divide) {
             Err(self.invalid(left))
@@ -232,7 +232,7 @@ impl Operator {
 impl UnaryOperator {
     /// Finds the type that the operator makes of one operand, or error 8117.
     ///
-    /// A constant text behind a minus is error 403 in SQL Server, which the caller tells apart.
+    /// A constant text after a minus is error 403 in SQL Server, which the caller detects.
     pub fn result_type(self, operand: &DataType) -> Result<DataType, OperationError> {
         let takes = match (self, operand.family()) {
             (Self::Plus, _)

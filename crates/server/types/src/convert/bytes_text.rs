@@ -6,7 +6,8 @@ use crate::format::push_hex;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LoneSurrogate;
 
-/// Bytes as hexadecimal digits, with `0x` before them or not; no more than `length_max` characters, and never half a byte.
+/// Bytes as hexadecimal digits, with `0x` before them or not; no more than `length_max` characters, and never half a
+/// byte.
 pub(crate) fn hex_of(bytes: &[u8], with_prefix: bool, length_max: usize) -> String {
     let prefix = if with_prefix { "0x" } else { "" };
     let count = length_max.saturating_sub(prefix.len()) / 2;
@@ -45,7 +46,8 @@ pub(crate) fn hex_digit(byte: &u8) -> Option<u8> {
     }
 }
 
-/// Little-endian UTF-16 as text of at most `units_max` units; a byte that is left over counts as one with a zero behind it.
+/// Little-endian UTF-16 as text of at most `units_max` units; a byte that is left over counts as one followed by a
+/// zero.
 ///
 /// A pair that the limit cuts is left out. Errors: half a pair anywhere else, which is no text here.
 pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, LoneSurrogate> {

@@ -1,6 +1,6 @@
 //! SET DATEFORMAT.
 
-/// In which order day, month and year stand where their digits leave it open.
+/// The order of day, month and year where their digits do not decide it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DateFormat {
     /// Month, day, year: us_english's own.

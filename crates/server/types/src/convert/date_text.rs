@@ -1,10 +1,12 @@
 //! Text read as a date, a time, or both.
 //!
-//! D1. datetime and smalldatetime (here: the old types) and the four newer types read by two grammars. Only the old ones
-//!     take a time before the date, mixed separators, or a fraction after the minutes; only the newer ones take more than
-//!     three digits of a second, an offset, `Z` after any time, or tabs.
-//! D2. What DATEFORMAT and CONVERT's style say is in [`Rules`].
-//! D3. A year of two digits is 1950 to 2049: SQL Server's own cutoff, which nothing here changes.
+//! - `two-grammars`: datetime and smalldatetime (here: the old types) and the four newer types are
+//!   parsed by two grammars. Only the old ones take a time before the date, mixed separators, or a
+//!   fraction after the minutes; only the newer ones take more than three digits of a second, an
+//!   offset, `Z` after any time, or tabs.
+//! - `rules-hold-the-settings`: the settings of DATEFORMAT and CONVERT's style are in [`Rules`].
+//! - `two-digit-years-from-1950`: a year of two digits is 1950 to 2049: SQL Server's own cutoff,
+//!   which nothing here changes.
 
 mod clock;
 mod day;
@@ -18,14 +20,14 @@ use crate::{
     convert::date_text::{clock::read_clock, day::read_day, scanner::Scanner},
 };
 
-/// What text tells of a moment.
+/// What text contains of a moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TextMoment {
-    /// The day, if it tells one.
+    /// The day, if it has one.
     pub date: Option<Date>,
     /// Units of 100 ns since midnight: a whole day if digits beyond the seventh were rounded up to it.
     pub units: u64,
-    /// Minutes east of UTC, if it tells them.
+    /// Minutes east of UTC, if it has them.
     pub offset_minutes: Option<i16>,
 }
 
@@ -163,7 +165,7 @@ fn read_offset(
         scanner.peek().filter(|byte| matches!(byte, b'+' | b'-')),
     );
     if (z || sign.is_some()) && clock == Clock::AfterT && spaced {
-        // Behind a T it stands close.
+        // After a T, `Z` or an offset follows without blanks.
         return Err(TextFault::Syntax);
     }
     if z {

@@ -9,7 +9,8 @@ pub(crate) enum DigitsFault {
     Overflow,
 }
 
-/// Text as a whole number, which ends at what i128 holds. Blanks around it do not count; nothing, or a sign alone, is 0.
+/// Text as a whole number, which ends at what i128 holds. Blanks around it do not count; nothing, or a sign alone, is
+/// 0.
 pub(crate) fn read_integer(text: &str) -> Option<i128> {
     let (is_negative, digits) = split_sign(text.trim_matches(' '));
     let mut number = 0_i128;
@@ -37,7 +38,7 @@ pub(crate) fn read_money(text: &str) -> Result<i128, DigitsFault> {
     let text = text.trim_start_matches(' ').trim_end_matches(is_blank);
     let (mut is_negative, mut text) = split_sign(text);
     if let Some(amount) = text.trim_start_matches(' ').strip_prefix(CURRENCIES) {
-        // The sign may stand on either side of the currency.
+        // The sign may be on either side of the currency.
         let amount = amount.trim_start_matches(' ');
         (is_negative, text) = if text_has_sign(amount) && !is_negative {
             split_sign(amount)
@@ -123,7 +124,7 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// What stands around a number where more than blanks may.
+/// What surrounds a number where more than blanks is allowed.
 fn is_blank(character: char) -> bool {
     matches!(character, '\t'..='\r' | ' ' | '\u{a0}' | '\u{3000}')
 }

@@ -16,7 +16,7 @@ pub struct ConversionError {
     pub from: DataType,
     /// The type that it should become.
     pub to: DataType,
-    /// The value or the style, where the text tells it.
+    /// The value or the style, where the text contains it.
     pub detail: String,
 }
 
@@ -24,7 +24,7 @@ pub struct ConversionError {
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ConversionFault {
-    /// 206: no conversion at all, and none was asked for.
+    /// 206: no conversion at all, and none was requested.
     Clash,
     /// 257: only CAST and CONVERT convert these.
     NotImplicit,
@@ -58,7 +58,7 @@ pub enum ConversionFault {
     Unreadable,
     /// 8115: a number out of range.
     Overflow,
-    /// 8115 as SQL Server words it where it does not tell the value's type.
+    /// 8115 as SQL Server words it where it does not name the value's type.
     ExpressionOverflow,
     /// 8152: a date or time does not fit the bytes.
     Truncated,
@@ -66,7 +66,7 @@ pub enum ConversionFault {
     GuidSyntax,
     /// 8170: text too short for a uniqueidentifier.
     GuidText,
-    /// 9807: text of a date or time is not in the form that the style tells.
+    /// 9807: text of a date or time is not in the form that the style requires.
     OtherStyle,
     /// 9809: a style that this pair of types does not have.
     NoStyle,
@@ -80,7 +80,7 @@ impl ConversionError {
         Self::with(fault, from, to, String::new())
     }
 
-    /// An error whose text tells `detail`.
+    /// An error whose text contains `detail`.
     pub(crate) fn with(fault: ConversionFault, from: &DataType, to: &DataType, detail: impl Into<String>) -> Self {
         Self {
             fault,
@@ -102,7 +102,7 @@ impl ConversionError {
         16
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().1

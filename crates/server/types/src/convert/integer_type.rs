@@ -65,7 +65,7 @@ impl IntegerType {
         }
     }
 
-    /// Whether it is tinyint or smallint, which messages tell apart from the others.
+    /// Whether it is tinyint or smallint, which have messages of their own.
     pub fn is_narrow(self) -> bool {
         matches!(self, Self::TinyInt | Self::SmallInt)
     }

@@ -44,7 +44,7 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
 }
 
 impl Conversion {
-    /// Whether `from` becomes `to` without being asked for.
+    /// Whether `from` is converted to `to` implicitly.
     ///
     /// Errors: 257 if a CAST would do it, 206 if nothing would.
     pub fn check_implicit(from: &DataType, to: &DataType) -> Result<(), ConversionError> {

@@ -1,4 +1,4 @@
-//! What a conversion is asked for.
+//! A request for a conversion.
 
 use crate::{
     DataType, Family,
@@ -10,7 +10,7 @@ use crate::{
 pub(crate) struct Request<'a> {
     /// The value's type.
     pub from: &'a DataType,
-    /// The type that is asked for.
+    /// The requested type.
     pub to: &'a DataType,
     /// CONVERT's third argument.
     pub style: Option<i32>,
@@ -40,7 +40,7 @@ impl Request<'_> {
         )
     }
 
-    /// A value that is not of the type that it was said to be of, which no caller passes.
+    /// A value that does not have its declared type, which no caller passes.
     pub fn misfit(&self) -> ConversionError {
         self.fail(ConversionFault::Unreadable)
     }
@@ -50,7 +50,7 @@ impl Request<'_> {
         self.from.family() == family
     }
 
-    /// Precision and scale of the decimal that is asked for.
+    /// Precision and scale of the requested decimal.
     pub fn decimal_digits(&self) -> (u8, u8) {
         self.to.decimal_digits().unwrap_or((38, 0))
     }

@@ -14,13 +14,13 @@ use crate::{
 /// On which side bytes are cut and padded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Numbers: the first ones are cut, zeros stand before.
+    /// Numbers: the first ones are cut, zeros are prepended.
     Left,
-    /// Text and bytes: the last ones are cut, zeros stand behind.
+    /// Text and bytes: the last ones are cut, zeros are appended.
     Right,
-    /// Decimals: the last ones are cut, zeros stand before.
+    /// Decimals: the last ones are cut, zeros are prepended.
     Both,
-    /// Dates of the newer types: nothing is cut, zeros stand behind.
+    /// Dates of the newer types: nothing is cut, zeros are appended.
     Whole,
 }
 
@@ -90,7 +90,8 @@ fn of_text(text: &str, request: &Request<'_>) -> Result<Vec<u8>, ConversionError
     }
 }
 
-/// Precision, scale, a zero, the sign (1 is positive), and the digits little-endian in as few words of four as hold them.
+/// Precision, scale, a zero, the sign (1 is positive), and the digits little-endian in as few words of four as hold
+/// them.
 fn of_decimal(number: Decimal, from: &DataType) -> Vec<u8> {
     let (precision, _) = from.decimal_digits().unwrap_or((38, 0));
     let digits = number.unscaled.unsigned_abs().to_le_bytes();

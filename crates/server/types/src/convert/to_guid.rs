@@ -6,7 +6,7 @@ use crate::{
     format::GUID_ORDER,
 };
 
-/// Text of 36 characters, in braces or not; bytes in the wire's order, with zeros behind if there are too few.
+/// Text of 36 characters, in braces or not; bytes in the wire's order, with zeros appended if there are too few.
 pub(crate) fn to_guid(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     match value {
         Value::Text(text) => guid_of_text(text)

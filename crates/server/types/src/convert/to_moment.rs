@@ -15,7 +15,7 @@ use crate::{
     decimal::power_of_ten,
 };
 
-/// Numbers are days since 1900-01-01; what a type does not tell is 1900-01-01, midnight and +00:00.
+/// Numbers are days since 1900-01-01; what a type does not have is 1900-01-01, midnight and +00:00.
 pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let to = MomentType::of(request.to).ok_or_else(|| request.misfit())?;
     let days = |days: i64| from_days(Some(days), Some(0), request);
@@ -65,7 +65,7 @@ fn from_local(local: DateTime2, to: MomentType, request: &Request<'_>) -> Result
     rounded(local, to).ok_or_else(|| out_of_range(request))
 }
 
-/// A moment rounded once to what the type can tell apart; none out of its range.
+/// A moment rounded once to the precision of the type; `None` out of its range.
 fn rounded(local: DateTime2, to: MomentType) -> Option<Value> {
     match to {
         MomentType::Date => Some(Value::Date(local.date)),
@@ -132,7 +132,7 @@ fn from_text_moment(moment: &TextMoment, to: MomentType, request: &Request<'_>) 
     })
 }
 
-/// Days since 1900-01-01 and ticks of a day, which may be a day full; none is beyond what a number tells.
+/// Days since 1900-01-01 and ticks of a day, which may be a full day; `None` is beyond the range of a number.
 fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Result<Value, ConversionError> {
     let moment = days.zip(ticks).and_then(|(days, ticks)| {
         let (days, ticks) = if ticks >= TICKS_PER_DAY {
@@ -157,7 +157,7 @@ fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Re
 }
 
 fn from_decimal(number: Decimal, request: &Request<'_>) -> Result<Value, ConversionError> {
-    // A tick is more than a hundred-millionth of a day: twenty digits tell them apart many times over.
+    // A tick is more than a hundred-millionth of a day: twenty digits distinguish ticks many times over.
     let scale = number.scale.min(20);
     let one = power_of_ten(scale).and_then(|one| i128::try_from(one).ok());
     let number = number.rescale(scale).map(|number| number.unscaled).zip(one);
@@ -176,7 +176,8 @@ fn from_float(number: f64, request: &Request<'_>) -> Result<Value, ConversionErr
     from_days(days, whole(ticks).and_then(|ticks| u32::try_from(ticks).ok()), request)
 }
 
-/// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest first.
+/// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest
+/// first.
 fn from_bytes(bytes: &[u8], to: MomentType) -> Option<Value> {
     match to {
         MomentType::DateTime => {

@@ -1,8 +1,8 @@
-//! A type as a batch writes it: a name, and numbers behind it.
+//! A type as a batch writes it: a name, followed by numbers.
 
 use crate::{DataType, DeclarationError, Width};
 
-/// What stands in the parentheses behind a type's name.
+/// The contents of the parentheses after a type's name.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Argument {
     /// A number without a sign.
@@ -16,7 +16,7 @@ pub enum Argument {
 pub struct Site<'a> {
     /// What is being declared.
     pub place: DeclarationContext<'a>,
-    /// The line of the batch, from 1: messages 1001 and 1002 tell it.
+    /// The line of the batch, from 1: messages 1001 and 1002 contain it.
     pub line: u32,
 }
 
@@ -45,10 +45,10 @@ impl DataType {
     /// Finds the type that `name` and `arguments` declare at `site`.
     ///
     /// `name` is without its schema and brackets, its words parted by one blank (`double precision`), in any case.
-    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits of a
-    /// second.
+    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits
+    /// of a second.
     ///
-    /// Errors: whatever is wrong with name or numbers, as SQL Server tells it.
+    /// Errors: whatever is wrong with name or numbers, as SQL Server reports it.
     pub fn from_name(name: &str, arguments: &[Argument], site: &Site<'_>) -> Result<Self, DeclarationError> {
         let name_lower = name.to_ascii_lowercase();
         let Some(word) = Word::find(&name_lower) else {
@@ -77,7 +77,7 @@ impl DataType {
     }
 }
 
-/// What a name stands for, and which numbers it takes.
+/// The type of a name, and which numbers it takes.
 #[derive(Clone, Copy)]
 enum Word {
     /// No numbers.
@@ -219,7 +219,7 @@ impl Site<'_> {
         };
         let small = match (u8::try_from(precision), self.place, scale) {
             (Ok(small), ..) if small <= PRECISION_MAX => small,
-            // Probed: a lone precision in a CAST is cut to the highest there is, without a word.
+            // Probed: a lone precision in a CAST is cut to the highest there is, without an error.
             (_, DeclarationContext::Cast, None) => PRECISION_MAX,
             (_, DeclarationContext::Cast | DeclarationContext::Variable { .. }, Some(_)) => {
                 return Err(DeclarationError::PrecisionTooWide {
@@ -373,7 +373,7 @@ pub(crate) const LENGTH_MAX: u16 = 8000;
 /// Of nchar and nvarchar, whose units have two bytes.
 pub(crate) const NATIONAL_LENGTH_MAX: u16 = 4000;
 
-/// Of decimal and numeric: what 16 bytes tell apart.
+/// Of decimal and numeric: what 16 bytes can hold.
 pub(crate) const PRECISION_MAX: u8 = 38;
 
 /// Digits of a second, to 100 ns.

@@ -4,12 +4,12 @@ use std::fmt;
 
 /// An error of SQL Server's in a type as it is written, with its own number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a client
-/// shows and a user searches for.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
+/// client shows and a user searches for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DeclarationError {
-    /// 102: `max` behind a type that has no such form.
+    /// 102: `max` after a type that has no such form.
     MaxNotAllowed,
     /// 131 in a column of char, varchar, binary or varbinary.
     ColumnTooWide {
@@ -45,10 +45,10 @@ pub enum DeclarationError {
     ScaleAbovePrecision,
     /// 243: no such type, in CAST or CONVERT.
     UnknownCastType {
-        /// What was asked for.
+        /// The requested name.
         name: Box<str>,
     },
-    /// 291: numbers behind a type that takes none, in CAST or CONVERT.
+    /// 291: numbers after a type that takes none, in CAST or CONVERT.
     CastWidthNotAllowed {
         /// The type's name.
         name: &'static str,
@@ -71,10 +71,10 @@ pub enum DeclarationError {
     UnknownType {
         /// Which column, parameter or variable, from 1.
         number: u32,
-        /// What was asked for.
+        /// The requested name.
         name: Box<str>,
     },
-    /// 2716: numbers behind a type that takes none, or too many.
+    /// 2716: numbers after a type that takes none, or too many.
     WidthNotAllowed {
         /// Which column, parameter or variable, from 1.
         number: u32,
@@ -124,7 +124,7 @@ impl DeclarationError {
         self.code().1
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2

@@ -62,7 +62,7 @@ fn decimal_length(decimal: Decimal) -> usize {
     }
 }
 
-/// The type of one string behind another: as long as both together, but no longer than such a type can be.
+/// The type of two concatenated strings: as long as both together, but no longer than such a type can be.
 pub(crate) fn concatenated(left: &DataType, right: &DataType) -> DataType {
     joined_strings(left, right, |left, right| left.saturating_add(right))
 }

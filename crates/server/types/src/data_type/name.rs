@@ -39,7 +39,7 @@ impl DataType {
         }
     }
 
-    /// The name that message 8115 has for the type: numeric stands for decimal too.
+    /// The name that message 8115 has for the type: numeric also for decimal.
     #[must_use]
     pub fn overflow_name(&self) -> &'static str {
         if self.decimal_digits().is_some() {

@@ -1,4 +1,4 @@
-//! What sys.types and sys.columns tell of a type.
+//! What sys.types and sys.columns contain about a type.
 
 use crate::{DataType, Width};
 

@@ -12,8 +12,8 @@ use crate::{
 
 /// DATEADD: `value`, which is of type `of`, with `number` of a part added; NULL stays NULL.
 ///
-/// The result is of the same type, rounded as it rounds. A time turns around at midnight. The caller makes an int of the
-/// number, and datetime2 or datetime of text.
+/// The result is of the same type, rounded as it rounds. A time turns around at midnight. The caller makes an int of
+/// the number, and datetime2 or datetime of text.
 ///
 /// Errors: 9810 if the type has no such part, 517 if the sum leaves the type's range, 8116 if it is no date or time.
 pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Result<Value, DateError> {
@@ -157,7 +157,7 @@ fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) 
     sum.rounded(scale_of(of))
 }
 
-/// How many digits of a second a type tells.
+/// How many digits of a second a type has.
 fn scale_of(of: &DataType) -> u8 {
     MomentType::of(of).map_or(7, MomentType::scale)
 }

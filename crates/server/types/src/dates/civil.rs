@@ -7,7 +7,7 @@ impl Date {
     pub const MIN: Self = Self(0);
     /// 9999-12-31.
     pub const MAX: Self = Self(3_652_058);
-    /// 1900-01-01, from which datetime and smalldatetime count, and which stands where text tells a time alone.
+    /// 1900-01-01, from which datetime and smalldatetime count, and which is the date of text with a time alone.
     pub const BASE: Self = Self(693_595);
 
     /// The day of a year from 1 to 9999, a month from 1 to 12 and a day of that month; else none.

@@ -8,15 +8,15 @@ use crate::{
 /// A value of a date or time type, taken apart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClockReading {
-    /// What clocks show where the value was told; 1900-01-01 for a time, midnight for a date.
+    /// What clocks show at the value's offset; 1900-01-01 for a time, midnight for a date.
     pub local: DateTime2,
     /// As `local`, but of a datetime to the nearest 100 ns.
     pub exact: DateTime2,
-    /// The moment as DATEDIFF compares it: in UTC if the value tells its offset.
+    /// The moment as DATEDIFF compares it: in UTC if the value has an offset.
     pub instant: DateTime2,
     /// As `instant`, but of a datetime to the nearest 100 ns.
     pub exact_instant: DateTime2,
-    /// Minutes east of UTC; 0 for types that do not tell.
+    /// Minutes east of UTC; 0 for types without an offset.
     pub offset_minutes: i16,
 }
 

@@ -5,7 +5,8 @@ use crate::{
     dates::{DateError, DatePart, clock_reading::ClockReading, time_of_day::UNITS_PER_SECOND},
 };
 
-/// DATEDIFF: how many boundaries of a part lie between `start` and `end`, each with its type; none if either is NULL.
+/// DATEDIFF: how many boundaries of a part there are between `start` and `end`, each with its type; `None` if either
+/// is NULL.
 ///
 /// Moments with an offset are compared in UTC, weeks begin on Sunday whatever DATEFIRST says. Text is the caller's to
 /// convert to datetime2.

@@ -80,7 +80,7 @@ impl DateError {
         16
     }
 
-    /// The state, which tells SQL Server's developers where the message came from.
+    /// The state, which shows SQL Server's developers where the message came from.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().1
@@ -102,7 +102,7 @@ impl DateError {
     }
 }
 
-/// The state of 289 tells the type.
+/// The state of 289 identifies the type.
 fn parts_state(to: &DataType) -> u8 {
     if *to == DataType::Date {
         1

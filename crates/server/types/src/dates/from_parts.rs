@@ -31,7 +31,7 @@ pub struct ClockParts {
     pub second: i32,
     /// In the unit of the last of `scale` digits: 5 of scale 1 is half a second.
     pub fraction: i32,
-    /// How many digits of a second the result tells: 0 to 7.
+    /// How many digits of a second the result has: 0 to 7.
     pub scale: i32,
 }
 

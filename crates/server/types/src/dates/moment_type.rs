@@ -2,7 +2,7 @@
 
 use crate::DataType;
 
-/// A type that tells a day, a time or both.
+/// A type that has a day, a time or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MomentType {
     Date,
@@ -47,7 +47,7 @@ impl MomentType {
         }
     }
 
-    /// How many digits of a second it tells; datetime shows three, as smalldatetime does, all zero.
+    /// How many digits of a second it has; datetime shows three, as smalldatetime does, all zero.
     pub fn scale(self) -> u8 {
         match self {
             Self::Time(scale) | Self::DateTime2(scale) | Self::DateTimeOffset(scale) => scale,

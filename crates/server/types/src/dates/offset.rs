@@ -37,7 +37,7 @@ pub fn offset_from_text(text: &str, function: &'static str) -> Result<i16, DateE
     parse_offset(text).ok_or(DateError::Offset { function })
 }
 
-/// An offset told in minutes.
+/// An offset given in minutes.
 ///
 /// Errors: 9812.
 pub fn offset_from_minutes(minutes: i64, function: &'static str) -> Result<i16, DateError> {
@@ -48,7 +48,7 @@ pub fn offset_from_minutes(minutes: i64, function: &'static str) -> Result<i16, 
     Ok(offset)
 }
 
-/// SWITCHOFFSET: the same moment, told with another offset.
+/// SWITCHOFFSET: the same moment, with another offset.
 ///
 /// Errors: 9813 if clocks there would leave the calendar.
 pub fn switch_offset(moment: DateTimeOffset, offset_minutes: i16) -> Result<DateTimeOffset, DateError> {

@@ -7,7 +7,7 @@ use crate::{
 
 /// DATEPART: the number of a part of `value`, which is of type `of`; none for NULL.
 ///
-/// Text is the caller's to convert, to datetimeoffset if it tells an offset and to datetime2 if not.
+/// Text is the caller's to convert, to datetimeoffset if it has an offset and to datetime2 if not.
 ///
 /// Errors: 9810 if the type has no such part, 8116 if it is no date or time.
 pub fn date_part(part: DatePart, value: &Value, of: &DataType, first: DateFirst) -> Result<Option<i32>, DateError> {

@@ -83,7 +83,8 @@ impl DateTimeTicks {
 }
 
 impl DateTimeMinutes {
-    /// The nearest minute: of what datetime tells apart, 29.997 seconds go down and 30 up. None out of range.
+    /// The nearest minute: with the precision of datetime, 29.997 seconds are rounded down and 30 up. `None` out of
+    /// range.
     #[must_use]
     pub fn nearest(moment: DateTime2) -> Option<Self> {
         let ticks = DateTimeTicks::nearest(moment)?;

@@ -13,7 +13,7 @@ fn d(text: &str) -> Decimal {
     }
 }
 
-/// Any decimal: of any number of digits, with any of them behind the point.
+/// Any decimal: of any number of digits, with any of them after the point.
 fn decimals() -> impl Strategy<Value = Decimal> {
     (any::<i128>(), 0..=38_u8, 0..=38_u8).prop_map(|(bits, digits, scale)| {
         let limit = i128::try_from(POWERS_OF_TEN[usize::from(digits)]).unwrap();

@@ -1,6 +1,6 @@
 //! real and float as text.
 
-/// A float as CONVERT shows it, in a style; none for 128 and 129, which no one describes.
+/// A float as CONVERT shows it, in a style; `None` for 128 and 129, which are not documented.
 ///
 /// 1, 2 and 3 are always scientific, of 8, 16 and 17 digits; 126 of 8 for real and 16 for float;
 /// any other has at most 6 digits, scientific below 0.0001 and from a million.
@@ -18,7 +18,7 @@ pub(crate) fn float_text(value: f64, is_real: bool, style: i32) -> Option<String
     })
 }
 
-/// A float with six digits after the point, of which no more than seventeen in all are told: message 232 has it so.
+/// A float with six digits after the point, of which no more than seventeen in all are shown: message 232 has it so.
 pub(crate) fn float_with_six_decimals(value: f64) -> String {
     if !value.is_finite() || value.abs() < 1e17 {
         return format!("{value:.6}");
@@ -79,7 +79,7 @@ impl Digits {
     /// The first `count` digits, rounded half away from zero.
     fn of(value: f64, count: usize) -> Self {
         let sign = if value.is_sign_negative() { "-" } else { "" };
-        // Forty digits: whatever is just between two roundings of at most seventeen is told apart.
+        // Forty digits: whatever is just between two roundings of at most seventeen is distinguished.
         let exact = format!("{:.39e}", value.abs());
         let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
         let mut exponent = exponent.parse::<i32>().unwrap_or(0);

@@ -38,7 +38,7 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
         layout.clock.filter(|_| shown.has_time),
     );
     if day.is_none() && clock.is_none() {
-        // A date in style 14 or 114 is told another way than in 8, 24 or 108.
+        // A date in style 14 or 114 is shown differently than in 8, 24 or 108.
         let odd = shown.has_date && layout.clock == Some(ClockForm::Fraction);
         return Err(if odd {
             MomentTextFault::NoStyle
@@ -68,7 +68,7 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
     Ok(text)
 }
 
-/// What of a value is there to be shown.
+/// The parts of a value that are shown.
 struct Shown {
     local: DateTime2,
     has_date: bool,
@@ -300,7 +300,7 @@ impl ClockForm {
     }
 }
 
-/// The digits of a second with what stands before them, or nothing if the type has none.
+/// The digits of a second with the separator before them, or nothing if the type has none.
 fn fraction_text(time: TimeOfDay, shown: &Shown, legacy_separator: char) -> String {
     if shown.scale == 0 {
         return String::new();

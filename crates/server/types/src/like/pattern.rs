@@ -34,7 +34,7 @@ impl Token {
         }
     }
 
-    /// Whether the token stands for one character, and for this one.
+    /// Whether the token matches one character, and this one.
     #[inline]
     pub fn takes(&self, key: CharacterKey) -> bool {
         match self {

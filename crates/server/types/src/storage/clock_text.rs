@@ -144,7 +144,7 @@ pub(super) fn parse_date_time_offset(text: &[u8], scale: u8) -> Option<DateTimeO
     fits.then_some(DateTimeOffset { utc, offset_minutes })
 }
 
-/// The instant, and the seven bytes of the offset behind it.
+/// The instant, and the seven bytes of the offset after it.
 pub(super) fn split_offset(text: &[u8]) -> Option<(&[u8], &[u8; 7])> {
     text.split_last_chunk::<7>()
 }

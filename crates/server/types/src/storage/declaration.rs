@@ -1,13 +1,13 @@
-//! A type as it stands in SQLite's CREATE TABLE.
+//! A type as it is written in SQLite's CREATE TABLE.
 
 use crate::{Argument, DataType, DeclarationContext, DeclarationError, Site};
 
-/// The declared type to write behind a column's name.
+/// The declared type to write after a column's name.
 ///
-/// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's values:
-/// INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms are integers
-/// already, or bytes, or texts that are no numbers. A type of `max` is in quotes, as SQLite's grammar has nothing but
-/// numbers in parentheses (<https://sqlite.org/syntax/type-name.html>).
+/// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's
+/// values: INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose
+/// forms are integers already, or bytes, or texts that are no numbers. A type of `max` is in quotes, as SQLite's
+/// grammar has nothing but numbers in parentheses (<https://sqlite.org/syntax/type-name.html>).
 #[must_use]
 pub fn declared_name(data_type: &DataType) -> String {
     let name = data_type.to_string();

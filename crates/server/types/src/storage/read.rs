@@ -7,7 +7,7 @@ use crate::{DataType, Decimal, Value, Width, guid_from_ordered};
 
 /// The value of type `declared` that `stored` is the form of.
 ///
-/// A [`Misfit`] if it is the form of none: anyone else who wrote to the file.
+/// A [`Misfit`] if it is the form of no value: another program wrote to the file.
 #[inline]
 pub fn from_stored(stored: StoredRef<'_>, declared: &DataType) -> Result<Value, Misfit> {
     match (stored, declared) {

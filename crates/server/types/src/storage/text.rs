@@ -34,7 +34,7 @@ pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a st
     }
 }
 
-/// `text` with blanks behind it, up to the length of a char or nchar.
+/// `text` padded with blanks to the length of a char or nchar.
 pub(super) fn padded(text: &str, length: u16) -> String {
     let missing = usize::from(length).saturating_sub(utf16_length(text));
     let mut padded = String::with_capacity(text.len() + missing);

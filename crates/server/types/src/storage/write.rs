@@ -9,8 +9,8 @@ use crate::{DataType, Date, DateTime2, DateTimeOffset, DateTimeTicks, Decimal, T
 
 /// The form in which `value`, which is of type `declared`, is stored.
 ///
-/// A number allocates nothing, and text and bytes are borrowed. A [`Misfit`] if the value is none of the type, so that what
-/// is written can always be read.
+/// A number allocates nothing, and text and bytes are borrowed. A [`Misfit`] if the value is not of the type, so that
+/// what is written can always be read.
 #[inline]
 pub fn to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'a>, Misfit> {
     match (value, declared) {
@@ -114,7 +114,7 @@ fn is_time(time: TimeOfDay, scale: u8) -> bool {
     time <= TimeOfDay::MAX && time.0.is_multiple_of(unit_of_scale(scale))
 }
 
-/// Whether a moment is one that smalldatetime, datetime or datetime2 tells apart.
+/// Whether smalldatetime, datetime or datetime2 can represent a moment exactly.
 pub(super) fn is_moment(moment: DateTime2, declared: &DataType) -> bool {
     if !is_date(moment.date) || !is_time(moment.time, declared.time_scale()) {
         return false;
@@ -129,7 +129,7 @@ pub(super) fn is_moment(moment: DateTime2, declared: &DataType) -> bool {
     }
 }
 
-/// Whether a moment is in the calendar where it was told, too.
+/// Whether a moment is in the calendar at its offset, too.
 pub(super) fn is_offset_moment(moment: DateTimeOffset, scale: u8) -> bool {
     let declared = DataType::DateTime2(scale);
     let minute = i128::from(unit_of_scale(0)) * 60;

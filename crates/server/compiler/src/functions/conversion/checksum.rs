@@ -1,7 +1,9 @@
 //! CHECKSUM and BINARY_CHECKSUM.
 //!
-//! K1. Equal lists of values have equal checksums; in CHECKSUM text is equal as its collation compares.
-//! K2. A whole number's checksum is itself, as in SQL Server; those of other types are our own.
+//! - `equal-lists-equal-checksums`: equal lists of values have equal checksums; in CHECKSUM text is
+//!   equal as its collation compares.
+//! - `whole-number-is-its-checksum`: a whole number's checksum is the number itself, as in SQL
+//!   Server; those of other types are our own.
 
 use selenite_types::{Collation, Value};
 

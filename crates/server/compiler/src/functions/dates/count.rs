@@ -1,4 +1,4 @@
-//! Parts of moments, and how many of them lie between two.
+//! Parts of moments, and how many of them there are between two.
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! LEFT_SHIFT, RIGHT_SHIFT and BIT_COUNT: whole numbers and bytes as rows of bits.
 //!
-//! A shift is logical: what leaves is lost, and zeros come in, whatever the sign was.
+//! A shift is logical: bits shifted out are lost, and zeros are shifted in, whatever the sign was.
 
 use std::sync::Arc;
 

@@ -36,7 +36,7 @@ pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, PlanError> {
     }
 }
 
-/// A number of one of the four kinds that functions of numbers tell apart.
+/// A number of one of the four kinds that functions of numbers distinguish.
 pub(super) enum Number {
     Whole(i64),
     Decimal(Decimal),

@@ -1,4 +1,4 @@
-//! POWER, DEGREES and RADIANS: computed in float, and brought back to the type of the first argument.
+//! POWER, DEGREES and RADIANS: computed in float, and converted back to the type of the first argument.
 
 use selenite_types::{DataType, Decimal, Value, convert};
 

@@ -1,6 +1,7 @@
 //! SERVERPROPERTY and COLLATIONPROPERTY.
 //!
-//! A property's value is of the type that it has in SQL Server's variant, if the property is a constant; else it is text.
+//! A property's value is of the type that it has in SQL Server's variant, if the property is a constant; else it is
+//! text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! How long text is, where something stands in it, and which characters it has.
+//! How long text is, where something is in it, and which characters it has.
 
 use selenite_types::{DataType, Value, code_page_byte, utf16_length};
 

@@ -9,12 +9,12 @@ use crate::functions::Arguments;
 use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
 use crate::{Expr, PlanError};
 
-/// The text behind its first `units`.
+/// The text after its first `units`.
 pub(super) fn skip(text: &str, units: usize) -> &str {
     slice(text, units, usize::MAX)
 }
 
-/// The characters that lie wholly in `take` units behind the first `skip`.
+/// The characters that are wholly in the `take` units after the first `skip`.
 pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     let end = skip.saturating_add(take);
     if text.is_ascii() {
@@ -36,12 +36,12 @@ pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     text.get(first.min(last)..last).unwrap_or_default()
 }
 
-/// The type of SUBSTRING: as wide as a constant length asks.
+/// The type of SUBSTRING: as wide as a constant length requires.
 pub(super) fn substring_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(2)))
 }
 
-/// The type of LEFT and RIGHT: as wide as a constant length asks.
+/// The type of LEFT and RIGHT: as wide as a constant length requires.
 pub(super) fn end_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(1)))
 }
@@ -108,7 +108,8 @@ pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
     })
 }
 
-/// Which characters LTRIM and RTRIM take away, if it is said: those that fold to the same one (S1 of `search`).
+/// Which characters LTRIM and RTRIM remove, if they are specified: those that fold to the same one
+/// (`fold-then-find-bytes` of `search`).
 fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, PlanError> {
     if call.values.len() < 2 {
         return Ok(None);

@@ -73,7 +73,7 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, PlanError> {
     Ok(call.text_result(&text.repeat(count)))
 }
 
-/// The type of SPACE: as wide as a constant asks.
+/// The type of SPACE: as wide as a constant requires.
 pub(super) fn space_type(arguments: &[Expr]) -> DataType {
     let asked = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
     varying(false, Width::Limited(asked.unwrap_or(WIDTH_MAX)))

@@ -1,6 +1,7 @@
 //! Finding text in text.
 //!
-//! S1. Characters that the collation takes for equal fold to the same one. So text is folded, and then found as bytes, in linear time.
+//! - `fold-then-find-bytes`: characters that are equal under the collation fold to the same one. So
+//!   text is folded, and then found as bytes, in linear time.
 
 use std::borrow::Cow;
 use std::str::Chars;
@@ -38,7 +39,7 @@ impl<'a> Haystack<'a> {
         let wanted = folded(wanted, call)?;
         let size = wanted.len();
         let finder = memmem::Finder::new(wanted.as_bytes()).into_owned();
-        // Where folding changes no character's size, each lies where it did.
+        // Where folding changes no character's size, each stays at its place.
         let is_in_place = matches!(self.folded, Cow::Borrowed(_)) || self.text.is_ascii();
         Ok(Occurrences {
             finder,
@@ -58,7 +59,7 @@ pub(super) struct Occurrences<'a> {
     finder: memmem::Finder<'static>,
     size: usize,
     folded: &'a [u8],
-    /// What lies behind `at`; none where the folded text's places are the text's.
+    /// The characters after `at`; `None` where the folded text's positions are the text's.
     rest: Option<Chars<'a>>,
     order: selenite_types::Collation,
     folded_at: usize,

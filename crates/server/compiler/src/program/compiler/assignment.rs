@@ -199,7 +199,7 @@ impl Compiler<'_> {
     }
 }
 
-/// An operand that is an int at hand.
+/// An operand that is an int available without evaluation.
 fn int_operand(operand: &WholeOperand) -> Option<Int> {
     match operand {
         WholeOperand::Slot(slot, Whole::Int) => Some(Int::Slot(slot.index())),

@@ -10,7 +10,7 @@ use crate::program::index;
 use crate::program::step::{Branch, Role, Step, Target, TryRegion};
 use crate::{NameKey, PlanError};
 
-/// Where a compilation stands among loops, TRYs and labels.
+/// The state of a compilation: loops, TRYs and labels.
 #[derive(Default)]
 pub(super) struct Flow {
     loops: Vec<Loop>,
@@ -218,8 +218,8 @@ impl Compiler<'_> {
         self.flow.catch_depth() > 0
     }
 
-    /// The test of IF or WHILE: its step, whose target is to be filled in. What is wrong with it does not keep the rest
-    /// from being looked at: there may be declarations.
+    /// The condition of IF or WHILE: its step, whose target is to be filled in. Its errors do not keep the rest from
+    /// being compiled: there may be declarations.
     fn condition(&mut self, condition: &ast::Condition, position: Position) -> usize {
         let step = self.steps.len();
         if let Err(error) = self.try_condition(condition, position) {
@@ -267,7 +267,7 @@ impl Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// Fills in where a test goes on that fails.
+    /// Fills in the target of a condition that is not true.
     fn fill_end(&mut self, step: usize, to: Target) {
         let step = &mut self.steps[step];
         if let Step::Branch(branch) = step {

@@ -48,7 +48,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// INSERT .. EXECUTE: the call stands between two steps of the INSERT's.
+    /// INSERT .. EXECUTE: the call is between two steps of the INSERT's.
     pub(super) fn insert_execute(&mut self, statement: ast::Statement, execute: ast::Execute) -> Result<(), PlanError> {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
@@ -92,7 +92,7 @@ impl Compiler<'_> {
 
     /// The variable that takes an output.
     ///
-    /// Errors: 179 if it is none.
+    /// Errors: 179 if it is not a variable.
     fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), PlanError> {
         if let ArgumentValue::Value(value) = value
             && let ExprKind::Variable(name) = &value.kind

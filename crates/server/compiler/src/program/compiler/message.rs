@@ -112,5 +112,5 @@ fn may_be_substituted(data_type: &DataType) -> bool {
     }
 }
 
-/// SQL Server's limit of RAISERROR's arguments behind the state.
+/// SQL Server's limit of RAISERROR's arguments after the state.
 const ARGUMENT_COUNT_MAX: usize = 20;

@@ -26,7 +26,7 @@ impl Compiler<'_> {
         bound.map(|value| Some(Operand::new(value)))
     }
 
-    /// Binds a condition, and tells what it asks for; `None` if only a query can have it.
+    /// Binds a condition, and returns what it reads; `None` if only a query can have it.
     ///
     /// Errors: what is wrong with it.
     pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, PlanError> {
@@ -71,7 +71,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A test that asks tables: one step, whose target is to be filled in.
+    /// A condition that reads tables: one step, whose target is to be filled in.
     pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
         let literal = |text: &str| ast::Expr {
             kind: ExprKind::Literal(ast::Literal::Integer(text.to_owned())),
@@ -128,7 +128,7 @@ fn select_of(item: ast::SelectItem, position: Position) -> ast::Statement {
     }
 }
 
-/// Sees whether an expression has what only a query can have: its errors are never told.
+/// Finds whether an expression has what only a query can have: its errors are never reported.
 #[derive(Default)]
 struct QueryFinder {
     found: bool,

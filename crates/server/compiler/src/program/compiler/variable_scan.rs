@@ -9,7 +9,7 @@ use crate::{NameKey, PlanError};
 impl Compiler<'_> {
     /// Refuses variables that are not declared up to here.
     ///
-    /// Errors: 137, or 1087 where a table stands.
+    /// Errors: 137, or 1087 in the place of a table.
     pub(super) fn check_variables(&mut self, position: Position) -> Result<(), PlanError> {
         let source = self.source;
         let text = position.text(source);
@@ -40,7 +40,7 @@ struct Found<'a> {
     name: &'a str,
     /// Where it begins.
     at: usize,
-    /// Whether it stands where a table stands.
+    /// Whether it is in the place of a table.
     is_table: bool,
 }
 
@@ -137,7 +137,7 @@ fn after_comment(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Words behind which a variable is a table.
+/// Words after which a variable is a table.
 const TABLE_WORDS: [&str; 7] = ["FROM", "JOIN", "INTO", "UPDATE", "DELETE", "INSERT", "APPLY"];
 
 #[cfg(test)]

@@ -108,7 +108,7 @@ fn waitfor_hands_the_host_a_time() {
     assert_eq!(run("WAITFOR DELAY 'x'"), ["msg 148 level 15 line 1", "done 00 error"]);
 }
 
-/// A subquery in a condition asks tables: the host answers, and the IF is one DONE.
+/// A subquery in a condition reads tables: the host answers, and the IF is one DONE.
 #[test]
 fn a_condition_with_a_subquery_is_the_hosts() {
     for (found, way) in [(1, "print yes"), (0, "print no")] {

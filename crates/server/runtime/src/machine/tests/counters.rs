@@ -1,4 +1,4 @@
-//! `@@ROWCOUNT` and `@@ERROR` behind each kind of statement.
+//! `@@ROWCOUNT` and `@@ERROR` after each kind of statement.
 
 use super::*;
 
@@ -18,8 +18,8 @@ fn an_assignment_and_a_select_of_values_set_the_row_count_to_1() {
     }
 }
 
-/// `@@ROWCOUNT`: USE, SET of an option, BEGIN TRANSACTION and COMMIT set it to 0; that IF and PRINT do too is well known
-/// (codecorner.galanter.net, 2012).
+/// `@@ROWCOUNT`: USE, SET of an option, BEGIN TRANSACTION and COMMIT set it to 0; that IF and PRINT do too is well
+/// known (codecorner.galanter.net, 2012).
 #[test]
 fn other_statements_set_the_row_count_to_0() {
     for statement in [
@@ -67,7 +67,7 @@ fn a_call_keeps_the_row_count_of_what_it_ran() {
     assert!(bench.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 9".to_owned()));
 }
 
-/// `@@ERROR` is the number of the statement before, and 0 behind one that succeeded: IF sets it to 0 as well.
+/// `@@ERROR` is the number of the statement before, and 0 after one that succeeded: IF sets it to 0 as well.
 #[test]
 fn the_error_is_that_of_the_statement_before() {
     assert_eq!(

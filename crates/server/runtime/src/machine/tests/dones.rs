@@ -1,4 +1,4 @@
-//! Which statements are told by a DONE, and what it says.
+//! Which statements are reported by a DONE, and its contents.
 
 use super::*;
 
@@ -27,8 +27,8 @@ fn a_declaration_without_a_value_has_none() {
     assert_eq!(run("SELECT 1 DECLARE @a int"), ["columns ", "row 1", "done c1 n=1"]);
 }
 
-/// Captured from SQL Server 2022 (github.com/microsoft/mssql-rs, pull request 372): DECLARE with a value, SET and SELECT of
-/// a variable are DONEs of SELECT with a count of 1.
+/// Captured from SQL Server 2022 (github.com/microsoft/mssql-rs, pull request 372): DECLARE with a value, SET and
+/// SELECT of a variable are DONEs of SELECT with a count of 1.
 #[test]
 fn an_assignment_is_told_as_a_select_of_one_row() {
     assert_eq!(run("DECLARE @a int = 1"), ["done c1 n=1"]);
@@ -46,8 +46,8 @@ fn an_empty_batch_has_one_done() {
     assert_eq!(run("-- nothing"), ["done 00"]);
 }
 
-/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million turns with two SETs are 15 million DONEs.
-/// BEGIN and END are no statements.
+/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million turns with two SETs are 15 million
+/// DONEs. BEGIN and END are no statements.
 #[test]
 fn the_test_of_a_loop_has_a_done_at_each_turn() {
     let heard = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
@@ -64,7 +64,7 @@ fn an_if_has_a_done_without_a_count() {
     assert_eq!(run("IF 1 = 0 PRINT 'a'"), ["done c0"]);
 }
 
-/// FreeTDS issue 100: TRY .. CATCH has DONEs before and behind what stands in it.
+/// FreeTDS issue 100: TRY .. CATCH has DONEs before and after its contents.
 #[test]
 fn a_try_has_a_done_at_its_beginning_and_at_its_end() {
     assert_eq!(

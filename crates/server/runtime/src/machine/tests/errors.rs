@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Sommarskog, part 2: a division by zero ends the statement, and the batch goes on.
+/// Sommarskog, part 2: a division by zero ends the statement, and the batch continues.
 #[test]
 fn an_error_of_a_statement_lets_the_batch_go_on() {
     assert_eq!(
@@ -111,7 +111,7 @@ fn a_caught_select_ends_in_no_rows() {
     );
 }
 
-/// ERROR_NUMBER and related ones tell of the error that the CATCH handles, and are NULL outside.
+/// ERROR_NUMBER and related functions return the error that the CATCH handles, and are NULL outside.
 #[test]
 fn the_functions_of_a_catch_tell_of_its_error() {
     assert_eq!(
@@ -137,7 +137,7 @@ fn an_error_in_a_catch_goes_to_the_try_around() {
     );
 }
 
-/// ERROR_NUMBER in a nested CATCH tells of that CATCH's own error, and behind it of the outer one's again.
+/// ERROR_NUMBER in a nested CATCH returns that CATCH's own error, and after it the outer one's again.
 #[test]
 fn nested_catches_each_have_their_error() {
     assert_eq!(

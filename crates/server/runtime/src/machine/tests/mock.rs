@@ -1,4 +1,4 @@
-//! A host that writes down what it is told, and whose statements do what a test says.
+//! A host that records what it is sent, and whose statements do what a test says.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::machine::{
 };
 use crate::testing::TestEnvironment;
 
-/// What a host was told, in order.
+/// What a host was sent, in order.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum DoneReport {
     Done(Done),
@@ -65,7 +65,7 @@ pub(crate) struct Mock {
     /// Whether its login is no administrator.
     pub(crate) is_stranger: bool,
     pub(crate) statements_begun: u32,
-    /// How often names were looked at.
+    /// How often names were looked up.
     pub(crate) looks_at_names: u32,
 }
 
@@ -97,7 +97,7 @@ impl Mock {
         Ok(())
     }
 
-    /// What was heard, in short.
+    /// What was recorded, in short.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.told.iter().filter_map(super::in_short).collect()
     }

@@ -1,4 +1,4 @@
-//! How fast the loop of the context switches article runs, and that it tells each DONE.
+//! How fast the loop of the context switches article runs, and that it sends each DONE.
 
 use std::time::Instant;
 

@@ -45,7 +45,7 @@ fn what_has_no_transaction_is_an_error() {
     assert_eq!(printed("COMMIT PRINT 'a'"), ["msg 3902 level 16 line 1", "print a"]);
 }
 
-/// ROLLBACK to a savepoint leaves the transaction open; savepoints behind it are gone.
+/// ROLLBACK to a savepoint leaves the transaction open; later savepoints are gone.
 #[test]
 fn a_savepoint_is_gone_back_to() {
     let mut bench = Bench::new();
@@ -131,7 +131,7 @@ fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     assert_eq!(bench.host.session.transaction_state, 0);
 }
 
-/// 3930: in such a transaction nothing is changed or committed; reading goes on.
+/// 3930: in such a transaction nothing is changed or committed; reading continues.
 #[test]
 fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
@@ -159,7 +159,7 @@ fn implicit_transactions_begin_by_themselves() {
     assert_eq!(rows(&format!("{on} BEGIN TRAN SELECT @@TRANCOUNT")), ["2"]);
 }
 
-/// Error 266: a procedure ends with another count than it began with. It is no more than told.
+/// Error 266: a procedure ends with another count than it began with. It is only reported.
 #[test]
 fn a_procedure_that_leaves_another_count_is_told_by_266() {
     let mut bench = Bench::new();

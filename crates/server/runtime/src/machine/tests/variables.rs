@@ -7,7 +7,7 @@ fn a_variable_is_null_until_it_is_set() {
     assert_eq!(rows("DECLARE @a int SELECT @a SET @a = 1 SELECT @a"), ["NULL", "1"]);
 }
 
-/// A value is set where the DECLARE stands, at each turn; without a value nothing happens there.
+/// A value is set where the DECLARE is, at each iteration; without a value nothing happens there.
 #[test]
 fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     );
 }
 
-/// A declaration holds for the whole batch behind it, also where it did not run.
+/// A declaration holds for the whole batch after it, also where it did not run.
 #[test]
 fn a_declaration_that_does_not_run_declares_all_the_same() {
     assert_eq!(rows("IF 1 = 0 DECLARE @a int = 5 SELECT @a"), ["NULL"]);
@@ -64,7 +64,7 @@ fn a_select_of_assignments_goes_from_left_to_right() {
     );
 }
 
-/// 8115 ends the statement: the variable keeps its value, and the batch goes on.
+/// 8115 ends the statement: the variable keeps its value, and the batch continues.
 #[test]
 fn an_int_that_overflows_is_error_8115() {
     assert_eq!(

@@ -103,7 +103,7 @@ fn what_can_not_be_taken_apart_is_applied_row_by_row() {
     assert_eq!(apply("OUTER", first), "1|1\n1|1\n2|5\n3|NULL");
     let inner = "SELECT y.a FROM (SELECT TOP 1 a FROM t WHERE id = k.id ORDER BY a DESC) y JOIN k q ON q.id = k.id";
     assert_eq!(apply("OUTER", inner), "1|2\n2|5\n3|NULL");
-    // One of them in another, and behind it.
+    // One of them in another, and after it.
     let deep =
         "SELECT z.a FROM k q CROSS APPLY (SELECT DISTINCT a FROM t WHERE id = q.id) z WHERE q.id = k.id GROUP BY z.a";
     assert_eq!(apply("CROSS", deep), "1|1\n1|2\n2|5");

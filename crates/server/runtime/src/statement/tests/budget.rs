@@ -300,7 +300,8 @@ fn subqueries_and_their_copies_are_counted() {
         outcome(&session, &format!("SELECT x FROM t WHERE {} = 1", whens(4100))),
         8623
     );
-    // SQLite would copy a derived table's column for each use: of 15 subqueries that is done, and counted; others are computed first.
+    // SQLite would copy a derived table's column for each use: of 15 subqueries that is done, and counted; others are
+    // computed first.
     let used = |subqueries: usize, uses: usize| {
         let uses = list(uses, " OR ", |at| format!("a = {at}"));
         format!(

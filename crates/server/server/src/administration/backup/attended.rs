@@ -1,4 +1,4 @@
-//! The engine at work on a thread of its own, while the session's thread tells of it.
+//! The engine at work on a thread of its own, while the session's thread reports its progress.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -11,7 +11,7 @@ use selenite_runtime::machine::Stop;
 use super::{Ended, send_information};
 use crate::execution_context::ExecutionContext;
 
-/// What the engine answered, or that no one waits for it any more.
+/// What the engine returned, or that the session does not wait for it any more.
 pub(crate) enum Answer<R> {
     /// It is done, or failed.
     Done(Result<R, EngineError>),
@@ -34,7 +34,7 @@ impl Observer for Onlooker {
             return;
         }
         let percent = u128::from(progress.done) * 100 / u128::from(progress.total);
-        // The last per cent is told when all is done.
+        // The last per cent is reported when all is done.
         let percent = u8::try_from(percent.min(99)).unwrap_or(99);
         if self.percent.fetch_max(percent, Ordering::Relaxed) < percent {
             self.session.unpark();
@@ -46,7 +46,7 @@ impl Observer for Onlooker {
     }
 }
 
-/// Runs `work`, tells 3211 at each `step` per cent, and stops it when the client wants no more.
+/// Runs `work`, sends 3211 at each `step` per cent, and stops it when the client cancels.
 pub(crate) fn attend<R: Send>(
     (line, execution): (u32, &mut ExecutionContext<'_>),
     step: Option<u8>,
@@ -84,11 +84,11 @@ pub(crate) fn attend<R: Send>(
     });
     let outcome = match outcome {
         Ok(outcome) => outcome,
-        // The hook has told it.
+        // The hook has reported it.
         Err(panic) => std::panic::resume_unwind(panic),
     };
     match (outcome, stopped) {
-        // What is done is done, also if the client is gone.
+        // A backup that is complete stays, also if the client is gone.
         (Ok(done), _) => Ok(Answer::Done(Ok(done))),
         (Err(_), Some(Ended::Stopped(selenite_runtime::machine::Failure::Stop(stop)))) => Ok(Answer::Stopped(stop)),
         (Err(_), Some(other)) => Err(other),
@@ -96,14 +96,14 @@ pub(crate) fn attend<R: Send>(
     }
 }
 
-/// Which steps were told.
+/// Which steps were reported.
 pub(crate) struct Steps {
     step: Option<u8>,
     told: u8,
 }
 
 impl Steps {
-    /// None is told without a `step`.
+    /// None is reported without a `step`.
     pub(crate) fn new(step: Option<u8>) -> Self {
         Self { step, told: 0 }
     }

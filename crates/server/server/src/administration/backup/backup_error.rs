@@ -113,7 +113,7 @@ pub(crate) fn unknown_database(database: &str) -> PlanError {
     error(911, text)
 }
 
-/// What a place that keeps archives says.
+/// An error of a place that keeps archives.
 pub(crate) fn of_store(device: &str, why: &StoreError) -> PlanError {
     let what = &why.what;
     match why.trouble {
@@ -139,7 +139,7 @@ fn numbered(words: &str) -> String {
     format!("{}({words})", number.trim_end_matches(')'))
 }
 
-/// What the engine says.
+/// An error of the engine.
 pub(crate) fn of_engine(device: &str, why: &EngineError) -> PlanError {
     if let EngineError::Backup(BackupError::Store(store)) = why {
         return of_store(device, store);

@@ -1,9 +1,11 @@
 //! Where backups are kept: a folder by the device's path, or nowhere.
 //!
-//! D1. A relative path is below `backup` in the data folder, and so is one of Windows, whose drive is a folder there; case does not count
-//!     in it. What would lead out of it is refused.
-//! D2. A folder in which other things are than archives is no medium: nothing is written there.
-//! D3. `nul` and `/dev/null` are nowhere: what goes there is read, sealed, counted and thrown away.
+//! - `paths-stay-below-backup`: a relative path is below `backup` in the data folder, and so is a
+//!   path of Windows, whose drive is a folder there and whose case does not matter. A path that
+//!   would lead out of `backup` is refused.
+//! - `foreign-folder-is-no-medium`: a folder that contains anything but archives is not a medium:
+//!   nothing is written there.
+//! - `nul-discards`: backups to `nul` and `/dev/null` are read, encrypted, counted and discarded.
 
 use std::io;
 use std::path::{Component, Path, PathBuf};
@@ -66,10 +68,11 @@ impl Device {
         })
     }
 
-    /// What is there: the finished backups by their time, and the others.
+    /// Its contents: the finished backups by their time, and the others.
     ///
     /// # Errors
-    /// 3201 where there is nothing, unless there `may_be_none`; 3241 for what is no medium (D2).
+    /// 3201 where there is nothing, unless there `may_be_none`; 3241 for what is not a medium
+    /// (`foreign-folder-is-no-medium`).
     pub fn sets(&self, may_be_none: bool) -> Result<(Vec<Entry>, Vec<Entry>), Refused> {
         let Some(path) = &self.path else {
             // What went nowhere is not there.
@@ -115,13 +118,13 @@ fn logical_name(path: &selenite_tsql::ast::Expr, words: Words<'_>) -> Result<Str
     Ok(words.text(path)?.unwrap_or_default())
 }
 
-/// D3.
+/// `nul-discards`: whether backups to this device are discarded.
 fn is_nowhere(name: &str) -> bool {
     let bare = name.strip_suffix(':').unwrap_or(name);
     bare.eq_ignore_ascii_case("nul") || name == "/dev/null"
 }
 
-/// D1.
+/// `paths-stay-below-backup`: the folder of a device.
 fn place(name: &str, data_folder: &Path) -> Option<PathBuf> {
     if name.contains('\0') {
         return None;

@@ -1,6 +1,7 @@
 //! What backups on a medium are: RESTORE HEADERONLY, FILELISTONLY and LABELONLY.
 //!
-//! W1. What is told was authenticated, or is what this server noted when it made the backup. What is not known is NULL.
+//! - `only-known-values`: every value reported was authenticated, or was recorded by this server
+//!   when it made the backup. An unknown value is NULL.
 
 use std::sync::Arc;
 

@@ -140,8 +140,8 @@ impl Administration<'_, '_> {
 }
 
 impl Device {
-    /// Removes what a backup that failed has left, and nothing that was there before. That it can't be removed is no error: it is
-    /// no backup, and the next one goes on with it.
+    /// Removes what a failed backup has left, and nothing that existed before. It is no error if that can't be
+    /// removed: it is not a backup, and the next one continues with it.
     fn clean(&self, sets: &[Entry], others: &[Entry]) {
         let Ok((_, now)) = self.sets(true) else { return };
         let is_new = |entry: &&Entry| !sets.iter().chain(others).any(|known| known.name == entry.name);
@@ -161,7 +161,8 @@ impl Device {
     }
 }
 
-/// How backups are opened: by the server's identity, or by one of its certificates, which are held as long as the second lives.
+/// How backups are opened: by the server's identity, or by one of its certificates, which are held as long as the
+/// second lives.
 pub(crate) fn reading_access(instance: &Instance) -> Result<(Access, Option<HeldAge>), PlanError> {
     let held = held_certificates(instance)?;
     let access = Access {

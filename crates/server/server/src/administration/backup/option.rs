@@ -1,6 +1,8 @@
-//! What stands behind WITH.
+//! The options after WITH.
 //!
-//! O1. What is taken is done, or is so anyway: every backup has checksums, and no disk is rewound. All else is refused by its name.
+//! - `no-option-is-ignored`: an option that is accepted is carried out, or describes what happens
+//!   in any case: every backup has checksums, and no disk is rewound. Any other option is refused
+//!   by its name.
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::{Setting, SettingValue};
@@ -10,7 +12,7 @@ use super::Words;
 /// How a backup is made.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct BackupOptions {
-    /// INIT or FORMAT: the backups that are there go when this one is whole.
+    /// INIT or FORMAT: the existing backups are removed when this one is complete.
     pub replaces: bool,
     /// DIFFERENTIAL.
     pub differential: bool,
@@ -26,7 +28,7 @@ pub(crate) struct BackupOptions {
     pub description: Option<String>,
 }
 
-/// How a backup is restored, or looked at.
+/// How a backup is restored, or inspected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct RestoreOptions {
     /// REPLACE.
@@ -125,7 +127,7 @@ fn out_of_range(number: i64, option: &str) -> PlanError {
     PlanError::new(3250, Ends::Statement, text)
 }
 
-/// O1.
+/// `no-option-is-ignored`: refuses options that are not supported.
 fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&str])) -> Result<(), PlanError> {
     let names: Vec<String> = settings
         .iter()
@@ -153,7 +155,7 @@ fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&s
     }
 }
 
-/// What SQL Server tells without a number of its own.
+/// The step that SQL Server reports if no number is given.
 const STEP: u8 = 10;
 
 const EXCLUSIVE: &[(&str, &str)] = &[

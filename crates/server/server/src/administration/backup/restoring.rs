@@ -72,7 +72,7 @@ impl Administration<'_, '_> {
         done.map(|()| Affected::Nothing)
     }
 
-    /// R3.
+    /// `restored-database-is-exclusive`: replaces the database's file while no session has it open.
     fn replace_file(
         &mut self,
         (record, is_new): (&DatabaseRecord, bool),
@@ -101,7 +101,7 @@ impl Administration<'_, '_> {
         let (access, _held) = reading_access(instance).map_err(Refused::because)?;
         let started = Instant::now();
         let destination = device.destination.clone();
-        // A kill from here on is put right by the next start.
+        // The next start completes or undoes what a kill leaves from here on.
         let master = instance.master();
         let noted = match is_new {
             true => master.note_file_id(record.id, set.database_id),
@@ -119,7 +119,8 @@ impl Administration<'_, '_> {
         let noted = note_key(master, record.id, restored.suite, &restored.slots);
         let is_encrypted = restored.suite != Suite::None;
         let noted = noted.and_then(|()| master.allow_deprecated(record.id, restored.suite.is_deprecated()));
-        // No one has it open. What can't be told has to bear the mark of the server's identity when it is opened.
+        // No session has it open. If the commitment can't be read, the file needs the origin mark of the server's
+        // identity when it is opened.
         let known = load_commitment(&path, &plain_access(instance.access())).ok().flatten();
         let commitment = known
             .filter(|(id, _)| *id == restored.database_id)
@@ -142,7 +143,7 @@ impl Administration<'_, '_> {
         )
     }
 
-    /// The database that is there already, if it may be replaced.
+    /// The existing database, if it may be replaced.
     fn restored_over(&self, name: &str, is_without_device: bool) -> Result<Option<DatabaseRecord>, Ended> {
         let directory = self
             .registry
@@ -176,7 +177,7 @@ impl Administration<'_, '_> {
         Ok(Some(record.clone()))
     }
 
-    /// A database is one file, in its own place: MOVE may say so.
+    /// A database is one file, at its own path: MOVE may only name that path.
     fn check_moves(&self, options: &RestoreOptions, set: &Entry, path: &Path) -> Result<(), Ended> {
         let known = self.session.instance.master().backup(set.name.as_str());
         let known = known.map_err(|error| Refused::because(of_master(&error)))?;
@@ -245,9 +246,9 @@ impl Administration<'_, '_> {
     }
 }
 
-/// Refuses a backup of another database than the one that is there.
+/// Refuses a backup of another database than the existing one.
 fn check_same_database(path: &Path, set: &Entry, name: &str) -> Result<(), Ended> {
-    // A file that this process has open is told as in use: no one of this server has it.
+    // A file that this process has open is reported as in use: no session of this server has it open.
     let present = inspect(&Disk, path);
     let is_same = match present {
         Ok(FileContent::Sealed { superblock, .. }) => superblock.database_id == set.database_id,

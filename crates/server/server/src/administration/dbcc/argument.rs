@@ -1,4 +1,4 @@
-//! What stands in the parentheses of a DBCC.
+//! The arguments in the parentheses of a DBCC.
 
 use selenite_compiler::{Ends, PlanError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};
@@ -21,7 +21,7 @@ impl Argument {
     /// That of what was written.
     ///
     /// # Errors
-    /// 137 for a variable that is none; 2526 for what can't stand there.
+    /// 137 for an undeclared variable; 2526 for an argument that is not allowed there.
     pub fn of(
         written: &Expr,
         (variables, slots): (&Variables, &[Value]),

@@ -1,8 +1,9 @@
 //! DROPCLEANBUFFERS, and FREEPROCCACHE with FREESYSTEMCACHE ('ALL').
 //!
-//! What DROPCLEANBUFFERS empties: the pool of opened pages, of all databases of this process, at once; SQLite's page caches of this
-//! session at once, and of all others before their next statement on tables (`cleanups.rs`); and of the system's own cache
-//! of the files, what is on disk already, as far as the system follows advice. Pages that a transaction has changed stay.
+//! What DROPCLEANBUFFERS empties: the pool of opened pages, of all databases of this process, at once; SQLite's page
+//! caches of this session at once, and of all others before their next statement on tables (`cleanups.rs`); and of
+//! the system's own cache of the files, what is on disk already, as far as the system follows advice. Pages that a
+//! transaction has changed stay.
 
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_runtime::sqlite::tsql_error;

@@ -1,10 +1,13 @@
 //! CHECKDB and CHECKTABLE.
 //!
-//! C1. CHECKDB reads every page of the file and its log by itself and authenticates it, whatever caches hold; then SQLite checks what
-//!     the pages mean, unless PHYSICAL_ONLY is said or a page is bad, which would only make SQLite stumble over it.
-//! C2. Then every value is held against its column's type, as SQL Server's DATA_PURITY does: who writes to the file with SQLite alone may
-//!     put any value there.
-//! C3. What is found is told as errors, and does not end the batch: the DBCC itself has succeeded.
+//! - `every-page-is-authenticated`: CHECKDB itself reads every page of the file and of its log and
+//!   authenticates it, whatever caches hold. Then SQLite checks the contents of the pages, unless
+//!   PHYSICAL_ONLY is specified or a page is bad, on which SQLite would only fail.
+//! - `values-fit-their-columns`: then every value is compared with its column's type, as SQL
+//!   Server's DATA_PURITY does: a program that writes to the file with SQLite alone may store any
+//!   value.
+//! - `findings-do-not-end-the-batch`: findings are reported as errors and do not end the batch: the
+//!   DBCC command itself has succeeded.
 
 use std::sync::Arc;
 
@@ -227,7 +230,7 @@ impl Request {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let told = findings.told.iter();
-        // The sum is told of errors in any case.
+        // If there are errors, the summary is reported in any case.
         let is_told = |finding: &&Finding| {
             !self.options.no_messages || finding.severity > 10 || !findings.is_good() && finding.number >= 8000
         };
@@ -243,14 +246,14 @@ impl Request {
     }
 }
 
-/// Whether its pages are sealed, or lie as those that will be.
+/// Whether its pages are encrypted, or have the layout of encrypted pages.
 fn has_our_layout(connection: &rusqlite::Connection) -> bool {
     let sql = "SELECT value FROM selenite_status WHERE section = 'database' AND name = 'encrypted'";
     let said = connection.query_row(sql, [], |row| row.get::<_, String>(0));
     said.is_ok_and(|said| said != "no" && said != "no database yet")
 }
 
-/// 824, as reading the page would be, but for its severity: the session goes on.
+/// 824, as reading the page would be, but for its severity: the session continues.
 fn note_bad_pages(report: &ServedReport, record: &DatabaseRecord, found: &mut Findings) {
     for bad in &report.bad {
         let place = match bad.page_no {
@@ -294,7 +297,7 @@ fn row(finding: &Finding, database_id: i32) -> Vec<Value> {
     ]
 }
 
-/// Stops a check when the session is told to stop.
+/// Stops a check when the session is to stop.
 struct Onlooker(Interrupts);
 
 impl Observer for Onlooker {

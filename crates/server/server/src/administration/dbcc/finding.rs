@@ -16,9 +16,9 @@ pub(crate) struct Finding {
 /// What was found, in order.
 #[derive(Default, Debug)]
 pub(crate) struct Findings {
-    /// As many as are told.
+    /// The findings that are reported.
     pub told: Vec<Finding>,
-    /// Space that no one owns, or two do.
+    /// Space that is unowned, or owned twice.
     pub allocation_errors: u64,
     /// All others.
     pub consistency_errors: u64,
@@ -35,7 +35,7 @@ impl Findings {
         });
     }
 
-    /// Counts an error; one that is too many is not told.
+    /// Counts an error; one beyond the limit is not reported.
     pub fn error(&mut self, is_allocation: bool, finding: Finding) {
         let count = if is_allocation {
             &mut self.allocation_errors
@@ -54,7 +54,7 @@ impl Findings {
     }
 }
 
-/// 10,000 messages, some MB: who has more errors than that reads no list.
+/// 10,000 messages, some MB: with more errors than that, nobody reads the list.
 const TOLD_MAX: usize = 10_000;
 
 #[cfg(test)]

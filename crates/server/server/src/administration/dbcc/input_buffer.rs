@@ -1,4 +1,4 @@
-//! INPUTBUFFER: what a session's client asked for last.
+//! INPUTBUFFER: the last request of a session's client.
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_runtime::machine::{Affected, Failure};

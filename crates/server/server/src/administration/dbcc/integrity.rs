@@ -37,7 +37,7 @@ pub(crate) fn check(
         Depth::Full => "integrity_check",
         Depth::WithoutIndexes => "quick_check",
     };
-    // The one argument is either a table's name or how many faults to tell; as a function it takes a name alone.
+    // The one argument is either a table's name or how many errors to report; as a function it takes a name alone.
     let mut statement = connection.prepare(&match table {
         Some(_) => format!("SELECT * FROM pragma_{pragma}(?1)"),
         None => format!("PRAGMA {pragma}({FAULTS_MAX})"),
@@ -64,7 +64,8 @@ pub(crate) fn check(
     Ok(())
 }
 
-/// Whether it is about the list of free pages, or pages that no one owns (checkList and sqlite3BtreeIntegrityCheck in btree.c).
+/// Whether it is about the list of free pages, or unowned pages (checkList and sqlite3BtreeIntegrityCheck in
+/// btree.c).
 fn is_allocation(fault: &str) -> bool {
     fault.starts_with("Freelist: ") || fault.ends_with(": never used") || fault.contains("free-page count")
 }
@@ -74,7 +75,8 @@ fn is_allocation(fault: &str) -> bool {
 /// # Errors
 /// SQLite's.
 pub(crate) fn extents(connection: &Connection, table: Option<&str>) -> rusqlite::Result<Vec<Extent>> {
-    // dbstat reads every page. Rows of a WITHOUT ROWID table lie in inner pages as well: of those nothing is told.
+    // dbstat reads every page. Rows of a WITHOUT ROWID table are in inner pages as well: for those tables nothing is
+    // reported.
     let sql = "SELECT t.name, sum(iif(d.pagetype = 'leaf', d.ncell, 0)), count(*)
                FROM pragma_table_list AS t JOIN dbstat AS d ON d.name = t.name
                WHERE t.schema = 'main' AND t.type = 'table' AND t.wr = 0

@@ -64,7 +64,7 @@ impl Administration<'_, '_> {
             }
             let interrupts = self.session.interrupts.clone();
             let Ok(database) = DatabaseConnection::connect(shared, instance, interrupts) else {
-                // One that can't be opened has a log that no one can look into.
+                // The log of a database that can't be opened can't be read.
                 rows.push(row(&record.name, log_size(&path), None));
                 continue;
             };
@@ -77,10 +77,10 @@ impl Administration<'_, '_> {
 }
 
 impl DatabaseConnection {
-    /// Leaves the log as it is if this is the last connection to be closed: it only came to look.
+    /// Leaves the log as it is if this is the last connection to be closed: it was opened only for this.
     ///
     /// # Errors
-    /// What SQLite says.
+    /// SQLite's error.
     pub(super) fn keep_log_on_close(&self) -> Result<(), PlanError> {
         let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         match self.connection.set_db_config(config, true) {
@@ -97,7 +97,8 @@ fn log_size(path: &Path) -> u64 {
     std::fs::metadata(name).map_or(0, |log| log.len())
 }
 
-/// Bytes of frames that no checkpoint has copied yet. It copies none itself (sqlite.org/pragma.html#pragma_wal_checkpoint).
+/// Bytes of frames that no checkpoint has copied yet. It copies none itself
+/// (sqlite.org/pragma.html#pragma_wal_checkpoint).
 fn used_bytes(database: &DatabaseConnection) -> rusqlite::Result<u64> {
     let connection = &database.connection;
     let page_size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;

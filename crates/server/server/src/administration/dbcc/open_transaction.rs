@@ -1,7 +1,7 @@
 //! OPENTRAN: the oldest transaction that writes to a database.
 //!
-//! One session writes to a database at a time, so it is the only one. What SQL Server tells besides, a place in its log and a user's
-//! number, there is not.
+//! One session writes to a database at a time, so it is the only one. What SQL Server reports besides, a place in its
+//! log and a user's number, does not exist here.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -61,7 +61,7 @@ impl Administration<'_, '_> {
 fn lines(session: &SessionEntry, since: SystemTime, offset_minutes: i16) -> Vec<(&'static str, String)> {
     let transaction = session.activity().transaction();
     let name = transaction.map(|transaction| transaction.name).unwrap_or_default();
-    // SQL Server's own name for one that no one named.
+    // SQL Server's own name for an unnamed transaction.
     let name = if name.is_empty() {
         "user_transaction".to_owned()
     } else {

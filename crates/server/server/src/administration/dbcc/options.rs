@@ -1,9 +1,9 @@
-//! What stands behind WITH.
+//! The options after WITH.
 
 use selenite_compiler::{Ends, PlanError};
 use selenite_tsql::ast::Setting;
 
-/// How a command is carried out, and what it tells.
+/// How a command is carried out, and what it reports.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Options {
     /// NO_INFOMSGS: errors alone.
@@ -20,7 +20,7 @@ impl Options {
     /// Those of a list.
     ///
     /// # Errors
-    /// 40510 for one that SQL Server has, 155 for one that no one has.
+    /// 40510 for an option that SQL Server has, 155 for one that does not exist.
     pub fn of(written: &[Setting]) -> Result<Self, PlanError> {
         let mut options = Self::default();
         for setting in written {

@@ -1,4 +1,4 @@
-//! Values in the file that are none of their column's type: SQLite takes any value in any column.
+//! Values in the file that do not have their column's type: SQLite takes any value in any column.
 
 use rusqlite::Connection;
 use selenite_compiler::definition::quoted;

@@ -191,10 +191,10 @@ impl Administration<'_, '_> {
     }
 }
 
-/// The private keys of all certificates, in memory, to open backups by; none where there are none.
+/// The private keys of all certificates, in memory, to open backups with; empty if there are no certificates.
 ///
 /// # Errors
-/// What master.db says; a private key that its master key does not open.
+/// The error of master.db; a private key that its master key does not open.
 pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanError> {
     let master = instance.master();
     let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
@@ -215,7 +215,7 @@ pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanErr
     Ok(Some(held))
 }
 
-/// What a new certificate is to say.
+/// The contents of a new certificate.
 struct Wanted<'a> {
     subject: &'a str,
     not_before: i64,
@@ -285,7 +285,7 @@ fn moment(text: &str) -> Result<i64, PlanError> {
     Ok(since / UNITS_PER_SECOND)
 }
 
-/// 15232: the name, or the certificate, is there.
+/// 15232: the name, or the certificate, exists already.
 fn taken(name: &str) -> PlanError {
     let text = format!(
         "A certificate with name '{name}' already exists or this certificate already has been added to the database."
@@ -299,7 +299,7 @@ const SUBJECT_COUNT_MAX: usize = 4000;
 const PRIVATE_SIZE_MAX: usize = 49_152;
 const YEAR_SECONDS: i64 = 365 * 86_400;
 const UNITS_PER_SECOND: i64 = 10_000_000;
-/// 719,162 days lie between 0001-01-01 and 1970-01-01.
+/// There are 719,162 days between 0001-01-01 and 1970-01-01.
 const UNIX_EPOCH_UNITS: i64 = 719_162 * 86_400 * UNITS_PER_SECOND;
 
 #[cfg(test)]

@@ -41,7 +41,7 @@ impl Subject {
     /// What its file says, as T-SQL shows it.
     ///
     /// # Errors
-    /// What the engine says, or master.db.
+    /// The error of the engine, or master.db.
     pub fn state(&self) -> Result<FileState, PlanError> {
         let loaded = FileState::load(&self.path, &self.access);
         let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
@@ -54,20 +54,21 @@ impl Subject {
         self.instance.config().new_databases == NewDatabases::Encrypted
     }
 
-    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start goes on where a kill comes between.
+    /// Notes what its encryption key is, or is about to be. Before a scan begins, so that the next start continues
+    /// after a kill in between.
     ///
     /// # Errors
-    /// What master.db says.
+    /// The error of master.db.
     pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
         let master = self.instance.master();
         let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
         noted.map_err(|fault| of_master(&fault))
     }
 
-    /// Waits until no one of this server writes to it.
+    /// Waits until no session of this server writes to it.
     ///
     /// # Errors
-    /// 1222; that no one is left to go on for.
+    /// 1222; that the request is to stop.
     fn permit(&self, execution: &mut ExecutionContext<'_>) -> Result<WritePermit, Failure> {
         let timeout = execution.state.lock_timeout();
         let session = own::spid();
@@ -221,7 +222,7 @@ impl Administration<'_, '_> {
     /// What a database's file says. Where that is that a scan is over, its thread is waited for.
     ///
     /// # Errors
-    /// What the engine says; that no one is left to go on for.
+    /// The error of the engine; that the request is to stop.
     pub(crate) fn settled(
         &self,
         subject: &Subject,
@@ -279,8 +280,8 @@ fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRec
     slot_added(added, subject)
 }
 
-/// How the database is opened to add a certificate's slot: with its private key at hand, so that the slot gets an origin mark
-/// and who restores the certificate elsewhere has the database as their own.
+/// How the database is opened to add a certificate's slot: with the certificate's private key, so that the slot gets
+/// an origin mark and a server to which the certificate is restored has the database as its own.
 fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
     let held = held_certificates(instance)?;
     let access = Access {

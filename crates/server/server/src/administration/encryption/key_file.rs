@@ -1,7 +1,8 @@
 //! Files that certificates and keys are backed up to, and taken in from.
 //!
-//! F1. A file is written for its owner only, and never over another.
-//! F2. What is not absolute is in the data folder. What leads back (`..`) names no file, and so nothing outside of it.
+//! - `owner-only-and-new`: a file is readable by its owner only, and never replaces another.
+//! - `paths-stay-in-the-data-folder`: a relative path is in the data folder. A path that leads back
+//!   (`..`) names no file, so it names nothing outside of that folder.
 
 use std::fs::File;
 use std::io::Read;
@@ -53,7 +54,7 @@ impl KeyFile {
     /// Takes back what [`KeyFile::write`] wrote.
     pub fn discard(&self) {
         if let Some(path) = &self.path {
-            // What can't be removed is in the way of the next backup, which says so.
+            // A file that can't be removed blocks the next backup, which reports it.
             let _ = std::fs::remove_file(path);
         }
     }
@@ -68,7 +69,7 @@ impl KeyFile {
 
     fn contents(&self) -> Option<Zeroizing<Vec<u8>>> {
         let path = self.path.as_ref()?;
-        // Not what would keep its reader waiting.
+        // No file that would keep its reader waiting.
         if !std::fs::metadata(path).ok()?.is_file() {
             return None;
         }
@@ -79,7 +80,7 @@ impl KeyFile {
     }
 }
 
-/// 15208: a file that is none of ours.
+/// 15208: a file that this server did not write.
 pub fn not_valid() -> PlanError {
     let text = "The certificate, asymmetric key, or private key file is not valid or does not exist; or you do not have \
         permissions for it.";

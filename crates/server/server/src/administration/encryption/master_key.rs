@@ -1,7 +1,7 @@
 //! The master key of master: it seals the private parts of certificates.
 //!
-//! The server can always use it, since it is in master.db, which is encrypted: SQL Server says that it is encrypted by the service master
-//! key. So OPEN MASTER KEY only tells whether its password is right, and CLOSE MASTER KEY takes nothing away.
+//! The server can always use it, since it is in master.db, which is encrypted: SQL Server calls that encryption by
+//! the service master key. So OPEN MASTER KEY only checks the password, and CLOSE MASTER KEY has no effect.
 
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ impl MasterKey {
     /// The key in master.db.
     ///
     /// # Errors
-    /// 15581 if there is none; what SQLite says.
+    /// 15581 if it does not exist; SQLite's error.
     pub fn of(instance: &Instance) -> Result<Self, PlanError> {
         let stored = instance
             .master()
@@ -45,8 +45,8 @@ impl MasterKey {
         Self::new(&stored.secret).ok_or_else(|| PlanError::internal("a master key of another size"))
     }
 
-    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for some thousand
-    /// certificates in a key's life.
+    /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for
+    /// some thousand certificates in a key's life.
     ///
     /// # Errors
     /// The machine's.
@@ -61,7 +61,7 @@ impl MasterKey {
         Ok([nonce.as_ref().as_slice(), &sealed].concat())
     }
 
-    /// Opens what [`MasterKey::seal`] has sealed.
+    /// Decrypts what [`MasterKey::seal`] has encrypted.
     ///
     /// # Errors
     /// 15466 for anything else.
@@ -106,7 +106,7 @@ impl Administration<'_, '_> {
         }
     }
 
-    /// ALTER MASTER KEY REGENERATE: another key, and the private parts of all certificates sealed by it.
+    /// ALTER MASTER KEY REGENERATE: another key, with which the private parts of all certificates are encrypted.
     pub(crate) fn regenerate_master_key(&self, force: bool, password: &str) -> Result<(), PlanError> {
         if force {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
@@ -171,7 +171,7 @@ impl Administration<'_, '_> {
         KeyFile::new(path, instance.data_folder()).write(&sealed)
     }
 
-    /// RESTORE MASTER KEY: the key of a backup, in the place of the present one, or where there is none.
+    /// RESTORE MASTER KEY: the key of a backup replaces the present one, or becomes the first one.
     pub(crate) fn restore_master_key(
         &self,
         path: &str,
@@ -215,7 +215,7 @@ impl Administration<'_, '_> {
     }
 }
 
-/// The key that is in a backup's text. None if it is none.
+/// The key that is in a backup's text. `None` if the text is not a backup.
 fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     let text = std::str::from_utf8(text).ok()?;
     let digits = text
@@ -233,7 +233,7 @@ fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
     Some(secret)
 }
 
-/// A secret that no one has seen, and the same sealed by a password.
+/// A new random secret, and the same encrypted with a password.
 fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey, PlanError> {
     let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
     os_random(&mut secret);
@@ -250,7 +250,7 @@ pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> 
         .map_err(|_| error(15209, "An error occurred during encryption."))
 }
 
-/// Opens what a password has sealed.
+/// Decrypts what was encrypted with a password.
 ///
 /// # Errors
 /// 8645.
@@ -263,7 +263,7 @@ pub fn open_with_password(
     with_place(instance, || open_by_password(file, password, size_max))
 }
 
-/// Stretching a password takes memory: so many at a time, and no more.
+/// Hashing a password takes memory: the number at a time is limited.
 fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, PlanError> {
     let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
     let _place = place.map_err(|_| {
@@ -304,7 +304,7 @@ const BACKUP_HEADING: &str = "# Master key, made by Selenite";
 const BACKUP_SIZE_MAX: usize = 256;
 /// Of AES-GCM.
 const TAG_SIZE: usize = 16;
-/// As long as a login waits for its password to be stretched.
+/// As long as a login waits for its password to be hashed.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[cfg(test)]

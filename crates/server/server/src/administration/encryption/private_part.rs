@@ -1,4 +1,4 @@
-//! A certificate's private part: an age identity, with what tells whose it is.
+//! A certificate's private part: an age identity, with what identifies its certificate.
 //!
 //! The text is an age identity file: `age --decrypt` of a backup of it gives what `selenite` takes as `--identity`.
 
@@ -26,13 +26,13 @@ pub struct PrivatePart {
 }
 
 impl PrivatePart {
-    /// For whom key slots are made: `age1...`. None if the identity is none.
+    /// The recipient for key slots: `age1...`. `None` if the identity is invalid.
     pub fn recipient(&self) -> Option<String> {
         let identity: AgeIdentity = self.identity.parse().ok()?;
         Some(identity.describe())
     }
 
-    /// Its text. None if the identity is none.
+    /// Its text. `None` if the identity is invalid.
     pub fn encode(&self) -> Option<Zeroizing<String>> {
         let recipient = self.recipient()?;
         // Made at its full size at once: a string that grows leaves copies behind.

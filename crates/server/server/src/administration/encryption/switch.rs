@@ -25,15 +25,15 @@ pub enum Change {
     Off,
     /// The scan rests.
     Suspend,
-    /// The scan goes on.
+    /// The scan continues.
     Resume,
 }
 
 impl Change {
-    /// What options say, of which one is ENCRYPTION.
+    /// The requested state of options that include ENCRYPTION.
     ///
     /// # Errors
-    /// 40510 for whatever else they say; 102.
+    /// 40510 for any other option; 102.
     pub fn of(options: &[Setting], has_termination: bool) -> Result<Self, PlanError> {
         let [option] = options else {
             return Err(unsupported(
@@ -113,7 +113,7 @@ impl Administration<'_, '_> {
         match state.phase {
             Phase::Clear if state.pages.is_moving() => return Err(in_progress("enable").into()),
             Phase::Clear => {}
-            // One that has stopped by an error goes on.
+            // A scan that was stopped by an error continues.
             Phase::Encrypting if !state.is_running && !self.registry.scans().is_running(subject.record.id) => {}
             Phase::Encrypted | Phase::Encrypting => {
                 let text = "Cannot enable database encryption because it is already enabled.";
@@ -150,7 +150,7 @@ impl Administration<'_, '_> {
         let goal = goal_of(Tde::TurningOff, key, &state, subject.keeps_encrypted()).unwrap_or(Goal::GoOn);
         let master = self.session.instance.master();
         if goal == Goal::Off {
-            // Before the first page is decrypted, since a kill may come between.
+            // Before the first page is decrypted, since there may be a kill in between.
             let noted = master.require_encryption(subject.record.id, false);
             noted.map_err(|fault| of_master(&fault))?;
         }
@@ -164,8 +164,8 @@ impl Administration<'_, '_> {
         Ok(self.note_switch(subject)?)
     }
 
-    /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: no one can open it. That it
-    /// is to be off admits it. Answers whether it was so.
+    /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: it can't
+    /// be opened. Switching encryption off accepts that. Returns whether it was so.
     fn admit_in_clear(&self, subject: &Subject) -> Result<bool, PlanError> {
         if !subject.access.expected.is_encrypted {
             return Ok(false);
@@ -207,8 +207,8 @@ impl Administration<'_, '_> {
         Ok(self.note_scan(subject)?)
     }
 
-    /// Begins a scan that turns the state of a database's encryption key from one into another. Both are noted: a scan that does not begin
-    /// leaves the first.
+    /// Begins a scan that turns the state of a database's encryption key from one into another. Both are noted: a
+    /// scan that does not begin leaves the first.
     ///
     /// # Errors
     /// As [`Self::begin_scan`].
@@ -230,7 +230,7 @@ impl Administration<'_, '_> {
     /// Begins a scan in the background, and waits until the file says so.
     ///
     /// # Errors
-    /// What keeps it from beginning; that no one is left to go on for: then it does not begin.
+    /// What keeps it from beginning; that the request is to stop: then it does not begin.
     pub(crate) fn begin_scan(
         &self,
         subject: &Subject,
@@ -279,7 +279,7 @@ fn in_progress(verb: &str) -> PlanError {
     error(33109, text)
 }
 
-/// 5058: there is no scan that could rest or go on.
+/// 5058: there is no scan that could be suspended or resumed.
 fn no_scan(word: &str, subject: &Subject) -> PlanError {
     let name = &subject.record.name;
     error(

@@ -1,7 +1,7 @@
 //! X.509 certificates around age recipients.
 //!
-//! A certificate is signed by a key of its own (ECDSA on P-256), which is forgotten as soon as it has signed: what the certificate is for
-//! is the age recipient that it names as a URI, `age:age1...`.
+//! A certificate is signed by a key of its own (ECDSA on P-256), which is forgotten as soon as it has signed: what
+//! the certificate is for is the age recipient that it names as a URI, `age:age1...`.
 
 use std::time::Duration;
 
@@ -17,13 +17,14 @@ use super::private_part::PrivatePart;
 pub struct Issued {
     /// The certificate, as DER.
     pub certificate: Vec<u8>,
-    /// For whom key slots are made.
+    /// The recipient for key slots.
     pub recipient: String,
     /// Its private part.
     pub private_part: PrivatePart,
 }
 
-/// Makes a certificate for a new age identity. Moments are seconds since 1970-01-01 UTC; what is before that is taken for it.
+/// Makes a certificate for a new age identity. Moments are seconds since 1970-01-01 UTC; what is before that is taken
+/// for it.
 ///
 /// # Errors
 /// What is wrong, in words.
@@ -63,7 +64,7 @@ pub fn issue(subject: &str, not_before: i64, not_after: i64) -> Result<Issued, S
     })
 }
 
-/// SHA-1 of a certificate, by which SQL Server tells certificates apart. Nothing is trusted for it.
+/// SHA-1 of a certificate, by which SQL Server distinguishes certificates. Nothing is trusted because of it.
 pub fn thumbprint(certificate: &[u8]) -> Vec<u8> {
     digest(&SHA1_FOR_LEGACY_USE_ONLY, certificate).as_ref().to_vec()
 }

@@ -208,7 +208,7 @@ fn taken(name: &str) -> PlanError {
     error(15025, format!("The server principal '{name}' already exists."))
 }
 
-/// What master.db says of a login.
+/// An error of master.db about a login.
 fn error_of(name: &str, why: &MasterError) -> PlanError {
     match why {
         MasterError::Taken(_) => taken(name),

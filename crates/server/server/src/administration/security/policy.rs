@@ -33,7 +33,7 @@ pub(crate) fn plain(password: &Password) -> Result<&str, PlanError> {
 /// Stretches a new password.
 ///
 /// # Errors
-/// 15116 to 15118 for one that breaks the rule, if that is asked for; too many at a time.
+/// 15116 to 15118 for a password that breaks the policy, if the policy is to be checked; too many at a time.
 pub(crate) fn stretch(
     instance: &Instance,
     (login, password): (&str, &str),
@@ -55,7 +55,8 @@ pub(crate) fn stretch(
     })
 }
 
-/// Whether a password is the login's. A wrong one counts as a failed login from that address; while the login is locked none is right.
+/// Whether a password is the login's. A wrong one counts as a failed login from that address; while the login is
+/// locked none is right.
 ///
 /// # Errors
 /// As [`stretch`].
@@ -85,7 +86,7 @@ fn broken(rule: RuleBroken) -> PlanError {
     error(number, format!("{text} {why}."))
 }
 
-/// The options of CREATE LOGIN and ALTER LOGIN besides the password.
+/// The options of CREATE LOGIN and ALTER LOGIN other than the password.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub(crate) struct LoginOptions {
     /// NAME.
@@ -176,7 +177,7 @@ fn sid(setting: &Setting) -> Result<[u8; 16], PlanError> {
     Ok(sid)
 }
 
-/// What SQL Server keeps of a password.
+/// SQL Server's limit of a password's length, in units of UTF-16.
 const UNIT_COUNT_MAX: usize = 128;
 /// Logins wait as long.
 const PATIENCE: Duration = Duration::from_secs(30);

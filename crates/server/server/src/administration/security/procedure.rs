@@ -23,7 +23,8 @@ enum Own {
 }
 
 impl Administration<'_, '_> {
-    /// Runs one of these procedures; none if it is another. `may` says whether the session may change roles of the database, and of the server.
+    /// Runs one of these procedures; none if it is another. `may` says whether the session may change roles of the
+    /// database, and of the server.
     pub(crate) fn call_security(
         &mut self,
         call: &Call<'_>,

@@ -52,7 +52,7 @@ impl ServerFolder {
         self.master.file(id).unwrap().unwrap()
     }
 
-    /// The next start. Answers what is told.
+    /// The next start. Returns what it reports.
     fn settle(&self) -> Vec<String> {
         let told = Arc::new(Mutex::new(Vec::new()));
         let lines = told.clone();
@@ -240,7 +240,7 @@ fn a_restore_that_was_cut_off_leaves_the_file_before_or_the_file_behind() {
         let known = known();
         assert_eq!((known.unfinished, known.next_file_id), (None, None));
         assert_eq!(known.file_id, Some(expected), "{put:?}");
-        // The third is none that master.db knows: it changes nothing.
+        // The third is not known to master.db: it changes nothing.
         assert_eq!(known.must_be_encrypted, put == Some("third.db"));
         assert!(!draft.exists());
     }

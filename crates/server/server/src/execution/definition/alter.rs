@@ -42,7 +42,7 @@ impl DefinitionContext<'_> {
         self.check_rows(&altered)
     }
 
-    /// Does all but looking at rows with checks, and filling them.
+    /// Does everything except checking rows and filling them.
     fn run_steps(&self, table: &SchemaTable, altered: &Alteration) -> Result<(), PlanError> {
         let (schema, name) = (self.place(&table.definition.name), quoted(&table.table.sqlite.name));
         for step in &altered.steps {
@@ -66,7 +66,8 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// A statement of SQLite's; indexes that were written in the statement are made with their rows in the catalog.
+    /// A statement of SQLite's; indexes that were written in the statement are created with their rows in the
+    /// catalog.
     fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), PlanError> {
         let is_of = |name: &str| {
             [index_name(&new.name, name), null_index_name(&new.name, name)]
@@ -82,7 +83,7 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// Writes the new definition, and makes the indexes that came with it.
+    /// Writes the new definition, and creates the indexes that came with it.
     fn keep(&self, new: &TableDefinition, object_id: i32) -> Result<(), PlanError> {
         let written = Written {
             object_id,
@@ -97,7 +98,7 @@ impl DefinitionContext<'_> {
             .try_for_each(|index| self.make_index(index, new, object_id))
     }
 
-    /// Fills new columns, and looks at the rows with new checks.
+    /// Fills new columns, and checks the rows against new checks.
     fn check_rows(&self, altered: &Alteration) -> Result<(), PlanError> {
         let has_work = |step: &Step| matches!(step, Step::CheckRows { .. } | Step::Fill(_));
         if !altered.steps.iter().any(has_work) {
@@ -120,7 +121,7 @@ impl DefinitionContext<'_> {
 
     fn fill(&self, table: &Arc<Table>, column: &str) -> Result<(), PlanError> {
         let text = format!("UPDATE {} SET {} = DEFAULT", bracketed(&table.name), bracketed(column));
-        // Checks that are not looked at now are not looked at through this door.
+        // Checks that are not enforced now are not enforced by this statement either.
         let plain = Table {
             checks: Vec::new(),
             ..(**table).clone()
@@ -148,7 +149,7 @@ impl DefinitionContext<'_> {
         ))
     }
 
-    /// Whether all that a table refers to is there, behind foreign keys that were added.
+    /// Whether everything that a table refers to exists, after foreign keys were added.
     pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), PlanError> {
         if new.foreign_keys.is_empty() {
             return Ok(());
@@ -167,7 +168,7 @@ impl DefinitionContext<'_> {
         let Some(number) = broken().map_err(|error| tsql_error(&error))? else {
             return Ok(());
         };
-        // SQLite counts them from the last one on.
+        // SQLite numbers them from the last one.
         let Some(key) = new.foreign_keys.iter().rev().nth(number) else {
             return Err(PlanError::internal("a foreign key that is broken"));
         };
@@ -181,7 +182,7 @@ impl DefinitionContext<'_> {
     }
 }
 
-/// 3725 and 5074: what is needed elsewhere.
+/// 3725 and 5074: an object that another one needs.
 fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), PlanError> {
     match action {
         AlterTableAction::Drop(elements) => {

@@ -1,4 +1,4 @@
-//! Unique indexes over rows that are there.
+//! Unique indexes over existing rows.
 
 use rusqlite::ErrorCode;
 use selenite_compiler::PlanError;
@@ -10,7 +10,7 @@ use selenite_types::text_of;
 use super::{DefinitionContext, refusal};
 
 impl DefinitionContext<'_> {
-    /// Makes an index by SQLite's statements; rows that are one too many make error 1505.
+    /// Creates an index with SQLite's statements; duplicate rows are error 1505.
     pub(crate) fn make_unique(
         &self,
         statements: &[String],

@@ -48,7 +48,7 @@ impl DefinitionContext<'_> {
         self.make_index(&index, &table.definition, parent)
     }
 
-    /// The number of a table's row in the catalog, which is written if SQLite alone has made the table.
+    /// The number of a table's row in the catalog, which is written if the table was created with SQLite alone.
     pub(crate) fn row_of(&self, table: &SchemaTable) -> Result<i32, PlanError> {
         let object_id = table.table.object_id;
         if table.times == (0, 0) {
@@ -64,7 +64,7 @@ impl DefinitionContext<'_> {
         Ok(object_id)
     }
 
-    /// Makes an index, in SQLite and in the catalog.
+    /// Creates an index, in SQLite and in the catalog.
     pub(crate) fn make_index(
         &self,
         index: &IndexDefinition,
@@ -186,7 +186,7 @@ fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<
     Ok(())
 }
 
-/// The name of what is a table's order.
+/// The name of what orders a table.
 fn clustered(table: &SchemaTable) -> Option<&str> {
     let key = table
         .definition

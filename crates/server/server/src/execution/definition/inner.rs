@@ -1,4 +1,4 @@
-//! Statements of T-SQL's that a definition runs for itself: over rows that it moves, fills or looks at.
+//! Statements of T-SQL's that a definition runs for itself: over rows that it moves, fills or checks.
 
 use std::cell::Cell;
 use std::ops::ControlFlow;
@@ -35,8 +35,8 @@ impl Catalog for Few {
 }
 
 impl DefinitionContext<'_> {
-    /// Runs a statement, and tells how many rows it read or changed: of rows that it shows, one at most. Numbers for an identity may be
-    /// given for the table with the number `identity_insert`.
+    /// Runs a statement, and returns how many rows it read or changed: of rows that it selects, one at most. Numbers
+    /// for an identity may be given for the table with the number `identity_insert`.
     pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, PlanError> {
         let tree = parsed(text)?;
         let statement = tree

@@ -34,7 +34,7 @@ impl DefinitionContext<'_> {
         self.keep_module(ObjectKind::View, (&view.name, known), statement)
     }
 
-    /// WITH CHECK OPTION is for views over one table, whose condition asks nothing else.
+    /// WITH CHECK OPTION is for views over one table, whose condition depends on nothing else.
     fn check_checked(&self, view: &View) -> Result<(), PlanError> {
         let refused =
             || PlanError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");
@@ -61,7 +61,7 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// Binds a view once, and as queries will see it.
+    /// Binds a view once, as queries will see it.
     fn check_view(&self, view: &View) -> Result<(), PlanError> {
         let name = view.name.name.text.as_str();
         let variables = Variables::default();
@@ -127,7 +127,7 @@ impl DefinitionContext<'_> {
         self.keep_module(ObjectKind::Procedure, (&procedure.name, known), statement)
     }
 
-    /// Whether what is defined may be: what there is of its name and kind is answered.
+    /// Whether the definition is allowed: returns the present object of its name and kind.
     fn check_module(
         &self,
         create: Create,
@@ -217,7 +217,8 @@ fn created(text: &str) -> String {
 
 const ALTER: &str = "ALTER";
 
-/// What a view sees: no temporary tables; and what sees the view that is being made.
+/// The catalog as a view sees it, without temporary tables; and one in which the view that is being created is
+/// visible.
 struct WithView<'a> {
     catalog: &'a SessionCatalog,
     view: Option<Arc<catalog::View>>,

@@ -1,8 +1,10 @@
 //! A table that is recreated, since SQLite can't change it (sqlite.org/lang_altertable.html#otheralter).
 //!
-//! R1. SQLite does not look at foreign keys meanwhile: the switch is one of the connection's configuration, which works inside a
-//!     transaction, unlike the pragma; no constraint of ours is deferred, so that nothing is counted that would be left open.
-//! R2. The new table has the old one's name when SQLite looks at foreign keys again, so that what refers to it refers to it still.
+//! - `foreign-keys-are-off`: SQLite does not check foreign keys meanwhile. The switch is one of the
+//!   connection's configuration, which works inside a transaction, unlike the pragma. None of our
+//!   constraints is deferred, so no open violations are counted.
+//! - `references-stay`: the new table has the old one's name when SQLite checks foreign keys again,
+//!   so that references to the old table now refer to it.
 
 use std::sync::Arc;
 
@@ -22,7 +24,7 @@ use crate::catalog::schema::SchemaTable;
 use crate::database::database_connection::DatabaseConnection;
 
 impl DefinitionContext<'_> {
-    /// Makes `old` again as `new`, with its rows and indexes.
+    /// Recreates `old` as `new`, with its rows and indexes.
     pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         if old.times == (0, 0) {
             return Err(PlanError::unsupported(
@@ -57,7 +59,7 @@ impl DefinitionContext<'_> {
         self.check_foreign_keys(new)
     }
 
-    /// Indexes that someone made with SQLite alone. Triggers would be lost: they are refused.
+    /// Indexes that were created with SQLite alone. Triggers would be lost: they are refused.
     fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, PlanError> {
         let master = if self.place(&old.definition.name) == super::TEMP {
             "sqlite_temp_schema"
@@ -96,7 +98,8 @@ impl DefinitionContext<'_> {
         Ok(strange.filter_map(|(_, _, sql)| sql).collect())
     }
 
-    /// Rows as they are go as SQLite has them; rows whose columns are converted, filled or numbered go through T-SQL.
+    /// Unchanged rows are copied by SQLite; rows whose columns are converted, filled or numbered are processed by
+    /// T-SQL.
     fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
         let is_plain = |copied: &Copied| match copied {
             Copied::Same(_) | Copied::Null => true,
@@ -120,7 +123,7 @@ impl DefinitionContext<'_> {
         plain.checks.clear();
         plain.foreign_keys.clear();
         let target = plain.table(&place(NEW), &[], |_| Err(PlanError::internal("a computed column")))?;
-        // Messages are to tell the table's name: so the old one has another here.
+        // Messages have to contain the table's name: so the old one has another here.
         let source = Table {
             name: SOURCE.to_owned(),
             ..(*old.table).clone()
@@ -146,7 +149,7 @@ impl DefinitionContext<'_> {
         );
         let given = target.identity().is_some() && !is_numbered;
         if is_numbered {
-            // What another column was numbered up to is no matter of this one.
+            // The numbers of another column do not concern this one.
             let (identities, journal) = (&self.database.shared.identities, &self.database.identity_journal);
             identities.restart(&self.database.connection, &target, journal)?;
         }
@@ -169,7 +172,7 @@ impl DefinitionContext<'_> {
             values.push(quoted(from));
         }
         let (mut columns, mut values) = (columns.join(", "), values.join(", "));
-        // Rows keep their order, which is that of SQLite's rowid unless a key is it.
+        // Rows keep their order, which is that of SQLite's rowid unless a key determines it.
         if let Some(row_id) = old.table.row_id()
             && new.row_id_column().is_none()
             && old.definition.row_id_column().is_none()
@@ -186,7 +189,8 @@ impl DefinitionContext<'_> {
     }
 }
 
-/// Whether each value of one type is stored as the same value of the other is: then nothing is to be converted, or cut.
+/// Whether each value of one type is stored like the same value of the other: then nothing has to be converted or
+/// cut.
 fn is_same_form(old: &DataType, new: &DataType) -> bool {
     use selenite_types::Width;
     let is_wider = |old: &Width, new: &Width| match (old, new) {
@@ -205,7 +209,7 @@ fn is_same_form(old: &DataType, new: &DataType) -> bool {
     }
 }
 
-/// Foreign keys are not looked at while it lives: R1.
+/// Foreign keys are not checked while it lives (`foreign-keys-are-off`).
 struct KeysOff<'a>(Option<&'a DatabaseConnection>);
 
 impl<'a> KeysOff<'a> {
@@ -225,7 +229,8 @@ impl<'a> KeysOff<'a> {
 impl Drop for KeysOff<'_> {
     fn drop(&mut self) {
         if let Some(database) = self.0.take() {
-            // An error is on its way, and the statement is undone; a switch can't fail but for a connection that is none.
+            // An error is being returned already, and the statement is undone; a switch can fail only for an invalid
+            // connection.
             let _ = set_keys(database, true);
         }
     }
@@ -235,14 +240,14 @@ fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), PlanError>
     let connection = &database.connection;
     let set = || -> rusqlite::Result<()> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;
-        // Else a rename looks at all that the schema has, and changes what refers to the name.
+        // Otherwise a rename checks the whole schema, and changes what refers to the name.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_LEGACY_ALTER_TABLE, !is_on)?;
         Ok(())
     };
     set().map_err(|error| tsql_error(&error))
 }
 
-/// The table while it is made.
+/// The table while it is created.
 const NEW: &str = "selenite_new";
 /// The old table, as the statement that copies it names it.
 const SOURCE: &str = "selenite_old";

@@ -1,4 +1,4 @@
-//! What is wrong with a definition where it meets what is there.
+//! What is wrong with a definition in view of the existing objects and rows.
 
 use selenite_compiler::{Ends, PlanError};
 
@@ -6,13 +6,13 @@ fn refused(number: i32, text: String) -> PlanError {
     PlanError::new(number, Ends::Statement, text)
 }
 
-/// 3701: DROP of what is not there; `kind` as in `table`.
+/// 3701: DROP of what does not exist; `kind` as in `table`.
 pub fn not_there(kind: &str, name: &str) -> PlanError {
     let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
     refused(3701, text).with_severity(11).with_state(5)
 }
 
-/// 3705: DROP of what is something else.
+/// 3705: DROP of an object of another kind.
 pub fn wrong_kind(used: &str, name: &str, kind: &str) -> PlanError {
     let text = format!(
         "Cannot use DROP {used} with '{name}' because '{name}' is a {kind}. Use DROP {}.",
@@ -44,19 +44,19 @@ pub fn index_of_constraint(table: &str, index: &str, kind: &str) -> PlanError {
     refused(3723, text).with_state(4)
 }
 
-/// 1088: an index on what is not there.
+/// 1088: an index on what does not exist.
 pub fn no_object(name: &str) -> PlanError {
     let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
     refused(1088, text).with_state(12)
 }
 
-/// 4902: ALTER TABLE of what is not there.
+/// 4902: ALTER TABLE of what does not exist.
 pub fn no_table(name: &str) -> PlanError {
     let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
     refused(4902, text)
 }
 
-/// 2727: ALTER INDEX of what is not there.
+/// 2727: ALTER INDEX of what does not exist.
 pub fn no_index(name: &str) -> PlanError {
     refused(2727, format!("Cannot find index '{name}'.")).with_severity(11)
 }
@@ -97,7 +97,7 @@ pub fn conflict(kind: &str, name: &str, (database, table): (&str, &str), column:
     refused(547, text).with_state(0)
 }
 
-/// 515: NULL in a column that is to have none.
+/// 515: NULL in a column that does not allow it.
 pub fn null_there(column: &str, table: &str) -> PlanError {
     let text = format!(
         "Cannot insert the value NULL into column '{column}', table '{table}'; column does not allow nulls. UPDATE fails."
@@ -105,7 +105,7 @@ pub fn null_there(column: &str, table: &str) -> PlanError {
     refused(515, text).with_state(2)
 }
 
-/// 4901: a column that rows that are there can't have.
+/// 4901: a column that existing rows can't have.
 pub fn column_without_value(column: &str, table: &str) -> PlanError {
     let text = format!(
         "ALTER TABLE only allows columns to be added that can contain nulls, or have a DEFAULT definition specified, or the \
@@ -121,12 +121,12 @@ pub fn index_needs(index: &str, column: &str) -> PlanError {
     refused(5074, format!("The index '{index}' is dependent on column '{column}'."))
 }
 
-/// 208: ALTER of what is not there.
+/// 208: ALTER of what does not exist.
 pub fn invalid_name(name: &str) -> PlanError {
     refused(208, format!("Invalid object name '{name}'.")).with_state(6)
 }
 
-/// 4909: ALTER of what is something else.
+/// 4909: ALTER of an object of another kind.
 pub fn not_of_kind(name: &str, kind: &str) -> PlanError {
     refused(4909, format!("Cannot alter '{name}' because it is not a {kind}."))
 }
@@ -137,7 +137,7 @@ pub fn view_of_temporary() -> PlanError {
     refused(4508, text.to_owned())
 }
 
-/// 4511: a column of a view that has no name.
+/// 4511: a column of a view without a name.
 pub fn view_column_unnamed(number: usize) -> PlanError {
     refused(
         4511,
@@ -145,7 +145,7 @@ pub fn view_column_unnamed(number: usize) -> PlanError {
     )
 }
 
-/// 4506: two columns of a view that have one name.
+/// 4506: two columns of a view with one name.
 pub fn view_column_twice(column: &str, view: &str) -> PlanError {
     let text = format!(
         "Column names in each view or function must be unique. Column name '{column}' in view or function '{view}' is \
@@ -154,7 +154,7 @@ pub fn view_column_twice(column: &str, view: &str) -> PlanError {
     refused(4506, text)
 }
 
-/// 15151: DROP SCHEMA of what is not there.
+/// 15151: DROP SCHEMA of what does not exist.
 pub fn no_schema(name: &str) -> PlanError {
     refused(
         15151,
@@ -162,7 +162,7 @@ pub fn no_schema(name: &str) -> PlanError {
     )
 }
 
-/// 15150: DROP SCHEMA of the one there is.
+/// 15150: DROP SCHEMA of the only one.
 pub fn schema_stays(name: &str) -> PlanError {
     refused(15150, format!("Cannot drop the schema '{name}'."))
 }

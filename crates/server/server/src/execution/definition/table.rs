@@ -31,10 +31,10 @@ impl DefinitionContext<'_> {
         self.make(&definition)
     }
 
-    /// Binds the checks, defaults and computed columns of a table that is to be made or altered.
+    /// Binds the checks, defaults and computed columns of a table that is to be created or altered.
     ///
     /// # Errors
-    /// 128 and 207 for names that there are not; whatever else is wrong with an expression.
+    /// 128 and 207 for names that do not exist; whatever else is wrong with an expression.
     pub(crate) fn check_rules(&self, definition: &TableDefinition) -> Result<(), PlanError> {
         let has_rules = definition
             .columns
@@ -64,16 +64,16 @@ impl DefinitionContext<'_> {
         }
     }
 
-    /// Carries out SELECT INTO, and tells how many rows there are.
+    /// Carries out SELECT INTO, and returns how many rows there are.
     ///
     /// # Errors
-    /// 2714; whatever CREATE TABLE would say; whatever the query says.
+    /// 2714; the errors of CREATE TABLE; the errors of the query.
     pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
         let table = self.make_into(&into.name, &into.columns)?;
         run.fill(into, &table.sqlite)
     }
 
-    /// Makes the table of SELECT INTO, empty; what it answers is the table as statements see it.
+    /// Creates the table of SELECT INTO, empty, and returns it as statements see it.
     fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
         self.check_free(name)?;
         if name
@@ -109,7 +109,7 @@ impl DefinitionContext<'_> {
         table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))
     }
 
-    /// Makes a table and its indexes, in SQLite and in the catalog.
+    /// Creates a table and its indexes, in SQLite and in the catalog.
     fn make(&self, definition: &TableDefinition) -> Result<(), PlanError> {
         for column in &definition.columns {
             check_name(&column.name)?;
@@ -136,7 +136,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// 2714: names of constraints are of the whole database; those of `old` are the table's own.
+    /// 2714: names of constraints are unique in the whole database; those of `old` are the table's own.
     pub(crate) fn check_new_names(
         &self,
         new: &TableDefinition,
@@ -154,7 +154,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// Finds out what foreign keys refer to, and whether they may.
+    /// Resolves what foreign keys refer to, and checks whether that is allowed.
     pub(crate) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), PlanError> {
         definition.resolve_foreign_keys(|name| self.catalog.schema.table(name).map(|table| with_indexes(table)))?;
         for key in &definition.foreign_keys {

@@ -131,7 +131,7 @@ fn attempt(instance: &Instance, name: &str, password: &str, address: &str) -> Re
     outcome.map(drop)
 }
 
-/// The error numbers that a client is told.
+/// The error numbers that a client is sent.
 fn numbers(refused: Result<(), Refusal>) -> Vec<i32> {
     let notices = refused.unwrap_err().notices("x").into_iter();
     notices.map(|notice| notice.number).collect()

@@ -9,7 +9,7 @@ use crate::parameter_inference::fault;
 use crate::parameter_inference::positions::ParameterPosition;
 
 impl Search<'_> {
-    /// Looks into an expression that stands in `place`.
+    /// Searches an expression whose context is `place`.
     pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), PlanError> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Global(_) | ExprKind::Column(_) => Ok(()),
@@ -58,7 +58,7 @@ impl Search<'_> {
     }
 
     fn function(&mut self, call: &FunctionCall, place: &ParameterPosition) -> Result<(), PlanError> {
-        // It stands for a CASE that asks for each value whether it is NULL.
+        // It is equivalent to a CASE that tests each value for NULL.
         let is_coalesce = call.name.single().is_some_and(|name| name.is("COALESCE"));
         let place = if is_coalesce {
             &ParameterPosition::Nowhere

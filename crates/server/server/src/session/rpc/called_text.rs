@@ -1,6 +1,6 @@
 //! The procedure that ODBC's call names.
 
-/// The name in `{? = call name (?, ?)}`, `EXEC name ?` or `name`; none if the text is none of them.
+/// The name in `{? = call name (?, ?)}`, `EXEC name ?` or `name`; `None` for any other text.
 pub(super) fn name(text: &str) -> Option<&str> {
     let mut rest = text.trim();
     if let Some(inner) = rest.strip_prefix('{') {

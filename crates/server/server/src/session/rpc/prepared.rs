@@ -16,7 +16,7 @@ pub(crate) struct Prepared {
     size_max: u64,
 }
 
-/// What a handle stands for.
+/// The statement of a handle.
 #[derive(Clone)]
 pub(crate) enum Statement {
     /// A text with its parameters.
@@ -26,7 +26,7 @@ pub(crate) enum Statement {
 }
 
 impl Prepared {
-    /// None, and room for so many bytes of memory.
+    /// No statements, and room for so many bytes of memory.
     pub fn new(size_max: u64) -> Self {
         Self {
             statements: HashMap::new(),
@@ -62,7 +62,7 @@ impl Prepared {
         }
     }
 
-    /// What the handle stands for.
+    /// The statement of the handle.
     pub fn find(&self, handle: i32) -> Option<Statement> {
         self.statements.get(&handle).cloned()
     }
@@ -74,7 +74,7 @@ impl Prepared {
         removed.is_some()
     }
 
-    /// Lets all go. Their numbers do not come again.
+    /// Releases all. Their numbers are not used again.
     pub fn clear(&mut self) {
         self.statements.clear();
         self.size = 0;
@@ -95,13 +95,13 @@ impl Statement {
     }
 }
 
-/// 8179: a handle that is none.
+/// 8179: an unknown handle.
 pub(super) fn unknown_handle(handle: i32) -> PlanError {
     let text = format!("Could not find prepared statement with handle {handle}.");
     PlanError::new(8179, Ends::Batch, text).with_state(4)
 }
 
-/// 8180: behind what is wrong with a text that was to be prepared.
+/// 8180: sent after the errors of a text that was to be prepared.
 pub(super) fn not_prepared() -> PlanError {
     PlanError::new(8180, Ends::Batch, "Statement(s) could not be prepared.").on_line(1)
 }
@@ -111,7 +111,7 @@ fn too_many() -> PlanError {
     PlanError::new(50_701, Ends::Batch, text)
 }
 
-/// 16,384: more than that a client has forgotten to let go.
+/// 16,384: a client with more of them has forgotten to release them.
 const STATEMENT_COUNT_MAX: usize = 16_384;
 
 #[cfg(test)]

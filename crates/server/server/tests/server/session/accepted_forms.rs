@@ -81,7 +81,7 @@ fn a_procedure_is_called_by_names_of_several_parts() {
         assert_eq!(ints(&mut client, text), [[Some(7)]], "{text}");
         assert_eq!(client.value("SELECT DB_NAME()"), Value::Text("d".into()), "{text}");
     }
-    // The same text is run where it is said, each time.
+    // Each call runs the same text in the procedure's database.
     let name = "SELECT DB_NAME()";
     for (procedure, expected) in [
         ("tempdb..sp_executesql", "tempdb"),

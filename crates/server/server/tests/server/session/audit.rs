@@ -111,7 +111,7 @@ fn a_session_that_is_refused_without_end_does_not_fill_the_log() {
     let mut client = bench.client();
     let refused = "EXEC sp_addrolemember 'no_such_role', 'nobody' DROP DATABASE nothing ".repeat(500);
     assert_eq!(numbers(&client.batch(&refused)).len(), 1000);
-    // What is done is told all the same.
+    // What is done is written all the same.
     succeed(&mut client, "CREATE LOGIN one WITH PASSWORD = 'Pass-word-1'");
     drop(client);
     while !bench.running.instance().registry().sessions().is_empty() {

@@ -246,7 +246,7 @@ fn a_backup_is_not_restored_over_another_database_or_one_in_use() {
     refused(&mut second, "SELECT a FROM mine", &[208]);
 }
 
-/// Statements that are refused, and the errors that tell so.
+/// Statements that are refused, and the errors that refuse them.
 const REFUSED: &[(&[i32], &str)] = &[
     (&[3201, 3013], "BACKUP DATABASE d TO DISK = '../d.bak'"),
     (&[3044, 3013], "BACKUP DATABASE d TO DISK = ''"),

@@ -24,7 +24,7 @@ pub struct Bench {
     change: Change,
 }
 
-/// What is said of a server besides what all tests' have.
+/// What is configured of a server besides what all tests' servers have.
 type Change = Arc<dyn Fn(&mut Config) + Send + Sync>;
 
 impl Bench {
@@ -115,7 +115,7 @@ impl Bench {
         self.client_of(PacketSize::DEFAULT)
     }
 
-    /// A client of another login, whether or not it is let in.
+    /// A client of another login, whether or not it is admitted.
     pub fn client_as(&self, user: &str, password: &str, database: &str) -> Client {
         let wishes = (database, None);
         Client::of(self.running.address(), (user, password), wishes, PacketSize::DEFAULT).unwrap()

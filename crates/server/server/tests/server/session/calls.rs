@@ -138,7 +138,7 @@ fn sp_prepexec_runs_and_gives_its_handle_behind_the_status() {
     assert_eq!(answer.outputs(), [(0, "", &Value::Int(1)), (4, "@b", &Value::Int(9))]);
     let answer = client.call(ProcedureId::Execute, vec![int("", 1), int("", 4), int("", 0)]);
     assert_eq!(answer.rows(), [[Value::Int(4)]]);
-    // The handle that is given is let go, and a text that is wrong has none.
+    // The statement of the given handle is released, and a text that is wrong has none.
     let answer = client.call(
         ProcedureId::PrepExec,
         vec![output("", DataType::Int, Value::Int(1)), text(""), text("SELECT 1 1")],

@@ -22,7 +22,8 @@ fn ten_rows(client: &mut Client) {
     assert_eq!(filled.errors(), []);
 }
 
-/// What answers a cancelled request: its own answer, which ends well-formed, and a message with nothing but the ATTENTION's DONE.
+/// What answers a cancelled request: its own answer, which ends well-formed, and a message with nothing but the
+/// ATTENTION's DONE.
 fn two_messages(client: &mut Client) -> Answer {
     let first = client.answer().unwrap();
     let statuses = first.statuses();
@@ -43,7 +44,7 @@ fn a_cancelled_request_is_answered_before_its_attention() {
     let mut client = bench.client();
     client.ask("SELECT 5 WAITFOR DELAY '01:00:00' SELECT 6");
     client.cancel();
-    // What came before the wait may or may not have been told.
+    // What came before the wait may or may not have been sent.
     let first = two_messages(&mut client);
     assert!(
         first.rows().is_empty() || first.rows() == [[Value::Int(5)]],
@@ -119,7 +120,7 @@ fn an_attention_ends_the_wait_for_a_lock() {
     waiting.cancel();
     two_messages(&mut waiting);
     assert_eq!(holder.batch("COMMIT").errors(), []);
-    // Who was told to stop holds no place in the queue, and changed nothing.
+    // A session that was stopped holds no place in the queue, and changed nothing.
     assert_eq!(holder.int("SELECT COUNT(*) FROM t WHERE n = 11"), 1);
     assert_eq!(waiting.batch("UPDATE t SET n = 12 WHERE n = 11").errors(), []);
 }
@@ -241,7 +242,7 @@ fn a_query_within_a_change_is_interrupted_all_the_same() {
     client.ask(&format!("DELETE FROM big WHERE n = ({ENDLESS_SELECT})"));
     client.cancel();
     two_messages(&mut client);
-    // SQLite has rolled all back: nothing is done any more until the client has heard of it.
+    // SQLite has rolled all back: nothing is done any more until the client has been told.
     let next = client.batch("SELECT COUNT(*) FROM t");
     let errors: Vec<i32> = next.errors().iter().map(|(number, _)| *number).collect();
     assert!(errors.is_empty() || errors == [3998], "{next:?}");

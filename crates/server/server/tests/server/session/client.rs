@@ -30,7 +30,7 @@ impl Client {
         Ok(client)
     }
 
-    /// A client that may have been refused: its login says so. It asks for a database and another password, perhaps.
+    /// A client that may have been refused: its login says so. It may request a database and another password.
     pub fn of(
         address: SocketAddr,
         (user, password): (&str, &str),

@@ -66,7 +66,7 @@ fn a_statement_that_meets_a_damaged_page_names_it_and_ends_the_connection() {
             assert!(said.text.contains(&place), "{}", said.text);
             assert!(client.message().is_err());
         }
-        // Other pages, and other databases, are there still.
+        // Other pages, and other databases, are still readable.
         let mut client = bench.client();
         run(&mut client, &["USE d", "SELECT name FROM t WHERE id = 1"]);
         bench = bench.restarted_after(|| std::fs::rename(&good, &path).unwrap());

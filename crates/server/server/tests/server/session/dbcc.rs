@@ -72,7 +72,7 @@ fn a_damaged_page_is_an_error_that_names_it() {
     assert_eq!(client.batch("CHECKPOINT").errors(), []);
     let path = bench.data_folder().join("shop.db");
     let file = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
-    // FORMAT 2.1: pages of 4096 bytes begin behind 64 KiB.
+    // FORMAT 2.1: pages of 4096 bytes begin after 64 KiB.
     file.write_all_at(&[0x5A; 16], 65_536 + 5 * 4096 + 300).unwrap();
     for question in ["DBCC CHECKDB ('shop') WITH PHYSICAL_ONLY, NO_INFOMSGS", "DBCC CHECKDB"] {
         let answer = client.batch(question);
@@ -86,7 +86,7 @@ fn a_damaged_page_is_an_error_that_names_it() {
         let sum = "CHECKDB found 0 allocation errors and 1 consistency errors in database 'shop'.";
         assert!(answer.infos().contains(&sum), "{answer:?}");
     }
-    // Closed behind the server's own: closing it gives up the process's locks.
+    // Closed after the server's own: closing it gives up the process's locks.
     bench.stop();
     drop(file);
 }
@@ -295,7 +295,7 @@ fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
         Vec::<&selenite_tds::client::Said>::new()
     );
     assert!(victim.answer().is_err());
-    // The victim's thread gives up its turn before anyone else gets it.
+    // The victim's thread gives up its turn before any other session gets it.
     let answer = killer.batch("USE shop INSERT INTO t DEFAULT VALUES SELECT COUNT(*) FROM t");
     assert_eq!(answer.rows(), [[Value::Int(501)]]);
     // What runs ends, too.

@@ -1,7 +1,9 @@
 //! `docs/TSQL.md`: what of T-SQL there is, made by asking a server and the code's own tables.
 //!
-//! T1. A state is what a server answers to the form that stands beside it, never what someone believes.
-//! T2. A kind of statement that the parser knows and the page does not is an error of the compiler or of a test.
+//! - `state-is-the-servers-answer`: a state is what a server answers to the form beside it, never
+//!   what someone believes.
+//! - `no-unlisted-statements`: a kind of statement that the parser knows and the page does not is
+//!   an error of the compiler or of a test.
 
 mod errors;
 mod forms;
@@ -146,7 +148,7 @@ impl Page {
         let _ = writeln!(self.text, "| {} |", cells.join(" | "));
     }
 
-    /// What the server says to a form: T1.
+    /// What the server answers to a form (`state-is-the-servers-answer`).
     pub fn state(&mut self, text: &str) -> String {
         let answered = self.ask(text);
         let state = match answered {
@@ -201,7 +203,8 @@ pub const WORKS: &str = "works";
 /// No such option, function, object, procedure, type.
 const UNKNOWN: [i32; 5] = [195, 208, 243, 2715, 2812];
 
-/// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being done now.
+/// The form is carried out, and a scan of the pages that is under way, or has ended meanwhile, keeps it from being
+/// done now.
 const NOT_NOW: [&str; 2] = ["error 5058", "error 33109"];
 
 /// What forms are about.

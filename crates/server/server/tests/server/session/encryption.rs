@@ -120,7 +120,7 @@ fn a_new_database_is_encrypted_from_its_first_byte_and_t_sql_says_nothing_of_it(
     assert_eq!(client.value(own), Value::Bit(false));
     let keys = client.batch("SELECT * FROM sys.dm_database_encryption_keys");
     assert_eq!(keys.rows().len(), 0);
-    // An unencrypted file in its place is no one's.
+    // An unencrypted file in its place belongs to no database.
     drop(client);
     let path = bench.data_folder().join("d.db");
     let bench = bench.restarted_after(|| {
@@ -216,7 +216,7 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     assert!(warned && numbers(&made).is_empty(), "{made:?}");
     refused(&mut client, &[(33103, create)]);
     assert_eq!(state(&mut client, "TestDB"), 1);
-    // It rests before it has sealed the first page: so state 2 is there to be seen.
+    // It is suspended before it has encrypted the first page: so state 2 can be seen.
     pause(&Disk, &bench.data_folder().join("TestDB.db")).unwrap();
     run(&mut client, &["ALTER DATABASE TestDB SET ENCRYPTION ON"]);
     assert_eq!(state(&mut client, "TestDB"), 2);

@@ -1,4 +1,4 @@
-//! What attackers found: answers that were wrong, and rows that were told to who may not see them.
+//! Earlier attacks: answers that were wrong, and rows that were shown to logins that may not see them.
 
 use selenite_types::Value;
 

@@ -1,4 +1,4 @@
-//! Sessions that commit at the same time share syncs, and none loses what it was told.
+//! Sessions that commit at the same time share syncs, and none loses what was acknowledged to it.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -161,7 +161,7 @@ const MARK: &str = "server to be killed: ";
 /// Set in the other process, which runs the same test.
 const ROLE: &str = "SELENITE_TEST_SERVER_TO_BE_KILLED";
 
-/// The other process: a server, until it is killed, or who would kill it is gone.
+/// The other process: a server, until it is killed, or the process that would kill it is gone.
 fn serve_until_killed() {
     let bench = Bench::new();
     made(&bench);

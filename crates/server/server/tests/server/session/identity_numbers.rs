@@ -1,4 +1,4 @@
-//! Numbers of IDENTITY behind what is rolled back, emptied, dropped and altered.
+//! Numbers of IDENTITY after a rollback, and after a table is emptied, dropped and altered.
 
 use selenite_types::Value;
 
@@ -24,7 +24,7 @@ fn ids(client: &mut Client) -> Vec<i32> {
 
 const MADE: &str = "CREATE TABLE g (id int IDENTITY, v int); INSERT g (v) VALUES (1), (2), (3)";
 
-/// What a batch leaves behind it goes on at the next number, as if it had not been.
+/// The table that the batch leaves continues at its next number.
 fn goes_on(batch: &str, expected: &[i32]) {
     let bench = Bench::new();
     let mut client = client(&bench);

@@ -63,7 +63,7 @@ fn rows_of_a_call_are_inserted() {
         "DECLARE @t TABLE (a INT, b INT) INSERT @t EXEC three 1 SELECT * FROM @t CREATE TABLE #t (a INT, b INT) INSERT #t EXEC three 5",
     );
     assert_eq!(ints(&runs(&mut client, "SELECT SUM(a) FROM #t")), [[18]]);
-    // The rows are there when the call has ended.
+    // The rows are written when the call has ended.
     runs(
         &mut client,
         "TRUNCATE TABLE t INSERT t EXEC ('SELECT COUNT(*), 0 FROM t SELECT COUNT(*), 1 FROM t PRINT ''x''')",

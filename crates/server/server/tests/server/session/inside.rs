@@ -143,7 +143,7 @@ fn another_session_sees_the_time_of_a_request_while_it_runs() {
     busy.cancel();
     busy.wait_for_attention();
     assert!(waits(&mut client, "ASYNC_NETWORK_IO").0 > 0);
-    // The client may know the answer before the session has come to rest.
+    // The client may know the answer before the session is idle.
     let asleep = "SELECT status FROM sys.dm_exec_sessions WHERE session_id = 51 AND status = 'sleeping'";
     wait_for(&mut client, asleep);
 }

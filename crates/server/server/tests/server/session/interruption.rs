@@ -6,7 +6,8 @@ use std::time::Duration;
 use super::bench::Bench;
 use super::client::{Client, numbers, succeed};
 
-/// What takes a function many minutes over texts of megabytes: a few calls that compare each place with a long pattern, or many calls.
+/// What takes a function many minutes over texts of megabytes: a few calls that compare each place with a long
+/// pattern, or many calls.
 fn requests() -> Vec<String> {
     let many = |condition: &str| {
         let branches = format!("WHEN {condition} THEN 1 ").repeat(1000);

@@ -22,7 +22,8 @@ fn ok(client: &mut Client, text: &str) {
     assert_eq!(client.batch(text).errors(), [], "{text}");
 }
 
-/// Everyone is a user of master and tempdb, without a right there: no one's idle transaction may stop logins or administration.
+/// Every login is a user of master and tempdb, without a permission there: an idle transaction must not stop logins
+/// or administration.
 #[test]
 fn a_transaction_of_temporary_tables_in_master_or_tempdb_keeps_nobody_waiting() {
     let bench = Bench::new();
@@ -63,7 +64,7 @@ fn read_committed_keeps_no_snapshot_between_statements() {
     assert_eq!(reader.int("SELECT b FROM t"), 10);
     ok(&mut writer, "UPDATE t SET b = 20");
     assert_eq!(reader.int("SELECT b FROM t"), 20);
-    // Nor did reading keep anyone from writing, or from what comes next.
+    // Nor did reading keep a session from writing, or from what follows.
     ok(&mut reader, "UPDATE t SET b = b + 1");
     ok(&mut reader, "COMMIT");
     assert_eq!(writer.int("SELECT b FROM t"), 21);
@@ -116,7 +117,7 @@ fn no_wait_for_a_writer_is_longer_than_the_server_lets_it() {
     let bench = Bench::limited(limits);
     let (mut first, mut second) = two(&bench);
     ok(&mut first, "CREATE TABLE other (a int) BEGIN TRAN UPDATE t SET b = 20");
-    // One thread has both: while the second waits no one can commit the first.
+    // One thread has both sessions: while the second waits the first can't commit.
     for timeout in ["-1", "3600000"] {
         ok(&mut second, &format!("SET LOCK_TIMEOUT {timeout}"));
         assert_eq!(second.int("SELECT @@LOCK_TIMEOUT"), timeout.parse::<i32>().unwrap());
@@ -137,7 +138,7 @@ fn repeatable_read_and_above_keep_writers_out_from_the_first_statement_on() {
             &mut reader,
             &format!("SET TRANSACTION ISOLATION LEVEL {level} BEGIN TRAN"),
         );
-        // BEGIN itself keeps no one out.
+        // BEGIN itself locks out no session.
         ok(&mut writer, "UPDATE t SET b = 11");
         assert_eq!(reader.int("SELECT b FROM t"), 11, "{level}");
         ok(&mut writer, "SET LOCK_TIMEOUT 50");
@@ -266,7 +267,7 @@ fn a_transaction_that_sqlite_has_ended_is_not_gone_on_with() {
         &mut first,
         "DECLARE @i INT = 2 WHILE @i < 400 BEGIN INSERT INTO t VALUES (@i, 0) SET @i += 1 END",
     );
-    // The cancelled statement takes the transaction along, which SQL Server would keep: so the client is told.
+    // The cancelled statement rolls the transaction back, which SQL Server would keep: so the client is told.
     first.ask(
         "BEGIN TRAN UPDATE t SET b = 99 WHERE a = 1 RAISERROR('now', 0, 1) WITH NOWAIT
          DELETE FROM t WHERE a > (SELECT COUNT(*) FROM t x, t y, t z WHERE x.b + y.b + z.b < 0)",

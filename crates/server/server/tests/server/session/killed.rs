@@ -1,4 +1,5 @@
-//! A server that is killed while it makes, removes and restores databases: each is there whole afterwards, or its name is free.
+//! A server that is killed while it makes, removes and restores databases: each is there whole afterwards, or its
+//! name is free.
 //!
 //! The server is a process of its own: this test's program, run once more for one test of it.
 
@@ -34,7 +35,7 @@ fn a_server_for_the_kills() {
     }
     println!("\nlistening {}", running.address());
     std::io::stdout().flush().unwrap();
-    // Until the kill, or the end of who would do it.
+    // Until the kill, or the end of the process that would kill it.
     let _ = std::io::stdin().lines().next();
 }
 
@@ -61,7 +62,7 @@ fn start(place: &Path) -> Killed {
 }
 
 impl Killed {
-    /// Sends a batch, and kills the server some time behind it.
+    /// Sends a batch, and kills the server some time after it.
     fn kill_behind(mut self, batch: &str, after: Duration) {
         self.client.ask(batch);
         let asked = Instant::now();

@@ -1,4 +1,4 @@
-//! Memory of a session, and what is told who needs more.
+//! Memory of a session, and what a session that needs more is told.
 
 use selenite_server::ServerLimits;
 use selenite_tds::ProcedureId;
@@ -21,10 +21,10 @@ fn numbers(answer: &Answer) -> Vec<i32> {
     answer.errors().iter().map(|(number, _)| *number).collect()
 }
 
-/// Who needs too much is told so, and the session goes on with all that it had.
+/// A session that needs too much gets an error, and continues with all that it had.
 fn assert_refused(client: &mut Client, batch: &str) {
     let answer = client.batch(batch);
-    // Behind it may stand what that leaves of a call: 266.
+    // It may be followed by 266, which the ended call leaves.
     assert_eq!(numbers(&answer).first(), Some(&OUT_OF_MEMORY), "{batch}");
     let said = &answer.said()[0];
     assert_eq!((said.severity, said.state), (17, 123), "{batch}");
@@ -100,7 +100,7 @@ fn rows_are_counted() {
         assert_refused(&mut client, &batch);
         client.batch("DROP TABLE IF EXISTS #k");
     }
-    // What is held lies in memory until it is dropped.
+    // What is held is in memory until it is dropped.
     let fill = "CREATE TABLE #big (a varchar(400)) INSERT #big SELECT TOP 40000 REPLICATE('x', 400) FROM (VALUES (1), (2), (3), (4), (5), (6)) a (x), (VALUES (1), (2), (3), (4), (5), (6)) b (x), (VALUES (1), (2), (3), (4), (5), (6)) c (x), (VALUES (1), (2), (3), (4), (5), (6)) d (x), (VALUES (1), (2), (3), (4), (5), (6)) e (x), (VALUES (1), (2), (3), (4), (5), (6)) f (x)";
     assert_eq!(numbers_of(&mut client, fill), [0; 0]);
     assert_eq!(
@@ -126,7 +126,8 @@ fn texts_and_their_programs_are_counted() {
         &mut client,
         &format!("EXEC (N'SELECT {}')", vec!["1"; 300_000].join(",")),
     );
-    // A message is read into memory before anything of it is known; a client that sends more than there is loses the connection.
+    // A message is read into memory before anything of it is known; a client that sends more than there is loses the
+    // connection.
     let mut other = bench.client();
     let told = other
         .try_ask(&format!("-- {}", "x".repeat(20_000_000)))
@@ -140,7 +141,7 @@ fn prepare(client: &mut Client, statement: &str) -> Answer {
     client.call(ProcedureId::Prepare, vec![handle, text(""), statement, int("", 1)])
 }
 
-/// Whether a value of 10 MB, of which LEN asks for two copies, fits into what a session may use.
+/// Whether a value of 10 MB, of which LEN makes two copies, fits into what a session may use.
 fn fits(client: &mut Client) -> bool {
     let answer = client.batch("SELECT LEN(REPLICATE(CAST('x' AS varchar(max)), 10000000))");
     assert!(

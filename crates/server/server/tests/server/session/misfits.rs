@@ -1,4 +1,4 @@
-//! Values in the file that do not fit their declared type: someone else wrote them.
+//! Values in the file that do not fit their declared type: another program wrote them.
 
 use super::bench::Bench;
 use super::client::Client;
@@ -46,7 +46,7 @@ fn a_value_that_does_not_fit_is_an_error_that_names_table_and_column() {
         let text = &answer.said()[0].text;
         let told = format!("table 'dbo.t', column '{column}'");
         assert!(text.contains(&told), "{update}: {text}");
-        // What was good before it was told.
+        // What was valid was sent before the error.
         assert_eq!(answer.rows().len(), 1, "{update}");
         // In an expression, too.
         let answer = client.batch(&format!("SELECT COUNT(*) FROM t WHERE CONCAT({column}, '!') = '?'"));

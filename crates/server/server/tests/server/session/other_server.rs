@@ -1,4 +1,5 @@
-//! An encrypted database on another server, as SQL Server moves one: by its backup, and its certificate with the private key.
+//! An encrypted database on another server, as SQL Server moves one: by its backup, and its certificate with the
+//! private key.
 
 use selenite_types::Value;
 

@@ -1,4 +1,4 @@
-//! Logins, users and roles: who is let in where, and who may do what.
+//! Logins, users and roles: who is admitted where, and who may do what.
 
 use selenite_tds::PacketSize;
 use selenite_types::Value;
@@ -22,7 +22,8 @@ fn text(client: &mut Client, sql: &str) -> String {
     }
 }
 
-/// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login `bob` without.
+/// The administrator, beside a database `d` with some objects, a login `ann` with a user `ann` there, and a login
+/// `bob` without.
 fn administrator(bench: &Bench) -> Client {
     let mut client = bench.client();
     for login in ["ann", "bob"] {
@@ -223,7 +224,7 @@ fn a_login_without_a_user_is_let_into_no_database() {
     succeed(&mut bob, "USE d");
     assert_eq!(text(&mut bob, "SELECT USER_NAME() + N' ' + SUSER_NAME()"), "robert bob");
     assert_eq!(bench.client_as("bob", PASSWORD, "d").login.errors(), []);
-    // Whose user is dropped while it is there can do nothing more.
+    // A session whose user is dropped can do nothing more.
     succeed(&mut client, "DROP USER robert");
     fails(&mut bob, &[(916, "SELECT a FROM t")]);
     succeed(&mut bob, "USE master");
@@ -311,7 +312,7 @@ fn a_writer_may_write_and_reads_only_as_a_reader() {
     fails(&mut ann, &[(229, SELECT)]);
 }
 
-/// What SSMS asks for its list of databases.
+/// The query of SSMS for its list of databases.
 #[test]
 fn a_login_is_named_by_its_security_identifier() {
     let bench = Bench::new();
@@ -378,7 +379,7 @@ fn rights_on_a_view_are_enough_for_what_is_behind_it() {
         "DELETE v WHERE a = 1",
         "DELETE v OUTPUT deleted.a",
         "UPDATE q SET a = 1 FROM v AS q",
-        // How many rows change tells what the count is.
+        // How many rows change reveals what the count is.
         "INSERT TOP (SELECT MAX(a) FROM v) v VALUES (1), (2)",
         "UPDATE TOP (SELECT MAX(a) FROM v) v SET a = 1",
         "DELETE TOP (SELECT MAX(a) FROM v) v",

@@ -1,4 +1,4 @@
-//! Keys and foreign keys, which are looked at when a statement ends.
+//! Keys and foreign keys, which are checked when a statement ends.
 
 use super::bench::Bench;
 use super::client::{Answer, Client};

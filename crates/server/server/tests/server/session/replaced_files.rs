@@ -1,4 +1,4 @@
-//! A database's file that is not the one that the server knows: it is opened by no one, and nothing of it is lost.
+//! A database's file that is not the one that the server knows: it is not opened, and nothing of it is lost.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,8 @@ fn copy(from: &Path, to: &Path) {
     std::fs::copy(from, to).unwrap();
 }
 
-/// A server with the databases `d` and `e`, which are encrypted, and files of `d` from before that; and where the databases are.
+/// A server with the databases `d` and `e`, which are encrypted, and files of `d` from before that; and where the
+/// databases are.
 fn encrypted() -> (Bench, PathBuf) {
     let bench = in_clear();
     let folder = bench.data_folder();
@@ -125,7 +126,8 @@ fn a_database_that_is_decrypted_stays_open_to_who_has_it_and_opens_for_others() 
     assert_eq!(client.int("SELECT COUNT(*) FROM t"), 21);
 }
 
-/// A kill between the last page and the note in master.db, and one between the note and the first page that is decrypted.
+/// A kill between the last page and the note in master.db, and one between the note and the first page that is
+/// decrypted.
 #[test]
 fn what_a_kill_left_unnoted_is_noted_by_the_next_start() {
     let (bench, folder) = encrypted();

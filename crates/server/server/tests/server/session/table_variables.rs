@@ -272,7 +272,7 @@ fn a_statement_on_another_database_is_run_there() {
         6
     );
     assert_eq!(client.int("SELECT SUM(b) FROM e..u WHERE DB_NAME() = 'd'"), 25);
-    // What no one has made is refused, beside tables of another database, too.
+    // What does not exist is refused, beside tables of another database, too.
     assert_eq!(numbers(&client.batch("SELECT * FROM e.dbo.u, #x")), [208]);
     assert_eq!(numbers(&client.batch("SELECT * FROM nowhere.dbo.u")), [208]);
     assert_eq!(numbers(&client.batch("SELECT * FROM e.dbo.t")), [208]);

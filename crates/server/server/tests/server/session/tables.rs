@@ -1,4 +1,4 @@
-//! Tables: made, filled, read, changed; and what is told when that goes wrong.
+//! Tables: created, filled, read, changed; and the errors of that.
 
 use selenite_types::Value;
 

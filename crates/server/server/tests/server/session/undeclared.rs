@@ -1,4 +1,4 @@
-//! Parameters that a statement uses and does not declare, as ODBC and JDBC ask for them.
+//! Parameters that a statement uses and does not declare, as ODBC and JDBC request their types.
 
 use selenite_tds::client::Token;
 use selenite_types::{DataType, Value, Width};

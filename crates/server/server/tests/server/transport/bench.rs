@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use super::client::{Client, Mode};
 use super::front::TestFront;
 
-/// A server that runs, and what it said.
+/// A server that runs, and what it has logged.
 pub struct Bench {
     pub running: Option<Running>,
     pub place: TempDir,
@@ -118,7 +118,7 @@ impl Bench {
         client
     }
 
-    /// Whether the server has said something with this in it.
+    /// Whether the server has logged something that contains this.
     pub fn has_said(&self, what: &str) -> bool {
         self.said.lock().unwrap().iter().any(|line| line.contains(what))
     }
@@ -148,7 +148,7 @@ fn files(place: &Path) -> TlsFiles {
     files
 }
 
-/// Below the ports that the system gives to clients: no one has them by chance.
+/// Below the ports that the system gives to clients: none is taken by chance.
 pub fn next_port() -> u16 {
     static NEXT: OnceLock<AtomicU16> = OnceLock::new();
     let next = NEXT.get_or_init(|| {

@@ -131,7 +131,7 @@ impl Client {
         Ok(client)
     }
 
-    /// A connection on which nothing was said.
+    /// A connection on which nothing was sent.
     pub fn open(address: SocketAddr) -> io::Result<Self> {
         let socket = TcpStream::connect(address)?;
         socket.set_nodelay(true)?;
@@ -200,7 +200,7 @@ impl Client {
         }
     }
 
-    /// What has come in clear; never nothing.
+    /// What was received in clear; never nothing.
     fn read(&mut self) -> io::Result<Vec<u8>> {
         loop {
             if let Some(tls) = &mut self.tls {
@@ -221,7 +221,7 @@ impl Client {
         }
     }
 
-    /// What has come as it is; never nothing.
+    /// What was received, as it is; never nothing.
     pub fn some(&mut self) -> io::Result<Vec<u8>> {
         let mut room = vec![0; 16 * 1024];
         let size = self.socket.read(&mut room)?;

@@ -1,4 +1,4 @@
-//! Who comes in, and what the others are told.
+//! Which logins are admitted, and what the others are told.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -189,7 +189,7 @@ fn a_database_that_is_not_there_or_not_admitted_is_4060_and_then_18456() {
     assert_eq!(answer(&bench, |_| {}).errors(), [(4064, 11), (18456, 14)]);
 }
 
-/// What is asked for, the errors, and what the first one names.
+/// The request, the errors, and what the first one names.
 type Wish = (fn(&mut selenite_tds::Login), &'static [(i32, u8)], &'static str);
 
 #[test]
@@ -231,7 +231,7 @@ fn what_can_not_be_had_is_refused_by_its_name() {
         let text = &answer.said().next().unwrap().text;
         assert!(text.contains(what), "{text}");
     }
-    // A language that the client does not insist on is told to be another.
+    // A client that does not insist on its language is told that another one is used.
     let other = answer(&bench, |login| {
         login.language = "british".to_owned();
         login.is_language_fatal = false;
@@ -267,7 +267,7 @@ fn a_session_too_many_is_told_17809() {
     assert!(bench.client(Mode::On).works() && one.works());
 }
 
-/// A2. Times are not measured here: that the same is done is what keeps them equal.
+/// `equal-cost`. Times are not measured here: that the same is done is what keeps them equal.
 #[test]
 fn a_password_is_stretched_whoever_is_asked_for() {
     let bench = Bench::with(|config| config.limits.password_check_max = 1);

@@ -67,7 +67,7 @@ fn inside_prelogin_there_is_tls_1_2_and_in_strict_mode_1_3() {
         };
         Some(*tds_version)
     });
-    // It asked for 7.4, as half of the clients do over strict TLS.
+    // It requested 7.4, as half of the clients do over strict TLS.
     assert_eq!(spoken, Some(TdsVersion::V7_4));
     assert!(client.works());
     assert_eq!(client.tls.as_ref().unwrap().tls13_tickets_received(), 0);
@@ -103,7 +103,7 @@ fn a_password_is_never_on_the_line_where_a_client_has_tls_for_its_login_alone() 
     assert_eq!(first, [0x04]);
 }
 
-/// H1: a record may have a 0x12 wherever a naive reader would look for a header.
+/// `headers-at-packet-boundaries`: a record may have a 0x12 wherever a naive reader would look for a header.
 #[test]
 fn the_handshake_may_come_in_any_pieces_and_naked() {
     let bench = Bench::new();

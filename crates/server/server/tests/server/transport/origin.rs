@@ -49,7 +49,7 @@ fn a_master_db_that_another_sealed_to_the_servers_recipient_is_refused_until_it_
     assert!(error.to_string().contains("foreign"), "{error}");
     assert!(error.advice().contains("keys accept"), "{}", error.advice());
     assert_eq!(said.password, None);
-    // Whatever is said of other databases.
+    // Whatever is configured for other databases.
     let mut careless = config.clone();
     careless.access.origin = Some(selenite_keyring::OriginPolicy::Any);
     assert_eq!(start(&careless).0.err().map(|error| error.class()), Some(Class::Key));

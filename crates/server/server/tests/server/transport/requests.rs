@@ -105,7 +105,8 @@ fn a_request_that_comes_before_the_answer_to_the_last_waits_for_its_turn() {
 fn what_is_no_request_ends_the_session_and_not_the_server() {
     let bench = Bench::new();
     let packets: [&[u8]; 6] = [
-        // PRELOGIN and LOGIN7 have had their time; 0x7f never had one; a length below eight; an answer; IGNORE without END.
+        // PRELOGIN and LOGIN7 have had their time; 0x7f never had one; a length below eight; an answer; IGNORE
+        // without END.
         &[0x12, 1, 0, 8, 0, 0, 0, 0],
         &[0x10, 1, 0, 8, 0, 0, 0, 0],
         &[0x7f, 1, 0, 8, 0, 0, 0, 0],
@@ -160,7 +161,7 @@ fn the_registry_shows_what_a_session_does() {
             .downcast_ref::<selenite_server::LoginInfo>()
             .is_some()
     );
-    // What a session has cost stays when it is gone.
+    // The cost of a session is kept after its end.
     let cost = session.figures();
     drop(client);
     while instance.registry().session(51).is_some() {

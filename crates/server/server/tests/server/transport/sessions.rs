@@ -61,7 +61,7 @@ fn kill_ends_a_session_that_sleeps_and_one_that_runs() {
     assert!(bench.client(Mode::On).works());
 }
 
-/// W4: no one reads, and so nothing is written, until someone ends it.
+/// `writes-wait-for-the-client`: the client does not read, and so nothing is written, until the session is ended.
 #[test]
 fn a_client_that_does_not_read_stops_its_own_query_and_no_other() {
     for mode in [Mode::Plain, Mode::On] {

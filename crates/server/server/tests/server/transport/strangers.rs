@@ -66,7 +66,7 @@ fn who_has_waited_longest_is_sent_away_and_sessions_go_on() {
     }
 }
 
-/// A stranger that becomes slow at some step: what it has said is sent, and what it has still to say.
+/// A stranger that becomes slow at some step: what it has sent already, and what it has still to send.
 type Step = fn(&Bench) -> Option<(TcpStream, Vec<u8>)>;
 
 /// Each is begun when it is its turn. None where even that took too long, which a busy machine may.

@@ -220,7 +220,7 @@ fn before_login_no_message_is_larger_than_its_own_limit() {
     }
 }
 
-/// P2.
+/// `one-limit-before-login`.
 #[test]
 fn before_login_all_that_comes_counts_against_one_limit() {
     let mut reader = MessageReader::new();
@@ -236,7 +236,7 @@ fn before_login_all_that_comes_counts_against_one_limit() {
     );
 }
 
-/// D2: nothing is set aside for what is only announced.
+/// `held-within-limits`: nothing is allocated for what is only announced.
 #[test]
 fn what_is_announced_is_not_held() {
     let mut reader = logged_in();

@@ -160,7 +160,7 @@ fn a_sink_that_takes_nothing_ends_the_message_and_holds_nothing() {
     assert!(packets.buffer.capacity() <= 512 + PIECE_SIZE_MAX);
 }
 
-/// W1.
+/// `one-buffer-per-message`.
 #[test]
 fn the_buffer_never_grows() {
     let mut packets = PacketWriter::new(Counter::default(), MessageKind::TabularResult, PacketSize::DEFAULT, 0);

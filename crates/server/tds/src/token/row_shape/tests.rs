@@ -355,7 +355,7 @@ fn a_large_value_streams_through_small_packets() {
     assert!(tokens.contains(&Token::Row(vec![value])));
 }
 
-/// W1: also of the widest row.
+/// `one-buffer-per-message`: also of the widest row.
 #[test]
 fn the_widest_row_needs_no_larger_buffer() {
     let columns: Vec<_> = (0..100).map(|_| column("", DataType::NChar(4000), true)).collect();

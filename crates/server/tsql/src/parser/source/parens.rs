@@ -7,7 +7,7 @@ use crate::{
     token::TokenKind,
 };
 
-/// What stood in parentheses; the first two need a name after these.
+/// The contents of parentheses; the first two need a name after these.
 enum Content {
     Query(Query),
     Rows(Vec<Vec<Expr>>),

@@ -123,7 +123,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands in a tree that is thrown away for its statement is refused.
+    /// A placeholder in a tree that is discarded because its statement is refused.
     fn placeholder(&self, start: Position, name: Name) -> TableSource {
         let name = Self::single(name);
         let kind = TableSourceKind::Table {

@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(key)
     }
 
-    /// What stands after ON DELETE or ON UPDATE, with these words.
+    /// The action after ON DELETE or ON UPDATE, with these words.
     fn referential_action(&mut self) -> Parse<ReferentialAction> {
         self.advance();
         self.advance();

@@ -10,7 +10,7 @@ use crate::{
 
 /// Reads `h[:m[:s[.fraction or :thousandths]]] [AM or PM]`, in units of 100 ns since midnight.
 ///
-/// An hour alone is a time only beside AM or PM. `with_seconds`: they must be there, as behind the T of ISO 8601.
+/// An hour alone is a time only beside AM or PM. `with_seconds`: they must be there, as after the T of ISO 8601.
 pub(crate) fn read_clock(scanner: &mut Scanner<'_>, is_old: bool, with_seconds: bool) -> Result<u64, TextFault> {
     let hour = read_two_digits(scanner)?;
     let (mut minute, mut second, mut fraction) = (None, None, 0);
@@ -56,7 +56,7 @@ fn hour_of_day(hour: u32, half: Option<Half>) -> Option<u32> {
     }
 }
 
-/// What stands behind the seconds: digits behind a point are a fraction, up to three behind a colon thousandths.
+/// What follows the seconds: digits after a point are a fraction, up to three after a colon thousandths.
 fn read_beyond_second(scanner: &mut Scanner<'_>, is_old: bool) -> Result<u64, TextFault> {
     match scanner.peek() {
         Some(b'.') => {
@@ -101,7 +101,7 @@ fn read_two_digits(scanner: &mut Scanner<'_>) -> Result<u32, TextFault> {
     }
 }
 
-/// A colon with the blanks around it; if there is none, the place stays as it is.
+/// A colon with the blanks around it; without one, the position stays as it is.
 fn read_colon(scanner: &mut Scanner<'_>) -> bool {
     let start = scanner.place();
     scanner.skip_spaces();

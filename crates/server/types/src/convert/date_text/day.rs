@@ -214,10 +214,10 @@ impl NumericDate {
         date.map(|date| TextDay { date, is_iso })
     }
 
-    /// As DATEFORMAT has it: a part of four digits is the year wherever it stands, and the other two keep their order.
+    /// As DATEFORMAT has it: a part of four digits is the year wherever it is, and the other two keep their order.
     ///
-    /// The newer types read a year that comes first as year, month and day whatever DATEFORMAT says; the old ones only before
-    /// a T.
+    /// The newer types read a year that comes first as year, month and day whatever DATEFORMAT says; the old ones
+    /// only before a T.
     fn by_session(&self, format: DateFormat, is_old: bool, is_iso: bool) -> Result<crate::Date, TextFault> {
         let [first, second, third] = self.parts;
         let order = match self.widths() {

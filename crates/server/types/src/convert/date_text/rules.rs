@@ -11,11 +11,11 @@ pub(crate) struct Rules {
     pub numeric: NumericRule,
     /// Whether dates without separators, with a month's name, and times alone are read.
     pub shared_forms: bool,
-    /// Whether a T may stand between date and time.
+    /// Whether a T is allowed between date and time.
     pub iso_t: bool,
-    /// Whether a Z may stand at the end of what has a T, or of `yyyy-mm-dd`.
+    /// Whether a Z is allowed at the end of what has a T, or of `yyyy-mm-dd`.
     pub iso_z: bool,
-    /// Whether blanks may stand between date and time.
+    /// Whether blanks are allowed between date and time.
     pub spaced_clock: bool,
 }
 
@@ -47,7 +47,7 @@ pub(crate) enum StyleFault {
 }
 
 impl Rules {
-    /// The rules of a style, or of CAST if there is none.
+    /// The rules of a style, or of CAST without one.
     pub fn of(style: Option<i32>, format: DateFormat, is_old: bool) -> Result<Self, StyleFault> {
         let style = style.unwrap_or(0);
         let numeric = if is_old {

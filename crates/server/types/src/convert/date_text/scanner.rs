@@ -5,7 +5,7 @@ use crate::dates::month_of_name;
 /// Digits, as they are read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Number {
-    /// What the first nine of them are worth.
+    /// The value of the first nine of them.
     pub value: u32,
     /// How many there are.
     pub digits: usize,
@@ -76,7 +76,7 @@ impl<'a> Scanner<'a> {
         self.byte(self.at + 1).is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether a `Z` stands here, and no letter behind it.
+    /// Whether a `Z` is next, and no letter after it.
     pub fn peeks_z(&self) -> bool {
         matches!(self.peek(), Some(b'Z' | b'z')) && !self.is_letter(self.at + 1)
     }
@@ -91,7 +91,7 @@ impl<'a> Scanner<'a> {
         self.byte(next) == Some(b':') || self.half_at(next).is_some()
     }
 
-    /// Whether one number is all that is left, or AM or PM, behind blanks, points, commas and minus signs.
+    /// Whether one number is all that is left, or AM or PM, after blanks, points, commas and minus signs.
     pub fn is_lone_number(&self) -> bool {
         let mut at = self.at;
         while matches!(self.byte(at), Some(b'.' | b',' | b'-')) || self.is_space(at) {
@@ -119,7 +119,7 @@ impl<'a> Scanner<'a> {
         Number { value, digits }
     }
 
-    /// A minus sign, slash or point with the blanks around it; none leaves the place as it is.
+    /// A minus sign, slash or point with the blanks around it; `None` leaves the position as it is.
     pub fn read_separator(&mut self) -> Option<u8> {
         let at = self.after_spaces(self.at);
         let separator = self.byte(at).filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
         Some(separator)
     }
 
-    /// An English month, in full or of three letters; none leaves the place as it is.
+    /// An English month, in full or of three letters; `None` leaves the position as it is.
     pub fn read_month(&mut self) -> Option<u32> {
         let mut end = self.at;
         while self.is_letter(end) {
@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
         Some(month)
     }
 
-    /// AM or PM; none leaves the place as it is.
+    /// AM or PM; `None` leaves the position as it is.
     pub fn read_half(&mut self) -> Option<Half> {
         let half = self.half_at(self.at)?;
         self.at += 2;

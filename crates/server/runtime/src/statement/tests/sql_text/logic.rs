@@ -178,7 +178,8 @@ fn sorted(mut rows: Vec<String>) -> Vec<String> {
     rows
 }
 
-/// Types of which whole numbers look alike, so that each kind of comparison is met: native, converted, and by operation.
+/// Types of which whole numbers look alike, so that each kind of comparison is met: native, converted, and by
+/// operation.
 fn types() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
         ("int", "int"),

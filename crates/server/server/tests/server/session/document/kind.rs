@@ -144,7 +144,7 @@ pub const ALL: [&str; 65] = [
     "refused by the parser",
 ];
 
-/// Shows a statement, and all that stand in it.
+/// Shows a statement, and all statements in it.
 pub fn walk(statement: &Statement, see: &mut dyn FnMut(&Statement)) {
     see(statement);
     let inner: Vec<&Statement> = match &statement.kind {

@@ -1,4 +1,4 @@
-//! Forms of queries, of conditions and of what a server is told, in the order in which they are tried.
+//! Forms of queries, of conditions and of commands to the server, in the order in which they are tried.
 
 use super::Group;
 

@@ -1,4 +1,4 @@
-//! Types, with what lies in SQLite for a value of each.
+//! Types, with what SQLite stores for a value of each.
 
 use std::fmt::Write as _;
 
