@@ -80,7 +80,7 @@ impl Settings {
     /// # Errors
     /// [`ServerError::Io`]; [`ServerError::Usage`] with the position of the error.
     pub fn read(path: &Path) -> Result<Self, ServerError> {
-        // It names the identity: who can write the file decides about keys.
+        // It names the identity: anyone who can write the file decides about keys.
         let text = read_trusted_text(path).map_err(|error| ServerError::Engine(error.into()))?;
         let home = BaseDirs::new().map(|dirs| dirs.home_dir().to_owned());
         Self::parse(&text, path, home.as_deref())
