@@ -67,6 +67,7 @@ pub fn sessions_more(limit: f64, found: &Estimate, pairs: u32, planned: u32) -> 
     Some(needed.max(SESSIONS_MIN).max(found.sessions + 1) - found.sessions)
 }
 
+/// Of all intervals.
 pub const CONFIDENCE: f64 = 0.95;
 
 /// The chance that a forecast leaves for the limit to be cleared.
