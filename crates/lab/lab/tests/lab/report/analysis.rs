@@ -113,6 +113,19 @@ fn an_extended_study_has_wider_intervals() {
 }
 
 #[test]
+fn an_unresolved_verdict_names_the_sessions_of_an_extension() {
+    let mut open = material(8, 8, 1);
+    open.config.study.limit = 0.062;
+    let text = markdown::render(&[&summarise(&open).unwrap()]);
+    let verdict = text.lines().find(|line| line.contains("not yet clear")).unwrap();
+    assert!(
+        verdict.contains("not yet clear whether this exceeds the 6.2 % limit: about "),
+        "{verdict}"
+    );
+    assert!(verdict.ends_with(" sessions)."), "{verdict}");
+}
+
+#[test]
 fn a_void_block_takes_its_pairs_with_it() {
     let clean = material(6, 8, 2);
     let mut spoilt = clean.clone();
