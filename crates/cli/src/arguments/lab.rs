@@ -25,8 +25,8 @@ pub enum LabCommand {
             Every finished block is kept. After a kill or Ctrl-C: selenite lab resume STORE"
     )]
     Run(LabRun),
-    /// Resume an interrupted study.
-    #[command(after_help = "Example:\n  selenite lab resume quick.lab.db")]
+    /// Resume an interrupted study, or extend a finished one.
+    #[command(after_help = "Example:\n  selenite lab resume quick.lab.db\n  selenite lab resume quick.lab.db --more 6")]
     Resume(LabResume),
     /// Show the progress of a study. Shows no effects, so that no one stops at a lucky moment.
     #[command(after_help = "Example:\n  selenite lab status quick.lab.db")]
@@ -109,6 +109,10 @@ pub struct LabRun {
 pub struct LabResume {
     /// The store.
     pub store: PathBuf,
+    /// Extend a finished study by so many whole sessions, on the same machine with the same
+    /// programs. The report says so, and its intervals become wider to allow for it.
+    #[arg(long, value_name = "SESSIONS", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub more: Option<u32>,
     /// Keep the databases afterwards.
     #[arg(long)]
     pub keep: bool,

@@ -129,7 +129,11 @@ impl From<RunError> for Complaint {
             | RunError::NotEncrypted { .. }
             | RunError::RowsDiffer { .. }
             | RunError::RowsLost { .. } => of_run(&error, DATA),
-            RunError::ConfigDiffers | RunError::Over(_) | RunError::LayoutDiffers { .. } => of_run(&error, USAGE),
+            RunError::ConfigDiffers
+            | RunError::Over(_)
+            | RunError::NotOver
+            | RunError::Differs { .. }
+            | RunError::LayoutDiffers { .. } => of_run(&error, USAGE),
             RunError::NoSpace { .. } | RunError::Io { .. } => of_run(&error, IO),
             RunError::Engine { .. }
             | RunError::Worker { .. }

@@ -139,8 +139,72 @@ fn a_study_that_was_killed_goes_on_and_reports() {
         12,
     );
     lab.done(&["compare", "small.lab.db", "r.json"]);
-    assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("report"));
+    assert!(lab.refused(&["resume", "small.lab.db"], 2).contains("--more SESSIONS"));
     assert!(lab.refused(&["run", "small.toml"], 2).contains("already exists"));
+}
+
+#[test]
+fn a_finished_study_is_extended_and_says_so() {
+    let lab = Lab::new();
+    let run = ["run", "small.toml", "--set", "study.sessions=4", "--progress", "none"];
+    let resume = |more: &'static str| ["resume", "small.lab.db", "--more", more, "--progress", "none"];
+    lab.done(&run);
+    let before = lab.status();
+    assert_eq!(
+        (&before["state"], &before["sessions_whole"]),
+        (&"complete".into(), &4.into())
+    );
+
+    // Another program: it runs, but its file is not the same.
+    let other = lab.path("selenite-other");
+    std::fs::copy(env!("CARGO_BIN_EXE_selenite"), &other).unwrap();
+    let mut file = std::fs::File::options().append(true).open(&other).unwrap();
+    std::io::Write::write_all(&mut file, &[0]).unwrap();
+    drop(file);
+    let mut command = Command::new(&other);
+    command.arg("lab").args(resume("1")).current_dir(lab.folder.path());
+    let output = command.env("SELENITE_CONFIG", "/dev/null").output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert!(
+        stderr(&output).contains("program of `plain` (SHA-256)"),
+        "{}",
+        stderr(&output)
+    );
+    assert_eq!(lab.status(), before);
+    lab.refused(&resume("0"), 2);
+
+    lab.done(&resume("2"));
+    let after = lab.status();
+    assert_eq!(
+        (&after["state"], &after["sessions_whole"]),
+        (&"complete".into(), &6.into())
+    );
+    assert_eq!(after["extended"], serde_json::json!([2]));
+    let shown = lab.done(&["report", "small.lab.db", "--ascii"]);
+    let shown = shown.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(
+        shown.contains("extended once after its end, when its effects could be seen: from 4 sessions by 2 sessions"),
+        "{shown}"
+    );
+    lab.done(&[
+        "report",
+        "small.lab.db",
+        "--json",
+        "r.json",
+        "--md",
+        "r.md",
+        "--html",
+        "r.html",
+    ]);
+    let extension = &summary(&lab.path("r.json"))["study"]["extensions"][0];
+    assert_eq!((&extension["from"], &extension["sessions"]), (&4.into(), &2.into()));
+    for name in ["r.md", "r.html"] {
+        let text = std::fs::read_to_string(lab.path(name)).unwrap();
+        assert!(
+            text.contains("extended once") && text.contains("confidence sequence"),
+            "{name}"
+        );
+    }
 }
 
 #[test]

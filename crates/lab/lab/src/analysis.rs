@@ -14,6 +14,7 @@ mod level;
 mod pair;
 mod phase;
 pub mod pool;
+pub mod session_interval;
 
 use std::fmt;
 
@@ -22,12 +23,13 @@ use selenite_stats::median;
 use crate::config::{CacheState, Config, ConfigError};
 use crate::store::{ArmRow, BlockRow, CellRow, HistogramRow, SessionRow, Store, StoreError, StudyRow};
 use crate::summary::{
-    ArmFacts, ArmRole, CellSummary, Event, Evidence, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts, Summary,
-    as_f64,
+    ArmFacts, ArmRole, CellSummary, Event, Evidence, Extension, Metric, ONLINE, Overall, SUMMARY_SCHEMA, StudyFacts,
+    Summary, as_f64,
 };
 use effect::Terms;
 use pair::Pairs;
 pub(crate) use pair::value;
+use session_interval::SessionInterval;
 
 /// Everything that a store holds and that is analysed.
 #[derive(Clone, Debug)]
@@ -48,6 +50,8 @@ pub struct Material {
     pub histograms: Vec<HistogramRow>,
     /// What happened besides.
     pub events: Vec<Event>,
+    /// How it was extended after its end, in order.
+    pub extensions: Vec<Extension>,
 }
 
 /// Why a store could not be analysed.
@@ -94,6 +98,7 @@ impl Material {
             blocks: store.blocks()?,
             histograms: store.histograms()?,
             events: store.events()?,
+            extensions: store.extensions()?,
         })
     }
 
@@ -102,6 +107,10 @@ impl Material {
         self.sessions
             .iter()
             .filter(|session| session.ended_s.is_some() && session.void.is_none())
+    }
+
+    fn interval(&self) -> SessionInterval {
+        SessionInterval::new(self.extensions.len(), self.config.study.sessions)
     }
 }
 
@@ -128,7 +137,7 @@ pub fn summarise(material: &Material) -> Result<Summary, AnalysisError> {
         let cells = || cells.iter().filter(|cell| chosen(cell));
         encrypted
             .clone()
-            .filter_map(|arm| pool::overall(cells(), &arm.name, judged))
+            .filter_map(|arm| pool::overall(cells(), &arm.name, judged, material.interval()))
             .collect()
     };
     let mixes = cells.iter().filter(|cell| cell.mix.is_some()).count();
@@ -202,6 +211,8 @@ fn study(material: &Material) -> StudyFacts {
         busy_s: as_f64(busy) / 1e9,
         session_s: median(&lengths),
         sessions: u32::try_from(finished).unwrap_or(u32::MAX),
+        planned_sessions: material.config.study.sessions,
+        extensions: material.extensions.clone(),
         state: study.state,
         limit: material.config.study.limit,
         target_half_width: material.config.study.target_half_width,

@@ -161,6 +161,13 @@ fn warnings(first: &Summary, second: &Summary) -> Vec<String> {
                 .map(|reason| format!("the {which} study: {reason}")),
         );
     }
+    for (which, summary) in [("first", first), ("second", second)] {
+        if !summary.study.extensions.is_empty() {
+            warnings.push(format!(
+                "the {which} study was extended after its end: the intervals of changes do not allow for that"
+            ));
+        }
+    }
     for (name, value) in &first.host.facts {
         let other = second
             .host

@@ -6,6 +6,7 @@ use std::fmt;
 
 use selenite_stats::{Estimate, Options, SESSIONS_MIN, estimate, holm, sessions_to_clear};
 
+use crate::analysis::session_interval::{CONFIDENCE, SessionInterval, sessions_more};
 use crate::disqualification::{Disqualification, disqualifications};
 use crate::pattern::matches;
 use crate::summary::{ArmRole, CellSummary, Effect, Metric, Summary};
@@ -215,10 +216,17 @@ fn is_floor(summary: &Summary, arm: &str) -> bool {
 
 fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Finding> {
     let bound = limit.ln_1p();
+    let interval = SessionInterval::of(&summary.study);
     let estimates: Vec<Option<Estimate>> = family.iter().map(|(_, effect)| again(effect)).collect();
-    let p_values: Vec<f64> = estimates
+    let p_values: Vec<f64> = family
         .iter()
-        .map(|found| found.and_then(|found| found.p_value(bound)).unwrap_or(1.0))
+        .zip(&estimates)
+        .map(|((_, effect), found)| {
+            let p = found
+                .as_ref()
+                .and_then(|found| interval.p_value(&logs(effect), found, bound));
+            p.unwrap_or(1.0)
+        })
         .collect();
     let findings = family
         .iter()
@@ -245,11 +253,15 @@ fn of_arm(summary: &Summary, limit: f64, family: &[(&str, &Effect)]) -> Vec<Find
     findings.collect()
 }
 
+/// The estimate of each session.
+fn logs(effect: &Effect) -> Vec<Vec<f64>> {
+    effect.by_session.iter().map(|(_, ratio)| vec![ratio.ln_1p()]).collect()
+}
+
 /// The estimate that an effect was made of, from its sessions.
 fn again(effect: &Effect) -> Option<Estimate> {
-    let sessions: Vec<Vec<f64>> = effect.by_session.iter().map(|(_, ratio)| vec![ratio.ln_1p()]).collect();
     estimate(
-        &sessions,
+        &logs(effect),
         &Options {
             replicates: 0,
             ..Options::default()
@@ -258,10 +270,15 @@ fn again(effect: &Effect) -> Option<Estimate> {
 }
 
 fn minutes(summary: &Summary, effect: &Effect, found: &Estimate, bound: f64) -> Option<f64> {
-    let needed = sessions_to_clear(bound, found, 1, 0.95, 0.8)?
-        .max(SESSIONS_MIN)
-        .max(effect.sessions + 1);
-    Some(f64::from(needed - effect.sessions) * summary.study.session_s? / 60.0)
+    let more = match summary.study.planned_sessions {
+        // An older summary does not say.
+        0 => sessions_to_clear(bound, found, 1, CONFIDENCE, 0.8)?
+            .max(SESSIONS_MIN)
+            .max(effect.sessions + 1)
+            .saturating_sub(effect.sessions),
+        planned => sessions_more(bound, found, 1, planned)?,
+    };
+    Some(f64::from(more) * summary.study.session_s? / 60.0)
 }
 
 fn together(findings: &[Finding]) -> Outcome {

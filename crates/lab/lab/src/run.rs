@@ -10,6 +10,7 @@
 mod comparison;
 mod database_copies;
 mod error;
+mod extension;
 mod forecast;
 mod listener;
 mod local_testbed;
@@ -31,6 +32,7 @@ use selenite_worker::protocol::{DatabaseSpec, PLAIN};
 
 use database_copies::DatabaseCopies;
 pub use error::RunError;
+pub use extension::extend;
 pub use forecast::{Noise, StudyForecast, forecast};
 pub use local_testbed::LocalTestbed;
 pub use observer::{Observer, Progress, Quiet};
@@ -50,8 +52,6 @@ pub struct NewStudy {
     pub config: Config,
     /// The command that makes a study like it.
     pub command: String,
-    /// The commit this program was built from; empty if unknown.
-    pub commit: String,
 }
 
 /// How a run ended.
@@ -73,6 +73,8 @@ pub struct RunContext<'a, B> {
     pub interrupt: &'a AtomicBool,
     /// Whether masters are kept when the study is over.
     pub keep: bool,
+    /// The commit this program was built from; empty if unknown.
+    pub commit: String,
 }
 
 /// Runs a new study.
@@ -87,7 +89,7 @@ pub fn run<B: Testbed>(new: NewStudy, around: RunContext<'_, B>) -> Result<Outco
         seed: seed(&new.config)?,
         config: new.config.text.clone(),
         lab_version: env!("CARGO_PKG_VERSION").to_owned(),
-        commit: new.commit,
+        commit: around.commit.clone(),
         command: new.command,
         created_s: whole_seconds(around.testbed.now_s()),
         host: around.testbed.host(folder(&new.path)),
@@ -115,20 +117,16 @@ pub fn resume<B: Testbed>(
     config: Option<&Config>,
     around: RunContext<'_, B>,
 ) -> Result<Outcome, RunError> {
-    let store = Store::open(path)?;
-    let study = store.study()?;
-    let stored = Config::parse(&study.config)?;
-    if stored.sha256() != study.config_sha256 || config.is_some_and(|config| config.sha256() != study.config_sha256) {
-        return Err(RunError::ConfigDiffers);
-    }
-    match study.state {
+    let mut runner = open(path, config, around)?;
+    match runner.study.state {
         StudyState::Unfinished | StudyState::Stopped => {}
         over @ (StudyState::Precise | StudyState::Complete | StudyState::OutOfBudget) => {
             return Err(RunError::Over(over));
         }
     }
-    let arms = arm::arms(&stored)?;
-    let mut runner = Runner::new(stored, arms, study, store, around);
+    if runner.store.last_extension()?.is_some() {
+        runner.check_same()?;
+    }
     runner.copies.drop_sessions()?;
     runner.store.take_asks()?;
     runner.store.set_state(StudyState::Unfinished)?;
@@ -140,6 +138,22 @@ pub fn resume<B: Testbed>(
         }
         false => Ok(Outcome::Interrupted),
     }
+}
+
+/// Opens the store of a study, which has to be of that configuration.
+fn open<'a, B: Testbed>(
+    path: &Path,
+    config: Option<&Config>,
+    around: RunContext<'a, B>,
+) -> Result<Runner<'a, B>, RunError> {
+    let store = Store::open(path)?;
+    let study = store.study()?;
+    let stored = Config::parse(&study.config)?;
+    if stored.sha256() != study.config_sha256 || config.is_some_and(|config| config.sha256() != study.config_sha256) {
+        return Err(RunError::ConfigDiffers);
+    }
+    let arms = arm::arms(&stored)?;
+    Ok(Runner::new(stored, arms, study, store, around))
 }
 
 struct Runner<'a, B: Testbed> {
@@ -206,15 +220,20 @@ impl<'a, B: Testbed> Runner<'a, B> {
         loop {
             let begun = self.store.sessions()?;
             let plan = self.store.schedule()?;
+            let extension_done = self.is_extension_done(&plan)?;
+            if extension_done == Some(true) {
+                return Ok(Some(StudyState::Complete));
+            }
             let ids: BTreeSet<u32> = plan.iter().map(|row| row.session).collect();
             let next = ids.into_iter().find(|id| begun.iter().all(|session| session.id != *id));
             let Some(next) = next else {
                 return Ok(Some(StudyState::Complete));
             };
-            if self.is_precise(&begun)? {
+            let is_extended = extension_done.is_some();
+            if self.is_precise(&begun)? && !is_extended {
                 return Ok(Some(StudyState::Precise));
             }
-            if self.is_too_late(&begun) {
+            if self.is_too_late(&begun) && !is_extended {
                 return Ok(Some(StudyState::OutOfBudget));
             }
             let rows: Vec<PlanRow> = plan.into_iter().filter(|row| row.session == next).collect();

@@ -21,7 +21,8 @@ pub use error::StoreError;
 use lock::Lock;
 use record::Cost;
 pub use record::{
-    ArmRow, Ask, BlockRow, CellRow, HistogramRow, InstanceRow, MasterRow, NewBlock, PlanRow, SessionRow, StudyRow,
+    ArmRow, Ask, BlockRow, CellRow, ExtensionRow, HistogramRow, InstanceRow, MasterRow, NewBlock, PlanRow, SessionRow,
+    StudyRow,
 };
 
 use crate::config::Cell;
@@ -136,10 +137,7 @@ impl Store {
                     params![number(id), cell.name, json(cell)],
                 )?;
             }
-            draws.iter().try_for_each(|draw| {
-                let row = (draw.session, number(draw.cell), draw.pair, number(draw.arm), draw.seed);
-                insert_plan(db, row)
-            })
+            insert_draws(db, draws)
         })
     }
 
@@ -160,6 +158,24 @@ impl Store {
             undone.iter().try_for_each(again)?;
             let sql = "UPDATE session SET ended_s = ?, void = ? WHERE id = ?";
             db.execute(sql, params![signed(ended_s), void, session]).map(drop)
+        })
+    }
+
+    /// Adds sessions to a study that is over, which goes on with that.
+    ///
+    /// Errors: `Sqlite`.
+    pub fn extend(&mut self, row: &ExtensionRow, draws: &[Draw]) -> Result<(), StoreError> {
+        self.write(|db| {
+            db.execute_batch(include_str!("extension.sql"))?;
+            let sql = "INSERT INTO extension (at_s, from_sessions, sessions, until, drawn) VALUES (?, ?, ?, ?, ?)";
+            let facts = &row.facts;
+            db.execute(
+                sql,
+                params![signed(facts.at_s), facts.from, facts.sessions, row.until, row.drawn],
+            )?;
+            insert_draws(db, draws)?;
+            let state = word(&StudyState::Unfinished);
+            db.execute("UPDATE study SET state = ?", [state]).map(drop)
         })
     }
 
@@ -371,6 +387,13 @@ fn connect(path: &Path, flags: OpenFlags) -> Result<Connection, StoreError> {
         .busy_timeout(BUSY)
         .and_then(|()| db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON"));
     set.map_err(|error| StoreError::sqlite(path, error)).map(|()| db)
+}
+
+fn insert_draws(db: &Transaction<'_>, draws: &[Draw]) -> rusqlite::Result<()> {
+    draws.iter().try_for_each(|draw| {
+        let row = (draw.session, number(draw.cell), draw.pair, number(draw.arm), draw.seed);
+        insert_plan(db, row)
+    })
 }
 
 fn insert_plan(db: &Transaction<'_>, row: (u32, i64, u32, i64, u64)) -> rusqlite::Result<()> {

@@ -59,12 +59,29 @@ pub struct StudyFacts {
     pub session_s: Option<f64>,
     /// Sessions that were finished.
     pub sessions: u32,
+    /// Sessions of the configuration, which were planned before the first; 0 in older summaries.
+    #[serde(default)]
+    pub planned_sessions: u32,
+    /// How it was extended after its end, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub extensions: Vec<Extension>,
     /// Why it ended, or that it has not.
     pub state: StudyState,
     /// The effect that matters, as a ratio minus one: 0.03 is 3 %.
     pub limit: f64,
     /// The half-width that was asked for, as a ratio.
     pub target_half_width: f64,
+}
+
+/// Sessions that were added to a study after its end, when its effects could be seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Extension {
+    /// When: seconds since 1970, UTC.
+    pub at_s: u64,
+    /// Sessions that counted before.
+    pub from: u32,
+    /// Sessions that were added.
+    pub sessions: u32,
 }
 
 /// Why a study ended.
@@ -121,6 +138,9 @@ pub struct ArmFacts {
     /// Which arm of suite NONE it is compared with besides.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub none: Option<String>,
+    /// SHA-256 of its program, in hexadecimal digits; none in older studies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_sha256: Option<String>,
 }
 
 /// What kind of arm.

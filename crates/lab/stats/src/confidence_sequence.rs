@@ -16,8 +16,35 @@ use crate::signed_rank::tail_of;
 pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Option<Interval> {
     let alpha = 2.0 * tail_of(confidence)?;
     let center = mean(values)?;
+    let sd = variance(values)?.sqrt();
+    Interval::around(center, sd * sequence_reach(values.len() as f64, alpha, expected)?)
+}
+
+/// The p value that goes with [`confidence_sequence`] at 95 %: it is at most 0.05 where that interval excludes `effect`,
+/// and holds at every count at once. If all values are equal, it is 1 for that effect, and 0 for others. None with
+/// fewer than two values, or if something makes no sense.
+#[must_use]
+pub fn sequence_p_value(values: &[f64], effect: f64, expected: u32) -> Option<f64> {
+    let distance = mean(values)? - effect;
     let variance = variance(values)?;
     let n = values.len() as f64;
+    let stretch = 1.0 + n * spread(ALPHA, expected)?;
+    if !distance.is_finite() || !variance.is_finite() {
+        return None;
+    }
+    if distance == 0.0 {
+        return Some(1.0);
+    }
+    if variance == 0.0 {
+        return Some(0.0);
+    }
+    let share = n * distance * distance / variance / (n - 1.0);
+    let evidence = n / 2.0 * (share.ln_1p() - (share / stretch).ln_1p()) - stretch.ln() / 2.0;
+    Some((-evidence).exp().min(1.0)).filter(|p| !p.is_nan())
+}
+
+/// The half-width of the sequence after `n` values whose standard deviation is 1. None with so few that it is unbounded.
+pub(crate) fn sequence_reach(n: f64, alpha: f64, expected: u32) -> Option<f64> {
     let stretch = 1.0 + n * spread(alpha, expected)?;
     // The mixture is a ratio of two powers; it is 1 / alpha where 1 + t^2 / (n - 1) is this many times the same with
     // t^2 / stretch.
@@ -26,7 +53,7 @@ pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Op
         return None;
     }
     let share = (times - 1.0) / (1.0 - times / stretch);
-    Interval::around(center, (variance * (n - 1.0) * share / n).sqrt())
+    Some(((n - 1.0) * share / n).sqrt())
 }
 
 /// The variance of the standardised effects that makes the sequence narrowest at `expected` values.
@@ -35,6 +62,9 @@ fn spread(alpha: f64, expected: u32) -> Option<f64> {
     let spread = (evidence + evidence.ln_1p()) / f64::from(expected);
     (spread.is_finite() && spread > 0.0).then_some(spread)
 }
+
+/// That of 95 %.
+const ALPHA: f64 = 0.05;
 
 #[cfg(test)]
 mod tests {
@@ -60,6 +90,23 @@ mod tests {
         let asymptotic = sd * (2.0 * stretch / (n * n * spread) * (stretch.sqrt() / alpha).ln()).sqrt();
         let found = confidence_sequence(&values, 0.95, 4000).unwrap().half_width();
         assert!((found / asymptotic - 1.0).abs() < 0.01, "{found} {asymptotic}");
+    }
+
+    #[test]
+    fn the_p_value_is_that_of_the_interval() {
+        for expected in [2, 5, 8, 30] {
+            let interval = confidence_sequence(&VALUES, 0.95, expected).unwrap();
+            for end in [interval.low, interval.high] {
+                let p = sequence_p_value(&VALUES, end, expected).unwrap();
+                assert!((p - 0.05).abs() < 1e-9, "{p}");
+            }
+            assert!(sequence_p_value(&VALUES, interval.low - 0.001, expected).unwrap() < 0.05);
+            assert!(sequence_p_value(&VALUES, interval.low + 0.001, expected).unwrap() > 0.05);
+        }
+        assert_eq!(sequence_p_value(&[0.5; 8], 0.5, 8), Some(1.0));
+        assert_eq!(sequence_p_value(&[0.5; 8], 0.4, 8), Some(0.0));
+        assert_eq!(sequence_p_value(&VALUES[..1], 0.0, 8), None);
+        assert_eq!(sequence_p_value(&VALUES, f64::NAN, 8), None);
     }
 
     #[test]

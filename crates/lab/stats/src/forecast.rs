@@ -1,5 +1,6 @@
 //! How many sessions it takes.
 
+use crate::confidence_sequence::sequence_reach;
 use crate::moments::square;
 use crate::signed_rank::tail_of;
 use crate::{Estimate, t_quantile};
@@ -22,6 +23,28 @@ pub fn sessions_to_clear(limit: f64, estimate: &Estimate, pairs: u32, confidence
     let sd = session_sd(estimate, pairs)?;
     let distance = (estimate.center - limit).abs();
     first_count(|sessions| Some(reach(sessions, tail, power)? * error(sd, sessions) < distance))
+}
+
+/// As [`sessions_to_clear`], where the interval is a [`confidence_sequence`](crate::confidence_sequence()) that is
+/// narrowest at `expected` sessions: what an extension of a study that was looked at takes.
+#[must_use]
+pub fn sessions_to_clear_by_sequence(
+    limit: f64,
+    estimate: &Estimate,
+    pairs: u32,
+    (confidence, power): (f64, f64),
+    expected: u32,
+) -> Option<u32> {
+    let alpha = 2.0 * tail_of(confidence)?;
+    let sd = session_sd(estimate, pairs)?;
+    let distance = (estimate.center - limit).abs();
+    first_count(|sessions| {
+        let Some(reach) = sequence_reach(f64::from(sessions), alpha, expected) else {
+            return Some(false);
+        };
+        let luck = t_quantile(power, f64::from(sessions - 1))? / f64::from(sessions).sqrt();
+        Some((reach + luck).max(0.0) * sd < distance)
+    })
 }
 
 /// The smallest effect that sessions of so many pairs will tell from none with the chance `power`, at 95 % confidence.
@@ -92,6 +115,16 @@ mod tests {
             between_sd,
             session_sd: between_sd,
         }
+    }
+
+    #[test]
+    fn a_sequence_takes_more_sessions() {
+        let estimate = noisy(0.02, 0.02, 0.01);
+        let once = sessions_to_clear(0.03, &estimate, 8, 0.95, 0.8).unwrap();
+        let often = sessions_to_clear_by_sequence(0.03, &estimate, 8, (0.95, 0.8), 8).unwrap();
+        assert!(once < often && often < 4 * once, "{once} {often}");
+        assert_eq!(sessions_to_clear_by_sequence(0.02, &estimate, 8, (0.95, 0.8), 8), None);
+        assert_eq!(sessions_to_clear_by_sequence(0.03, &estimate, 8, (0.95, 0.8), 0), None);
     }
 
     #[test]

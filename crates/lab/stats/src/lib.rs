@@ -26,9 +26,9 @@ mod verdict;
 mod walsh_averages;
 
 pub use bootstrap::{bca_interval, hierarchical_interval};
-pub use confidence_sequence::confidence_sequence;
+pub use confidence_sequence::{confidence_sequence, sequence_p_value};
 pub use estimate::{Estimate, estimate, session_estimates};
-pub use forecast::{sessions_for, sessions_to_clear, smallest_effect};
+pub use forecast::{sessions_for, sessions_to_clear, sessions_to_clear_by_sequence, smallest_effect};
 pub use hodges_lehmann::hodges_lehmann;
 pub use holm::holm;
 pub use interval::{Interval, Options};

@@ -141,8 +141,8 @@ fn words(progress: &Progress<'_>) -> String {
             target,
             needed,
         } if sessions > &1 => format!(
-            "after {sessions} sessions the widest interval is +-{:.1} points; the goal is {:.1}{}",
-            widest * 100.0,
+            "after {sessions} sessions the widest interval is {}; the goal is {:.1}{}",
+            half_width(*widest),
             target * 100.0,
             needed.map_or_else(String::new, |needed| format!(
                 ", and would take about {needed} sessions"
@@ -152,10 +152,38 @@ fn words(progress: &Progress<'_>) -> String {
     }
 }
 
+/// With two sessions an interval can reach over many powers of ten, which says no more than that it is wide.
+fn half_width(ratio: f64) -> String {
+    match ratio < 1.0 {
+        true => format!("+-{:.1} points", ratio * 100.0),
+        false => "more than +-100 points".to_owned(),
+    }
+}
+
 fn left_words(left: Option<Duration>) -> String {
     match left.map(|left| left.as_secs()) {
         None => String::new(),
         Some(seconds) if seconds < 90 => format!(", {seconds} s left at most"),
         Some(seconds) => format!(", {} min left at most", seconds.div_ceil(60)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_half_width_without_meaning_is_not_shown() {
+        let after = |widest| Progress::Precision {
+            sessions: 2,
+            widest: Some(widest),
+            target: 0.01,
+            needed: None,
+        };
+        assert_eq!(
+            words(&after(1265.005)),
+            "after 2 sessions the widest interval is more than +-100 points; the goal is 1.0"
+        );
+        assert!(words(&after(0.123)).contains("is +-12.3 points; the goal"));
     }
 }

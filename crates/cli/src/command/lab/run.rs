@@ -26,7 +26,6 @@ pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), Complaint> {
         path: store.clone(),
         config,
         command: study::command_line(),
-        commit: env!("SELENITE_COMMIT").to_owned(),
     };
     let mut world = LocalTestbed::new(engines()?);
     let mut observer = progress::observer(arguments.progress);
@@ -36,6 +35,7 @@ pub fn new(arguments: &LabRun, arms: study::Arms) -> Result<(), Complaint> {
         observer: &mut *observer,
         interrupt: &interrupted,
         keep: arguments.keep,
+        commit: env!("SELENITE_COMMIT").to_owned(),
     };
     let outcome = selenite_lab::run::run(new, around)?;
     drop(observer);
@@ -51,8 +51,12 @@ pub fn resume(arguments: &LabResume) -> Result<(), Complaint> {
         observer: &mut *observer,
         interrupt: &interrupted,
         keep: arguments.keep,
+        commit: env!("SELENITE_COMMIT").to_owned(),
     };
-    let outcome = selenite_lab::run::resume(&arguments.store, None, around)?;
+    let outcome = match arguments.more {
+        Some(sessions) => selenite_lab::run::extend(&arguments.store, sessions, around)?,
+        None => selenite_lab::run::resume(&arguments.store, None, around)?,
+    };
     drop(observer);
     end(outcome, &arguments.store)
 }

@@ -23,6 +23,7 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
         blocks.iter().filter(|block| block.void.is_some()).count(),
     );
     let whole = whole.count();
+    let extended: Vec<u32> = store.extensions()?.iter().map(|one| one.sessions).collect();
     let runs = Store::runs(&arguments.store);
     let state = match study.state {
         StudyState::Unfinished if runs => "running",
@@ -38,6 +39,7 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
             "arms": arms.iter().map(|arm| &arm.facts.name).collect::<Vec<_>>(),
             "cells": cells.iter().map(|cell| &cell.cell.name).collect::<Vec<_>>(),
             "sessions_whole": whole, "blocks_done": done, "blocks_planned": plan.len(), "blocks_void": void,
+            "extended": extended,
         });
         return Ok(print(&value.to_string())?);
     }
@@ -61,6 +63,10 @@ pub fn run(arguments: &LabStatus) -> Result<(), Complaint> {
             .join(", "),
     );
     lines.add("sessions", format!("{} whole", count_of(whole)));
+    lines.add_all(
+        "extended",
+        extended.iter().map(|sessions| format!("by {sessions} sessions")),
+    );
     lines.add(
         "blocks",
         format!(

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use selenite_stats::{
-    Estimate, Interval, Options, estimate, holm, median, outliers, session_estimates, sessions_to_clear, verdict,
-};
+use selenite_stats::{Estimate, Interval, Options, holm, median, outliers, session_estimates, verdict};
 
 use super::Material;
 use super::pair::{ArmPairs, Pair, Pairs, pages};
+use super::session_interval::{CONFIDENCE, SessionInterval, sessions_more};
 use crate::summary::as_f64;
 use crate::summary::{AgainstNone, ArmFacts, ArmRole, CellSummary, Effect, Metric, Verdict};
 
@@ -17,6 +16,8 @@ pub struct Terms {
     seed: u64,
     page_size: u32,
     pairs: u32,
+    planned: u32,
+    interval: SessionInterval,
     minutes_per_session: Option<f64>,
     floor: Option<String>,
 }
@@ -34,15 +35,16 @@ impl Terms {
             seed: material.study.seed,
             page_size: material.config.layout.page_size,
             pairs: material.config.study.pairs,
+            planned: material.config.study.sessions,
+            interval: material.interval(),
             minutes_per_session: median(&lengths).map(|seconds| seconds / 60.0),
             floor: floor.map(|arm| arm.facts.name.clone()),
         }
     }
 
     fn minutes_more(&self, estimate: &Estimate) -> Option<f64> {
-        let needed = sessions_to_clear(self.limit, estimate, self.pairs, CONFIDENCE, POWER)?;
-        let needed = needed.max(selenite_stats::SESSIONS_MIN).max(estimate.sessions + 1);
-        Some(f64::from(needed - estimate.sessions) * self.minutes_per_session?)
+        let more = sessions_more(self.limit, estimate, self.pairs, self.planned)?;
+        Some(f64::from(more) * self.minutes_per_session?)
     }
 }
 
@@ -82,7 +84,7 @@ fn estimated(pairs: &[Pair<'_>], metric: Metric, terms: &Terms) -> Option<Estima
     } else {
         0
     };
-    estimate(
+    terms.interval.estimate(
         &sessions,
         &Options {
             confidence: CONFIDENCE,
@@ -93,7 +95,7 @@ fn estimated(pairs: &[Pair<'_>], metric: Metric, terms: &Terms) -> Option<Estima
 }
 
 /// What is estimated against suite NONE is what is estimated against the control, of other pairs of the same blocks.
-fn against_none(of: &ArmPairs<'_>, metric: Metric) -> Option<AgainstNone> {
+fn against_none(of: &ArmPairs<'_>, metric: Metric, terms: &Terms) -> Option<AgainstNone> {
     let (control, pairs) = of.none.as_ref()?;
     let sessions = by_session(pairs, |pair| pair.log(metric))?;
     let sessions: Vec<Vec<f64>> = sessions.into_values().collect();
@@ -102,7 +104,7 @@ fn against_none(of: &ArmPairs<'_>, metric: Metric) -> Option<AgainstNone> {
         replicates: 0,
         seed: 0,
     };
-    let found = estimate(&sessions, &options)?;
+    let found = terms.interval.estimate(&sessions, &options)?;
     Some(AgainstNone {
         control: (*control).to_owned(),
         ratio: found.center.exp_m1(),
@@ -133,7 +135,7 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
             (timed && count >= least).then(|| Some(pair.difference(metric)? / as_f64(count)))?
         })?;
         let costs: Vec<Vec<f64>> = costs.into_values().collect();
-        let cost = estimate(
+        let cost = terms.interval.estimate(
             &costs,
             &Options {
                 confidence: CONFIDENCE,
@@ -143,6 +145,8 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
         )?;
         cost.t.map(|interval| (cost.center, interval.low, interval.high))
     };
+    let sessions = by_session(pairs, |pair| pair.log(metric));
+    let sessions = sessions.map(|sessions| sessions.into_values().collect::<Vec<_>>());
     Effect {
         arm: arm.to_owned(),
         control: control.to_owned(),
@@ -155,7 +159,7 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
         per_page_ns: each(&pages, PAGES_MIN),
         per_operation_ns: each(&operations, 1),
         by_session: session_ratios(pairs, metric),
-        p_limit: found.p_value(terms.limit),
+        p_limit: sessions.and_then(|sessions| terms.interval.p_value(&sessions, found, terms.limit)),
         sessions: found.sessions,
         pairs: found.pairs,
         outliers: u32::try_from(outliers(&logs, DEVIATIONS).len()).unwrap_or(u32::MAX),
@@ -166,7 +170,7 @@ fn effect(of: &ArmPairs<'_>, metric: Metric, found: &Estimate, floor: Option<Int
                 minutes_more: terms.minutes_more(found),
             },
         },
-        against_none: against_none(of, metric),
+        against_none: against_none(of, metric, terms),
     }
 }
 
@@ -252,11 +256,6 @@ pub const METRICS: [Metric; 19] = [
     Metric::Aftermath,
     Metric::TailSlowdown,
 ];
-
-const CONFIDENCE: f64 = 0.95;
-
-/// The chance that a forecast leaves for the limit to be cleared.
-const POWER: f64 = 0.8;
 
 /// In median absolute deviations.
 const DEVIATIONS: f64 = 5.0;

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use selenite_stats::{Options, estimate, median};
+use selenite_stats::{Options, median};
 
 use super::Material;
+use super::session_interval::SessionInterval;
 use crate::phase::{Phase, Phases};
 use crate::store::CellRow;
 use crate::summary::as_f64;
@@ -26,22 +27,23 @@ pub fn phases(material: &Material, cell: &CellRow) -> BTreeMap<String, PhaseLeve
         }
         let sessions: Vec<Vec<&Phases>> = sessions.into_values().collect();
         if !sessions.is_empty() {
-            levels.insert(arm.facts.name.clone(), of_arm(&sessions));
+            levels.insert(arm.facts.name.clone(), of_arm(&sessions, material.interval()));
         }
     }
     levels
 }
 
-fn of_arm(sessions: &[Vec<&Phases>]) -> PhaseLevels {
+fn of_arm(sessions: &[Vec<&Phases>], interval: SessionInterval) -> PhaseLevels {
     let throughput = |phase: &Phase| phase.loops_per_s();
     let tail = |phase: &Phase| phase.tail_ns();
+    let change = |of: &dyn Fn(&Phase) -> Option<f64>, phase| change(&logs(sessions, of, phase), interval);
     PhaseLevels {
         loops_per_s: EACH.map(|of| middle(sessions, &|phases| throughput(of(phases)))),
         p99_ns: EACH.map(|of| middle(sessions, &|phases| tail(of(phases)))),
-        throughput_during: change(sessions, &throughput, during),
-        throughput_after: change(sessions, &throughput, after),
-        p99_during: change(sessions, &tail, during),
-        p99_after: change(sessions, &tail, after),
+        throughput_during: change(&throughput, during),
+        throughput_after: change(&throughput, after),
+        p99_during: change(&tail, during),
+        p99_after: change(&tail, after),
         sealing: sealing(sessions),
     }
 }
@@ -76,9 +78,13 @@ fn middle(sessions: &[Vec<&Phases>], of: &dyn Fn(&Phases) -> Option<f64>) -> f64
     median(&medians).unwrap_or(0.0)
 }
 
-/// How a phase differs from the one before it began, block by block.
-fn change(sessions: &[Vec<&Phases>], of: &dyn Fn(&Phase) -> Option<f64>, phase: fn(&Phases) -> &Phase) -> PhaseChange {
-    let logs: Option<Vec<Vec<f64>>> = sessions
+/// How a phase differs from the one before it began, block by block; none if a block does not say.
+fn logs(
+    sessions: &[Vec<&Phases>],
+    of: &dyn Fn(&Phase) -> Option<f64>,
+    phase: fn(&Phases) -> &Phase,
+) -> Option<Vec<Vec<f64>>> {
+    sessions
         .iter()
         .map(|session| {
             let logs = session.iter().map(|phases| {
@@ -87,12 +93,15 @@ fn change(sessions: &[Vec<&Phases>], of: &dyn Fn(&Phase) -> Option<f64>, phase: 
             });
             logs.collect()
         })
-        .collect();
+        .collect()
+}
+
+fn change(logs: &Option<Vec<Vec<f64>>>, interval: SessionInterval) -> PhaseChange {
     let options = Options {
         replicates: 0,
         ..Options::default()
     };
-    let found = logs.and_then(|logs| estimate(&logs, &options));
+    let found = logs.as_ref().and_then(|logs| interval.estimate(logs, &options));
     found.map_or_else(PhaseChange::default, |found| PhaseChange {
         ratio: found.center.exp_m1(),
         interval: found.t.map(|ends| (ends.low.exp_m1(), ends.high.exp_m1())),

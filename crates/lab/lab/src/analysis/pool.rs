@@ -1,12 +1,17 @@
 //! What an arm costs over several cells, and whether one figure may stand for all of them.
 
-use selenite_stats::t_interval;
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
+use super::session_interval::SessionInterval;
 use crate::summary::{CellSummary, Effect, Metric, Overall, Pooled, Verdict};
 
 /// What `arm` costs over these cells; none if it has no effect in any.
-pub fn overall<'a>(cells: impl Iterator<Item = &'a CellSummary>, arm: &str, metric: Metric) -> Option<Overall> {
+pub fn overall<'a>(
+    cells: impl Iterator<Item = &'a CellSummary>,
+    arm: &str,
+    metric: Metric,
+    interval: SessionInterval,
+) -> Option<Overall> {
     let of_arm = |effect: &&Effect| effect.arm == arm && effect.metric == metric;
     let found: Vec<(&CellSummary, &Effect)> = cells
         .filter_map(|cell| Some((cell, cell.effects.iter().find(of_arm)?)))
@@ -22,7 +27,7 @@ pub fn overall<'a>(cells: impl Iterator<Item = &'a CellSummary>, arm: &str, metr
         cells: found.iter().map(|(cell, _)| cell.name.clone()).collect(),
         cheapest: (cheapest.0.name.clone(), cheapest.1.ratio),
         dearest: (dearest.0.name.clone(), dearest.1.ratio),
-        pooled: pooled(&effects),
+        pooled: pooled(&effects, interval),
         verdict: verdict(&effects),
     })
 }
@@ -52,14 +57,14 @@ fn verdict(effects: &[&Effect]) -> Verdict {
 
 /// The mean of several effects. Cells of one session share its copies; that they do makes `p_same` too large at times,
 /// never too small, and does not touch the interval, which is across sessions.
-pub fn pooled(effects: &[&Effect]) -> Option<Pooled> {
+pub fn pooled(effects: &[&Effect], interval: SessionInterval) -> Option<Pooled> {
     let logs: Vec<f64> = effects.iter().map(|effect| effect.ratio.ln_1p()).collect();
     let count = f64::from(u32::try_from(logs.len()).ok()?);
     if logs.len() < 2 || logs.iter().any(|log| !log.is_finite()) {
         return None;
     }
     let sessions = session_means(effects);
-    let interval = t_interval(&sessions, 0.95)?;
+    let interval = interval.around(&sessions)?;
     let center_of_sessions = f64::midpoint(interval.low, interval.high);
     let errors = effects.iter().map(|effect| {
         let values: Vec<f64> = effect.by_session.iter().map(|(_, ratio)| ratio.ln_1p()).collect();
@@ -151,17 +156,17 @@ mod tests {
         let a = effect(&[0.10, 0.11, 0.12, 0.10, 0.11], OPEN);
         let b = effect(&[0.11, 0.12, 0.10, 0.11, 0.10], OPEN);
         let dear = effect(&[0.80, 0.81, 0.80, 0.82, 0.79], OPEN);
-        let same = pooled(&[&a, &b]).unwrap();
+        let same = pooled(&[&a, &b], SessionInterval::T).unwrap();
         assert!(same.p_same > 0.2 && same.spread == 0.0, "{same:?}");
         assert!((same.ratio - 0.108).abs() < 0.001);
         let (low, high) = same.interval.unwrap();
         assert!(low < same.ratio && same.ratio < high && high - low < 0.02);
-        let other = pooled(&[&a, &dear]).unwrap();
+        let other = pooled(&[&a, &dear], SessionInterval::T).unwrap();
         assert!(
             other.p_same < 1e-6 && other.heterogeneity > 0.99 && other.spread > 0.3,
             "{other:?}"
         );
-        assert_eq!(pooled(&[&a]), None);
+        assert_eq!(pooled(&[&a], SessionInterval::T), None);
     }
 
     #[test]

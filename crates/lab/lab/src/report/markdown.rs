@@ -36,6 +36,9 @@ fn study(summary: &Summary) -> String {
     if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
         let _ = writeln!(out, "- {}", plain(&corrected));
     }
+    if let Some(extended) = sentence::extended(summary) {
+        let _ = writeln!(out, "- {}", plain(&extended));
+    }
     out.push('\n');
     for cell in &summary.cells {
         out.push_str(&cell_table(summary, cell));
@@ -49,7 +52,7 @@ fn study(summary: &Summary) -> String {
     for limit in summary.host.warnings.iter().chain(&summary.limits) {
         let _ = writeln!(out, "- {}", plain(&sentence::statement(limit)));
     }
-    let _ = write!(out, "\n{} {}\n", sentence::METHOD, sentence::HOLM);
+    let _ = write!(out, "\n{} {}\n", sentence::method(summary), sentence::HOLM);
     out
 }
 

@@ -75,7 +75,7 @@ pub fn overall(summary: &Summary, overall: &Overall) -> String {
             format!("{cost}; within the limit of {limit} in every gating cell")
         }
         Verdict::Within { inside_floor: false } => format!("{cost}; within the limit of {limit}"),
-        Verdict::NotResolved { minutes_more } => format!("{cost}; {}", not_resolved(&limit, minutes_more)),
+        Verdict::NotResolved { minutes_more } => format!("{cost}; {}", not_resolved(summary, &limit, minutes_more)),
     }
 }
 
@@ -121,11 +121,57 @@ fn ratio_of(ratio: f64, interval: Option<(f64, f64)>, name: &str) -> String {
     format!("{} {name}{ends}", number::percent(ratio))
 }
 
-fn not_resolved(limit: &str, minutes_more: Option<f64>) -> String {
+fn not_resolved(summary: &Summary, limit: &str, minutes_more: Option<f64>) -> String {
     let more = minutes_more
-        .map(|minutes| format!(": about {} more of measurement are needed", number::minutes(minutes)))
+        .map(|minutes| {
+            let sessions = sessions_of(summary, minutes);
+            let sessions = sessions.map_or_else(String::new, |count| match count {
+                ..=1 => " (1 session)".to_owned(),
+                count => format!(" ({count} sessions)"),
+            });
+            format!(
+                ": about {} more of measurement are needed{sessions}",
+                number::minutes(minutes)
+            )
+        })
         .unwrap_or_default();
-    format!("not yet clear whether this exceeds the limit of {limit}{more}")
+    format!("not yet clear whether this exceeds the {limit} limit{more}")
+}
+
+/// How many sessions last so many minutes, as those before did.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "at most 10,000 sessions are forecast; the cast saturates"
+)]
+fn sessions_of(summary: &Summary, minutes: f64) -> Option<i64> {
+    let each = summary.study.session_s.filter(|seconds| *seconds > 0.0)?;
+    Some((minutes * 60.0 / each).round() as i64)
+}
+
+/// That a study was extended after its end, and what follows for its intervals; none if it was not.
+pub fn extended(summary: &Summary) -> Option<String> {
+    let extensions = &summary.study.extensions;
+    let first = extensions.first()?;
+    let times = match extensions.len() {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
+    };
+    let added: Vec<String> = extensions.iter().map(|one| one.sessions.to_string()).collect();
+    let added = match added.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and then {last}", rest.join(", then ")),
+        Some(_) | None => added.concat(),
+    };
+    let noun = match extensions.last() {
+        Some(last) if last.sessions == 1 => "session",
+        Some(_) | None => "sessions",
+    };
+    Some(format!(
+        "This study was extended {times} after its end, when its effects could be seen: from {} sessions by {added} \
+         {noun}. Its 95 % intervals are therefore confidence sequences, which are wider than t intervals but hold \
+         however often a study is extended.",
+        first.from
+    ))
 }
 
 /// The metric of an arm over its gating cells, as a sentence that judges nothing.
@@ -265,7 +311,15 @@ pub fn corrected(summary: &Summary) -> Option<String> {
 }
 
 /// How the figures came to be.
-pub const METHOD: &str = "A pair is a block of the encrypted arm and one of its control, of the same work, minutes apart at \
+pub fn method(summary: &Summary) -> String {
+    let interval = match summary.study.extensions.is_empty() {
+        true => "95 % t interval",
+        false => "95 % confidence sequence",
+    };
+    METHOD.replace("INTERVAL", interval)
+}
+
+const METHOD: &str = "A pair is a block of the encrypted arm and one of its control, of the same work, minutes apart at \
     most; which came first was drawn. Within a session the effect is the Hodges-Lehmann estimate of \
-    ln(encrypted / plain); sessions, which have new copies and new processes, are what counts: the interval is a 95 % t \
-    interval across them. Ratios are (encrypted - plain) / plain. No outlier is left out.";
+    ln(encrypted / plain); sessions, which have new copies and new processes, are what counts: the interval is a INTERVAL across \
+    them. Ratios are (encrypted - plain) / plain. No outlier is left out.";

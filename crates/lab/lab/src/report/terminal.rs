@@ -71,6 +71,9 @@ pub fn render(summary: &Summary, look: Look) -> String {
     if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
         push(&mut out, &corrected, "  ", look);
     }
+    if let Some(extended) = sentence::extended(summary) {
+        push(&mut out, &extended, "  ", look);
+    }
     out.push_str(&phases(summary, look));
     for metric in summary.foremost() {
         out.push_str(&forest(summary, metric, disqualifications.is_empty(), look));

@@ -109,6 +109,17 @@ pub enum RunError {
     ConfigDiffers,
     /// The caller: the study is over.
     Over(StudyState),
+    /// The caller: the study is not over, so that it can't be extended.
+    NotOver,
+    /// The caller: the machine or a program is not the one that the study began with.
+    Differs {
+        /// What differs: `machine (kernel)`.
+        what: String,
+        /// As stored.
+        then: String,
+        /// As it is.
+        now: String,
+    },
     /// The machine.
     Io {
         /// The verb: `copy`.
@@ -150,7 +161,14 @@ impl RunError {
             RunError::NoSpace { .. } => "free space, make [data] smaller, or put the store on another disk".to_owned(),
             RunError::TooManyVoid { .. } => "remove the cause, then `selenite lab resume`".to_owned(),
             RunError::ConfigDiffers => "resume without a configuration, or run a new study".to_owned(),
-            RunError::Over(_) => "a finished study cannot be extended: read it with `selenite lab report`, or run a longer one with `selenite lab run .. --set study.sessions=N --set study.budget=TIME --store NEW`".to_owned(),
+            RunError::Over(_) => {
+                "read it with `selenite lab report`, or extend it with `selenite lab resume STORE --more SESSIONS`"
+                    .to_owned()
+            }
+            RunError::NotOver => "continue it first: `selenite lab resume` without --more".to_owned(),
+            RunError::Differs { .. } => {
+                "extend it on the same machine with the same programs, or run a new study".to_owned()
+            }
             RunError::Io { .. } => "then `selenite lab resume`, if the study had begun".to_owned(),
         }
     }
@@ -202,6 +220,11 @@ impl fmt::Display for RunError {
             }
             RunError::ConfigDiffers => out.write_str("the configuration is not the study's"),
             RunError::Over(state) => write!(out, "the study is finished: {}", crate::report::ending(*state)),
+            RunError::NotOver => out.write_str("the study is not finished"),
+            RunError::Differs { what, then, now } => {
+                let [then, now] = [then, now].map(|text| if text.is_empty() { "unknown" } else { text });
+                write!(out, "the {what} differs: {then} when the study began, {now} now")
+            }
             RunError::Io { verb, path, source } => write!(out, "can't {verb} {}: {source}", path.display()),
         }
     }
@@ -225,7 +248,9 @@ impl std::error::Error for RunError {
             | RunError::NoSpace { .. }
             | RunError::TooManyVoid { .. }
             | RunError::ConfigDiffers
-            | RunError::Over(_) => None,
+            | RunError::Over(_)
+            | RunError::NotOver
+            | RunError::Differs { .. } => None,
         }
     }
 }

@@ -1,16 +1,17 @@
 //! The testbed on this machine.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rustix::fs::statvfs;
 use selenite_worker::protocol::{DatabaseSpec, Loaded, Opened};
+use sha2::{Digest as _, Sha256};
 
 use super::testbed::Testbed;
 use crate::arm::Arm;
 use crate::cache::{CacheError, PageCache};
-use crate::config::Online;
+use crate::config::{Online, hex};
 use crate::drive::{Administrator, DriveError, WorkerCommand, WorkerGroup};
 use crate::engines::{Engines, EnginesError, without_aes};
 use crate::host::{self, HostSampler, Source};
@@ -28,6 +29,8 @@ pub struct LocalTestbed {
     sampler: Option<HostSampler>,
     /// How to start the worker of each arm that was found, by name.
     commands: BTreeMap<String, WorkerCommand>,
+    /// SHA-256 of programs, by path.
+    programs: BTreeMap<PathBuf, String>,
 }
 
 impl LocalTestbed {
@@ -40,6 +43,7 @@ impl LocalTestbed {
             source: Source::default(),
             sampler: None,
             commands: BTreeMap::new(),
+            programs: BTreeMap::new(),
         }
     }
 }
@@ -65,6 +69,16 @@ impl Testbed for LocalTestbed {
         }
         self.commands.insert(arm.name.clone(), command);
         Ok(facts)
+    }
+
+    fn program_sha256(&mut self, arm: &Arm) -> Option<String> {
+        let path = self.commands.get(&arm.name)?.program.clone();
+        if let Some(known) = self.programs.get(&path) {
+            return Some(known.clone());
+        }
+        let found = hex(&Sha256::digest(std::fs::read(&path).ok()?));
+        self.programs.insert(path, found.clone());
+        Some(found)
     }
 
     fn start(&mut self, arm: &Arm, count: u32) -> Result<WorkerGroup, DriveError> {

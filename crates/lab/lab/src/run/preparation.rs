@@ -11,7 +11,7 @@ use super::error::RunError;
 use super::observer::Progress;
 use super::testbed::{Testbed, Workers};
 use crate::arm::Arm;
-use crate::schedule::{self, Extent};
+use crate::schedule;
 use crate::store::{ArmRow, MasterRow};
 use crate::summary::ArmFacts;
 
@@ -275,7 +275,10 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     fn draw(&mut self, known: Vec<ArmPreparation>) -> Result<(), RunError> {
-        let facts = |(arm, known): (&Arm, ArmPreparation)| {
+        let arms = self.arms.clone();
+        let programs = arms.iter().map(|arm| self.around.testbed.program_sha256(arm));
+        let programs: Vec<Option<String>> = programs.collect();
+        let facts = |((arm, known), program_sha256): ((&Arm, ArmPreparation), Option<String>)| {
             let facts = ArmFacts {
                 name: arm.name.clone(),
                 label: arm.label(&known.hello),
@@ -289,21 +292,13 @@ impl<B: Testbed> Runner<'_, B> {
                 pages: known.masters.values().map(|master| master.pages).sum(),
                 pool: arm.pool,
                 none: arm.none.map(|none| self.arms[none].name.clone()),
+                program_sha256,
             };
             (facts, known.masters)
         };
-        let arms: Vec<_> = self.arms.iter().zip(known).map(facts).collect();
+        let arms: Vec<_> = self.arms.iter().zip(known).zip(programs).map(facts).collect();
         let study = &self.config.study;
-        let (sessions, pairs, cells) = (study.sessions, study.pairs, self.config.cells.len());
-        let draws = schedule::draw(
-            self.study.seed,
-            Extent {
-                sessions,
-                pairs,
-                cells,
-                arms: arms.len(),
-            },
-        );
+        let draws = schedule::draw(self.study.seed, self.extent(study.sessions));
         Ok(self.store.plan(&arms, &self.config.cells, &draws)?)
     }
 }

@@ -25,6 +25,9 @@ pub trait Testbed {
     /// Errors: why not.
     fn find(&mut self, arm: &Arm) -> Result<Vec<(String, String)>, EnginesError>;
 
+    /// SHA-256 of the program of an arm that was found, in hexadecimal digits; none if it can't be read.
+    fn program_sha256(&mut self, arm: &Arm) -> Option<String>;
+
     /// Starts so many processes of an arm that was found.
     ///
     /// Errors: why not.

@@ -1,3 +1,4 @@
+mod extension;
 mod faults;
 mod flow;
 mod guess;
@@ -66,18 +67,21 @@ impl Place {
 
     fn run(&self, sim: &Sim, text: &str) -> Result<Outcome, RunError> {
         let config = Config::parse(text).unwrap();
-        let (command, commit) = ("selenite lab run".to_owned(), String::new());
+        let command = "selenite lab run".to_owned();
         let new = NewStudy {
             path: self.path.clone(),
             config,
             command,
-            commit,
         };
         run(new, around(&mut sim.clone(), &mut Quiet))
     }
 
     fn resume(&self, sim: &Sim) -> Result<Outcome, RunError> {
         resume(&self.path, None, around(&mut sim.clone(), &mut Quiet))
+    }
+
+    fn extend(&self, sim: &Sim, sessions: u32) -> Result<Outcome, RunError> {
+        extend(&self.path, sessions, around(&mut sim.clone(), &mut Quiet))
     }
 
     fn blocks(&self) -> Vec<BlockRow> {
@@ -118,6 +122,7 @@ fn around<'a>(testbed: &'a mut Sim, observer: &'a mut dyn Observer) -> RunContex
         observer,
         interrupt,
         keep: false,
+        commit: String::new(),
     }
 }
 

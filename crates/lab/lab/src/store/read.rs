@@ -6,10 +6,11 @@ use rusqlite::{Params, Row};
 use serde::de::DeserializeOwned;
 
 use super::record::{
-    ArmRow, Ask, BlockRow, CellRow, Cost, HistogramRow, InstanceRow, MasterRow, PlanRow, SessionRow, StudyRow,
+    ArmRow, Ask, BlockRow, CellRow, Cost, ExtensionRow, HistogramRow, InstanceRow, MasterRow, PlanRow, SessionRow,
+    StudyRow,
 };
 use super::{Store, StoreError};
-use crate::summary::Event;
+use crate::summary::{Event, Extension};
 
 impl Store {
     /// The study.
@@ -173,6 +174,35 @@ impl Store {
             Ok(Event {
                 at_s: row.get(0)?,
                 text: row.get(1)?,
+            })
+        })
+    }
+
+    /// How the study was extended, in order.
+    pub fn extensions(&self) -> Result<Vec<Extension>, StoreError> {
+        Ok(self.extension_rows()?.into_iter().map(|row| row.facts).collect())
+    }
+
+    /// The last extension; none if the study was not extended.
+    pub fn last_extension(&self) -> Result<Option<ExtensionRow>, StoreError> {
+        Ok(self.extension_rows()?.pop())
+    }
+
+    fn extension_rows(&self) -> Result<Vec<ExtensionRow>, StoreError> {
+        let sql = "SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = 'extension'";
+        if self.rows(sql, [], |row| row.get::<_, i64>(0))? == [0] {
+            return Ok(Vec::new());
+        }
+        let sql = "SELECT at_s, from_sessions, sessions, until, drawn FROM extension ORDER BY id";
+        self.rows(sql, [], |row| {
+            Ok(ExtensionRow {
+                facts: Extension {
+                    at_s: unsigned(row, 0)?,
+                    from: row.get(1)?,
+                    sessions: row.get(2)?,
+                },
+                until: row.get(3)?,
+                drawn: row.get(4)?,
             })
         })
     }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::Cell;
 use crate::phase::Phases;
-use crate::summary::{ArmFacts, HostFacts, HostSample, StudyState};
+use crate::summary::{ArmFacts, Extension, HostFacts, HostSample, StudyState};
 
 /// The study.
 #[derive(Clone, Debug, PartialEq)]
@@ -184,6 +184,17 @@ pub struct HistogramRow {
     pub operation: String,
     /// HdrHistogram V2-deflate, nanoseconds.
     pub v2: Vec<u8>,
+}
+
+/// Sessions that are added to a study.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExtensionRow {
+    /// What a report says of it.
+    pub facts: Extension,
+    /// It is done when so many whole sessions of the plan are.
+    pub until: u32,
+    /// Sessions that were drawn from the seed until then, those of the configuration among them.
+    pub drawn: u32,
 }
 
 /// What a user asked of a study that runs.

@@ -53,6 +53,9 @@ pub fn verdicts(summary: &Summary, disqualifications: &[Disqualification]) -> St
         ));
     }
     out.push_str("</ul>");
+    if let Some(extended) = sentence::extended(summary) {
+        out.push_str(&format!("<p class=\"note\">{}</p>", typeset(&extended)));
+    }
     out
 }
 

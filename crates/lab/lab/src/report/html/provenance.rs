@@ -90,7 +90,7 @@ pub fn provenance(summary: &Summary) -> String {
         table("The study", &["What", "Value"], &facts),
         table("The machine", &["What", "Value"], &host),
         folded("The configuration", &config),
-        svg::typeset(sentence::METHOD),
+        svg::typeset(&sentence::method(summary)),
         svg::typeset(sentence::HOLM),
     )
 }

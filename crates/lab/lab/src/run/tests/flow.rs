@@ -96,7 +96,6 @@ fn child_that_kills_itself() {
         path,
         config: Config::parse(TEXT).unwrap(),
         command: String::new(),
-        commit: String::new(),
     };
     let outcome = run(new, around(&mut Sim::with(&[(at, Fault::Kill)]), &mut Quiet));
     panic!("not killed: {outcome:?}");
@@ -162,7 +161,6 @@ fn a_user_can_stop_a_study_and_go_on() {
         path: place.path.clone(),
         config: Config::parse(TEXT).unwrap(),
         command: String::new(),
-        commit: String::new(),
     };
     let outcome = run(new, around(&mut sim, &mut stop)).unwrap();
     assert_eq!(outcome, Outcome::Over(StudyState::Stopped));

@@ -81,6 +81,10 @@ pub struct State {
     pub load_other: Option<String>,
     pub unproved: Option<String>,
     pub never_cold: bool,
+    /// Of the machine.
+    pub kernel: u32,
+    /// Of the programs of all arms.
+    pub program: u32,
     /// What becomes of the administrator's program; it ends well unless this says else.
     pub sealer: Option<ReencryptionFault>,
     /// How often it was started.
@@ -145,6 +149,10 @@ impl Testbed for Sim {
             }),
             false => Ok(vec![]),
         }
+    }
+
+    fn program_sha256(&mut self, arm: &Arm) -> Option<String> {
+        Some(format!("{} {}", arm.engine, self.0.borrow().program))
     }
 
     fn start(&mut self, arm: &Arm, count: u32) -> Result<Hand, DriveError> {
@@ -214,7 +222,15 @@ impl Testbed for Sim {
     }
 
     fn host(&mut self, _: &Path) -> HostFacts {
-        HostFacts::default()
+        let state = self.0.borrow();
+        let fact = |name: &str, value: String| (name.to_owned(), value);
+        HostFacts {
+            facts: vec![
+                fact("kernel", format!("Linux {}", state.kernel)),
+                fact("load", state.clock.to_string()),
+            ],
+            warnings: vec![],
+        }
     }
 
     fn begin_sampling(&mut self, pids: &[u32]) {

@@ -5,12 +5,14 @@ use std::collections::BTreeMap;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Serializer, V2DeflateSerializer};
 use selenite_lab::analysis::{self, AnalysisError, Material, summarise};
+use selenite_lab::compare::compare;
 use selenite_lab::disqualification::{Disqualification, disqualifications};
 use selenite_lab::export::{ExportError, export};
-use selenite_lab::report::csv;
+use selenite_lab::report::terminal::{self, Look};
+use selenite_lab::report::{csv, json, markdown};
 use selenite_lab::schedule::Draw;
 use selenite_lab::store::{HistogramRow, InstanceRow, NewBlock, Store};
-use selenite_lab::summary::{Effect, Metric, StudyState, Summary, Verdict};
+use selenite_lab::summary::{Effect, Extension, Metric, StudyState, Summary, Verdict};
 
 use super::material::material;
 
@@ -59,6 +61,68 @@ fn a_cost_that_is_known_is_found() {
     assert_eq!((overall.verdict, overall.cells.len()), (Verdict::Above, 2));
     assert!((overall.pooled.as_ref().unwrap().ratio - 0.06).abs() < 0.005);
     assert_eq!(summary.cells[0].levels["plain"].blocks, 64);
+}
+
+#[test]
+fn an_extended_study_has_wider_intervals() {
+    let plain = material(8, 8, 1);
+    let mut extended = plain.clone();
+    extended.extensions = vec![Extension {
+        at_s: 1_700_009_000,
+        from: 5,
+        sessions: 3,
+    }];
+    let (once, often) = (summarise(&plain).unwrap(), summarise(&extended).unwrap());
+    let width = |(low, high): (f64, f64)| high - low;
+    let widths = |summary: &Summary| {
+        let found = cpu(summary, "like-cold");
+        let pooled = summary.overall[0].pooled.as_ref().unwrap().interval.unwrap();
+        [found.interval.unwrap(), found.floor.unwrap(), pooled].map(width)
+    };
+    for (once, often) in widths(&once).into_iter().zip(widths(&often)) {
+        assert!(often > 1.3 * once && often < 2.5 * once, "{once} {often}");
+    }
+    let [once_cpu, often_cpu] = [&once, &often].map(|summary| cpu(summary, "like-cold"));
+    assert_eq!(once_cpu.ratio, often_cpu.ratio);
+    assert!(once_cpu.p_limit < often_cpu.p_limit && often_cpu.p_limit < Some(0.05));
+    assert_eq!(often_cpu.verdict, Verdict::Above);
+    let look = Look {
+        width: 400,
+        unicode: false,
+        color: false,
+    };
+    let sentence = "This study was extended once after its end, when its effects could be seen: from 5 sessions by 3 \
+                    sessions.";
+    assert!(terminal::render(&often, look).contains(sentence));
+    assert!(!terminal::render(&once, look).contains("extended"));
+    let text = markdown::render(&[&often]);
+    assert!(
+        text.contains("interval is a 95 % confidence sequence across them"),
+        "{text}"
+    );
+    assert!(markdown::render(&[&once]).contains("interval is a 95 % t interval across them"));
+    let read: Summary = json::parse(&json::render(&often).unwrap()).unwrap();
+    assert_eq!(read.study.extensions, often.study.extensions);
+    let comparison = compare(&once, &often, &[Metric::Cpu]).unwrap();
+    assert!(
+        comparison
+            .warnings
+            .iter()
+            .any(|warning| warning.starts_with("the second study was extended"))
+    );
+}
+
+#[test]
+fn an_unresolved_verdict_names_the_sessions_of_an_extension() {
+    let mut open = material(8, 8, 1);
+    open.config.study.limit = 0.062;
+    let text = markdown::render(&[&summarise(&open).unwrap()]);
+    let verdict = text.lines().find(|line| line.contains("not yet clear")).unwrap();
+    assert!(
+        verdict.contains("not yet clear whether this exceeds the 6.2 % limit: about "),
+        "{verdict}"
+    );
+    assert!(verdict.ends_with(" sessions)."), "{verdict}");
 }
 
 #[test]

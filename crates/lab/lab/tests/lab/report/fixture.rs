@@ -3,6 +3,7 @@
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use selenite_lab::analysis::pool;
+use selenite_lab::analysis::session_interval::SessionInterval;
 use selenite_lab::summary::*;
 use selenite_stats::{Options, estimate};
 
@@ -66,8 +67,15 @@ impl Fixture {
             .collect();
         let overall = |chosen: fn(&CellSummary) -> bool| -> Vec<Overall> {
             let arms = self.arms.iter();
-            arms.filter_map(|arm| pool::overall(cells.iter().filter(|cell| chosen(cell)), arm, Metric::Cpu))
-                .collect()
+            arms.filter_map(|arm| {
+                pool::overall(
+                    cells.iter().filter(|cell| chosen(cell)),
+                    arm,
+                    Metric::Cpu,
+                    SessionInterval::T,
+                )
+            })
+            .collect()
         };
         Summary {
             schema: SUMMARY_SCHEMA,
@@ -110,6 +118,8 @@ impl Fixture {
             busy_s: f64::from(self.sessions) * 412.0,
             session_s: Some(430.0),
             sessions: self.sessions,
+            planned_sessions: self.sessions,
+            extensions: vec![],
             state: self.state,
             limit: 0.03,
             target_half_width: 0.01,

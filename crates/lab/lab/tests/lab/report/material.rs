@@ -69,6 +69,7 @@ pub fn material(sessions: u32, pairs: u32, seed: u64) -> Material {
         blocks,
         histograms: vec![],
         events: vec![],
+        extensions: vec![],
     }
 }
 
@@ -126,6 +127,7 @@ fn facts(name: &str, role: ArmRole) -> ArmFacts {
         pages: 10_000,
         pool: None,
         none: None,
+        program_sha256: None,
     }
 }
 

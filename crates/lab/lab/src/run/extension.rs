@@ -1,0 +1,183 @@
+//! Whole sessions that are added to a study after its end.
+//!
+//! - same-plan: they continue the schedule of the same seed, on the same machine with the same programs.
+//! - fixed-length: how many there are is said before the first of them, and neither precision nor the budget ends them
+//!   early. That a user saw the effects before is for the analysis to allow for.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use selenite_worker::protocol::Hello;
+
+use super::error::RunError;
+use super::preparation::worker;
+use super::testbed::{Testbed, Workers};
+use super::{Outcome, RunContext, Runner, folder, open, whole_seconds};
+use crate::schedule::{self, Draw, Extent};
+use crate::store::{ExtensionRow, PlanRow, SessionRow};
+use crate::summary::{ArmFacts, Extension, HostFacts, StudyState};
+
+/// Adds whole sessions to a study that is over, and runs them.
+///
+/// Errors: all of [`RunError`]; `NotOver` if it is not over yet, `Differs` if the machine or a program is another.
+pub fn extend<B: Testbed>(path: &Path, sessions: u32, around: RunContext<'_, B>) -> Result<Outcome, RunError> {
+    let mut runner = open(path, None, around)?;
+    match runner.study.state {
+        StudyState::Precise | StudyState::Complete | StudyState::OutOfBudget => {}
+        StudyState::Unfinished | StudyState::Stopped => return Err(RunError::NotOver),
+    }
+    runner.check_same()?;
+    runner.plan_more(sessions)?;
+    match runner.prepare()? {
+        true => runner.go_on(),
+        false => Ok(Outcome::Interrupted),
+    }
+}
+
+impl<B: Testbed> Runner<'_, B> {
+    /// Refuses another machine and other programs than those that the study began with.
+    pub(super) fn check_same(&mut self) -> Result<(), RunError> {
+        let study = &self.study;
+        differ("version of selenite", &study.lab_version, env!("CARGO_PKG_VERSION"))?;
+        differ("commit of selenite", &study.commit, &self.around.commit)?;
+        let host = self.around.testbed.host(folder(self.store.path()));
+        differ_machines(&self.study.host, &host)?;
+        let stored = self.store.arms()?;
+        for (arm, row) in self.arms.clone().iter().zip(stored) {
+            let found = self.around.testbed.find(arm);
+            found.map_err(|source| RunError::Engine {
+                arm: arm.name.clone(),
+                source: Box::new(source),
+            })?;
+            let program = self.around.testbed.program_sha256(arm);
+            let started = self.around.testbed.start(arm, 1);
+            let group = started.map_err(|source| worker(arm, "start", source))?;
+            let hello = group.hello().clone();
+            group.end();
+            differ_programs(&row.facts, &hello, program.as_deref())?;
+        }
+        Ok(())
+    }
+
+    /// Writes the extension, with what has to be drawn for it.
+    fn plan_more(&mut self, sessions: u32) -> Result<(), RunError> {
+        let (plan, begun) = (self.store.schedule()?, self.store.sessions()?);
+        let counts = |session: &&SessionRow| session.ended_s.is_some() && session.void.is_none();
+        let from = u32::try_from(begun.iter().filter(counts).count()).unwrap_or(u32::MAX);
+        let last = plan.iter().map(|row| row.session).max().unwrap_or(0);
+        // Sessions that precision or the budget left out are the first to run.
+        let left = self.full_sessions(&plan);
+        let left = left
+            .iter()
+            .filter(|id| begun.iter().all(|session| session.id != **id))
+            .count();
+        let left = u32::try_from(left).unwrap_or(u32::MAX);
+        let drawn = self
+            .store
+            .last_extension()?
+            .map_or(self.config.study.sessions, |last| last.drawn);
+        let more = sessions.saturating_sub(left);
+        let draws: Vec<Draw> = schedule::draw(self.study.seed, self.extent(drawn + more))
+            .into_iter()
+            .filter(|draw| draw.session > drawn)
+            .map(|draw| Draw {
+                session: draw.session - drawn + last,
+                ..draw
+            })
+            .collect();
+        let facts = Extension {
+            at_s: whole_seconds(self.around.testbed.now_s()),
+            from,
+            sessions,
+        };
+        let row = ExtensionRow {
+            facts,
+            until: self.whole_sessions(&plan) + sessions,
+            drawn: drawn + more,
+        };
+        self.store.extend(&row, &draws)?;
+        self.event(&format!("extended by {sessions} sessions, after {from}"))
+    }
+
+    /// How much there is to draw for so many sessions.
+    pub(super) fn extent(&self, sessions: u32) -> Extent {
+        Extent {
+            sessions,
+            pairs: self.config.study.pairs,
+            cells: self.config.cells.len(),
+            arms: self.arms.len(),
+        }
+    }
+
+    /// Whether the sessions of the last extension are done; none if the study was not extended.
+    pub(super) fn is_extension_done(&self, plan: &[PlanRow]) -> Result<Option<bool>, RunError> {
+        let last = self.store.last_extension()?;
+        Ok(last.map(|last| self.whole_sessions(plan) >= last.until))
+    }
+
+    /// Sessions of the plan that are no remainder of one that was cut short.
+    fn full_sessions(&self, plan: &[PlanRow]) -> BTreeSet<u32> {
+        let mut rows: BTreeMap<u32, usize> = BTreeMap::new();
+        for row in plan {
+            *rows.entry(row.session).or_default() += 1;
+        }
+        let pairs = usize::try_from(self.config.study.pairs).unwrap_or(usize::MAX);
+        let full = pairs * self.config.cells.len() * self.arms.len();
+        let full = rows.into_iter().filter(|(_, count)| *count == full);
+        full.map(|(session, _)| session).collect()
+    }
+
+    /// How many of them ran to their last block.
+    fn whole_sessions(&self, plan: &[PlanRow]) -> u32 {
+        let mut whole = self.full_sessions(plan);
+        for row in plan.iter().filter(|row| row.block.is_none()) {
+            whole.remove(&row.session);
+        }
+        u32::try_from(whole.len()).unwrap_or(u32::MAX)
+    }
+}
+
+fn differ(what: &str, then: &str, now: &str) -> Result<(), RunError> {
+    match then == now {
+        true => Ok(()),
+        false => Err(RunError::Differs {
+            what: what.to_owned(),
+            then: then.to_owned(),
+            now: now.to_owned(),
+        }),
+    }
+}
+
+fn differ_machines(then: &HostFacts, now: &HostFacts) -> Result<(), RunError> {
+    let of = |host: &HostFacts, name: &str| {
+        let found = host.facts.iter().find(|(other, _)| other == name);
+        found.map_or_else(|| "unknown".to_owned(), |(_, value)| value.clone())
+    };
+    let names = then.facts.iter().chain(&now.facts).map(|(name, _)| name.as_str());
+    for name in names.filter(|name| !MOMENTARY.contains(name)) {
+        differ(&format!("machine ({name})"), &of(then, name), &of(now, name))?;
+    }
+    Ok(())
+}
+
+fn differ_programs(then: &ArmFacts, now: &Hello, program: Option<&str>) -> Result<(), RunError> {
+    let name = &then.name;
+    differ(&format!("library of `{name}`"), &then.library, &now.library)?;
+    differ(
+        &format!("SQLite of `{name}`"),
+        &then.sqlite_version,
+        &now.sqlite_version,
+    )?;
+    // Stores of older versions do not say.
+    match &then.program_sha256 {
+        Some(then) => differ(
+            &format!("program of `{name}` (SHA-256)"),
+            then,
+            program.unwrap_or("unknown"),
+        ),
+        None => Ok(()),
+    }
+}
+
+/// Facts of a machine that change from one moment to the next.
+const MOMENTARY: [&str; 2] = ["frequency", "load"];
