@@ -41,8 +41,38 @@ pub fn render(summary: &Summary, look: Look) -> String {
         push(&mut out, &sentence::no_verdict(&disqualifications), "! ", look);
         out.push('\n');
     }
+    out.push_str(&overall(summary, disqualifications.is_empty(), look));
+    if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
+        push(&mut out, &corrected, "  ", look);
+    }
+    if let Some(extended) = sentence::extended(summary) {
+        push(&mut out, &extended, "  ", look);
+    }
+    out.push_str(&phases(summary, look));
+    for metric in summary.foremost() {
+        out.push_str(&forest(summary, metric, disqualifications.is_empty(), look));
+    }
+    let controls = control::all(summary);
+    if !controls.is_empty() {
+        out.push_str("\nWhat arms are compared with:\n");
+    }
+    for words in controls {
+        let text = wrapped(&words, "    ", look.width);
+        let _ = writeln!(out, "  - {}", text.trim_start());
+    }
+    out.push_str("\nNot covered:\n");
+    for limit in summary.host.warnings.iter().chain(&summary.limits) {
+        let text = wrapped(&sentence::statement(limit), "    ", look.width);
+        let _ = writeln!(out, "  - {}", text.trim_start());
+    }
+    out
+}
+
+/// What each arm costs: a verdict if there is one, elapsed time and CPU of a page.
+fn overall(summary: &Summary, has_verdict: bool, look: Look) -> String {
+    let mut out = String::new();
     for overall in &summary.overall {
-        if disqualifications.is_empty() {
+        if has_verdict {
             let sign = signed(overall.verdict, look);
             let words = format!("{}.", sentence::overall(summary, overall));
             let text = wrapped(&words, "  ", look.width - 2);
@@ -67,29 +97,6 @@ pub fn render(summary: &Summary, look: Look) -> String {
             }
         });
         push(&mut out, &format!("{elapsed}{}", page.unwrap_or_default()), "  ", look);
-    }
-    if let Some(corrected) = sentence::corrected(summary).filter(|_| disqualifications.is_empty()) {
-        push(&mut out, &corrected, "  ", look);
-    }
-    if let Some(extended) = sentence::extended(summary) {
-        push(&mut out, &extended, "  ", look);
-    }
-    out.push_str(&phases(summary, look));
-    for metric in summary.foremost() {
-        out.push_str(&forest(summary, metric, disqualifications.is_empty(), look));
-    }
-    let controls = control::all(summary);
-    if !controls.is_empty() {
-        out.push_str("\nWhat arms are compared with:\n");
-    }
-    for words in controls {
-        let text = wrapped(&words, "    ", look.width);
-        let _ = writeln!(out, "  - {}", text.trim_start());
-    }
-    out.push_str("\nNot covered:\n");
-    for limit in summary.host.warnings.iter().chain(&summary.limits) {
-        let text = wrapped(&sentence::statement(limit), "    ", look.width);
-        let _ = writeln!(out, "  - {}", text.trim_start());
     }
     out
 }
