@@ -4,7 +4,7 @@
 .DEFAULT_GOAL := help
 # What is needed comes first, under -j too; cargo fills the cores by itself.
 .NOTPARALLEL:
-.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-features \
+.PHONY: help demo test build build-tests lint lint-fmt lint-clippy lint-tidy lint-shell lint-doc lint-features \
 	audit audit-deny audit-loom audit-miri audit-address audit-thread audit-release release \
 	test-clients sqlite-suite serve-demo serve-figures serve-speed fuzz soak lab-quick bench-gate studies budget peers peers-test \
 	need need-rust need-python need-tsql need-perf need-lint clean
@@ -43,7 +43,7 @@ serve-figures: need-tsql build ## count what a loop sends; measure what a cancel
 build: need-rust ## build the extension and the command, optimised
 	cargo build --release -p selenite-extension -p selenite-cli
 
-lint: lint-fmt lint-clippy lint-tidy lint-shell ## format, clippy, tidy, shellcheck
+lint: lint-fmt lint-clippy lint-tidy lint-shell lint-doc ## format, clippy, tidy, shellcheck, links of the documentation
 
 lint-fmt: need-lint
 	cargo fmt --all --check
@@ -58,6 +58,9 @@ lint-tidy: need-lint
 
 lint-shell: need-lint
 	shellcheck -x .ci/run $(wildcard scripts/*.sh scripts/*/*.sh demo/*.sh tests/*/*.sh tests/*/*/*.sh tests/*/*/*/*.sh)
+
+lint-doc: need-lint
+	RUSTDOCFLAGS="-D warnings" cargo doc --locked --workspace --exclude selenite-extension --no-deps --lib
 
 lint-features: need-lint ## the command with one of its features at a time, and with none
 	@for features in "" serve lab s3; do \

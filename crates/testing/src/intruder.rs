@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 /// What is done.
-type Work = Box<dyn FnOnce()>;
+type IntruderTask = Box<dyn FnOnce()>;
 
 thread_local! {
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
@@ -21,7 +21,7 @@ thread_local! {
 struct Waiting {
     /// Calls of this thread that come before.
     before: u64,
-    work: Work,
+    work: IntruderTask,
 }
 
 /// As long as this lives, someone waits to come between this thread's calls.

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use selenite_worker::protocol::{Hello, PLAIN, Work};
+use selenite_worker::protocol::{Hello, PLAIN, Workload};
 
 use crate::config::arm::{ENGINES, FLOOR_ARM, OWN_PLAIN, PLAIN_ARM, TRANSIT};
 use crate::config::{Config, ConfigError};
@@ -47,7 +47,7 @@ pub fn arms(config: &Config) -> Result<Vec<Arm>, ConfigError> {
     let stock = match config
         .cells
         .iter()
-        .any(|cell| matches!(cell.work, Work::Messages { .. }))
+        .any(|cell| matches!(cell.work, Workload::Messages { .. }))
     {
         true => TRANSIT,
         false => STOCK,

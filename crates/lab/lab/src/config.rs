@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use selenite_stats::SESSIONS_MIN;
-use selenite_worker::protocol::{Dataset, Work};
+use selenite_worker::protocol::{Dataset, Workload};
 use serde::Deserialize;
 use sha2::{Digest as _, Sha256};
 use toml::Spanned;
@@ -314,7 +314,7 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
     let stranger = arms
         .iter()
         .find(|arm| matches!(arm.engine.as_str(), "sqlcipher" | "sqlite3mc"));
-    let archived = cells.iter().find(|cell| matches!(cell.work, Work::Archive { .. }));
+    let archived = cells.iter().find(|cell| matches!(cell.work, Workload::Archive { .. }));
     if let (Some(arm), Some(cell)) = (stranger, archived) {
         let what = format!(
             "arm `{}` cannot make backups, which cell `{}` needs",
@@ -323,7 +323,7 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
         return Err(ConfigError::new(what).next("remove one of them"));
     }
     let keyless = arms.iter().find(|arm| arm.engine == "selenite" && arm.cipher == "NONE");
-    let rekeyed = cells.iter().find(|cell| cell.work == Work::Rekey);
+    let rekeyed = cells.iter().find(|cell| cell.work == Workload::Rekey);
     match (keyless, rekeyed) {
         (Some(arm), Some(cell)) => {
             let what = format!("arm `{}` has no key, which cell `{}` changes", arm.name, cell.name);
@@ -335,7 +335,7 @@ fn check_keys(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
 
 /// A server's work and that of databases have nothing in common that could be compared.
 fn check_transit(arms: &[ArmConfig], cells: &[Cell]) -> Result<(), ConfigError> {
-    let messages = |cell: &&Cell| matches!(cell.work, Work::Messages { .. });
+    let messages = |cell: &&Cell| matches!(cell.work, Workload::Messages { .. });
     let of_server = cells.iter().filter(messages).count();
     let servers = arms.iter().filter(|arm| arm.engine == arm::TRANSIT).count();
     if of_server == 0 && servers == 0 || of_server == cells.len() && servers == arms.len() {

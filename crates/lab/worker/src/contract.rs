@@ -21,7 +21,7 @@ use crate::conversation::RequestHandler;
 use crate::conversation::session::{Answered, Session};
 use crate::protocol::{
     Control, DatabaseSpec, Dataset, Digest, Hello, Hummer, Loaded, Opened, PLAIN, PROTOCOL, Request, Sample, Share,
-    Work,
+    Workload,
 };
 use crate::stock::{Stock, spec};
 
@@ -110,7 +110,7 @@ impl Contract<'_> {
                 "another protocol is an error",
                 line(&Request::Hello { protocol: PROTOCOL + 1 }),
             ),
-            ("run without open is an error", line(&run(Work::SelectAll))),
+            ("run without open is an error", line(&run(Workload::SelectAll))),
             ("digest without open is an error", line(&Request::Digest)),
             ("a missing file is an error", line(&Request::Open { database: missing })),
             (
@@ -138,7 +138,7 @@ impl Contract<'_> {
         cipher: &str,
         name: &str,
         dataset: &Dataset,
-        works: &[Work],
+        works: &[Workload],
     ) -> Result<(), Broken> {
         let database = self.spec(cipher, &format!("{name}-worker"));
         let twin = spec(&self.path(&format!("{name}-{cipher}-reference.db")));
@@ -172,7 +172,7 @@ impl Contract<'_> {
         for work in works {
             let given: Result<Sample, String> = parsed(worker.ask(&run(work.clone()))?);
             let expected: Sample = self::expected(&mut reference, &run(work.clone()))?;
-            let has_no_key = *work == Work::Rekey && cipher != PLAIN && !encrypted;
+            let has_no_key = *work == Workload::Rekey && cipher != PLAIN && !encrypted;
             let worked = match (given, has_no_key) {
                 (Ok(_), true) => Err("it changed a key that there is not".to_owned()),
                 (Err(_), true) => Ok(()),
@@ -196,7 +196,7 @@ impl Contract<'_> {
             self.note(&name, Err(what));
             return Ok(());
         }
-        worker.say(&line(&run(Work::Hummer {
+        worker.say(&line(&run(Workload::Hummer {
             hummer: Hummer {
                 mix: [10, 0, 0],
                 loops: 1_000_000,
@@ -252,7 +252,7 @@ impl Contract<'_> {
 }
 
 /// Small datasets, and the work for each.
-fn parts() -> [(&'static str, Dataset, Vec<Work>); 3] {
+fn parts() -> [(&'static str, Dataset, Vec<Workload>); 3] {
     let hummer = Hummer {
         mix: [4, 3, 3],
         loops: 100,
@@ -264,31 +264,35 @@ fn parts() -> [(&'static str, Dataset, Vec<Work>); 3] {
             "scan",
             Dataset::Scan { bytes: 1 << 20 },
             vec![
-                Work::Like { rehearsals: 1 },
-                Work::Equal { rehearsals: 0 },
-                Work::Readers { connections: 3 },
-                Work::Open { times: 5 },
-                Work::Equal { rehearsals: 0 },
+                Workload::Like { rehearsals: 1 },
+                Workload::Equal { rehearsals: 0 },
+                Workload::Readers { connections: 3 },
+                Workload::Open { times: 5 },
+                Workload::Equal { rehearsals: 0 },
             ],
         ),
         (
             "statements",
             Dataset::Statements { rows: 500, indexes: 2 },
             vec![
-                Work::Insert { rows: 50 },
-                Work::UpdateAll,
-                Work::SelectAll,
-                Work::Backup,
-                Work::Convert { to: PLAIN.to_owned() },
-                Work::Rekey,
-                Work::PhysicalVerify,
-                Work::SelectAll,
+                Workload::Insert { rows: 50 },
+                Workload::UpdateAll,
+                Workload::SelectAll,
+                Workload::Backup,
+                Workload::Convert { to: PLAIN.to_owned() },
+                Workload::Rekey,
+                Workload::PhysicalVerify,
+                Workload::SelectAll,
             ],
         ),
         (
             "cards",
             Dataset::Cards { rows: 300 },
-            vec![Work::Hummer { hummer }, Work::IntegrityCheck, Work::QuickCheck],
+            vec![
+                Workload::Hummer { hummer },
+                Workload::IntegrityCheck,
+                Workload::QuickCheck,
+            ],
         ),
     ]
 }
@@ -344,7 +348,7 @@ fn same<T: PartialEq + std::fmt::Debug>(what: &str, given: &T, expected: &T) -> 
     Err(format!("{what}: {given:?}, not {expected:?}"))
 }
 
-fn run(work: Work) -> Request {
+fn run(work: Workload) -> Request {
     Request::Run {
         work,
         seed: SEED,
@@ -357,7 +361,7 @@ fn line(request: &Request) -> String {
     serde_json::to_string(request).unwrap_or_default()
 }
 
-fn word(work: &Work) -> String {
+fn word(work: &Workload) -> String {
     let value = serde_json::to_value(work).unwrap_or_default();
     value["kind"].as_str().unwrap_or_default().to_owned()
 }

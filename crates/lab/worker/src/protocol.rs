@@ -38,7 +38,7 @@ pub enum Request {
     /// Does a block of work on the open database. Answer: [`Sample`].
     Run {
         /// What to do.
-        work: Work,
+        work: Workload,
         /// Where random choices come from.
         seed: u64,
         /// How many processes work on the database together, and which of them this one is, from 0.
@@ -52,7 +52,7 @@ pub enum Request {
         /// A name from [`Hello::ciphers`].
         cipher: String,
     },
-    /// While a `run` of [`Work::Hummer`] is under way: other parameters, or an early end. No answer.
+    /// While a `run` of [`Workload::Hummer`] is under way: other parameters, or an early end. No answer.
     Control(Control),
     /// The end of the conversation; so is the end of standard input. No answer.
     Quit,
@@ -127,7 +127,7 @@ pub const INDEXES_MAX: u32 = 2;
 /// A block of work.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Work {
+pub enum Workload {
     /// `SELECT * FROM SomeData WHERE SomeText LIKE '%Wibble%'`.
     Like {
         /// How often before the clock starts, so that pages are in SQLite's cache.

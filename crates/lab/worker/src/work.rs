@@ -19,7 +19,7 @@ use std::sync::mpsc::Receiver;
 use rusqlite::Connection;
 
 use crate::meter::{self, Meter, Part};
-use crate::protocol::{Control, DatabaseSpec, Sample, Share, Work};
+use crate::protocol::{Control, DatabaseSpec, Sample, Share, Workload};
 use crate::{Engine, WorkerError, layout};
 
 /// Where controls for work under way arrive; it is closed at the end of the input.
@@ -59,20 +59,24 @@ struct Checkpoint {
 
 /// Whether the database has to be closed for this work: it is not SQLite that reads the file, or opens it itself.
 #[must_use]
-pub fn wants_closed(work: &Work) -> bool {
+pub fn wants_closed(work: &Workload) -> bool {
     match work {
-        Work::Convert { .. } | Work::Rekey | Work::Archive { .. } | Work::PhysicalVerify | Work::Open { .. } => true,
-        Work::Like { .. }
-        | Work::Equal { .. }
-        | Work::Insert { .. }
-        | Work::UpdateAll
-        | Work::SelectAll
-        | Work::Backup
-        | Work::Hummer { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::Readers { .. }
-        | Work::Messages { .. } => false,
+        Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::PhysicalVerify
+        | Workload::Open { .. } => true,
+        Workload::Like { .. }
+        | Workload::Equal { .. }
+        | Workload::Insert { .. }
+        | Workload::UpdateAll
+        | Workload::SelectAll
+        | Workload::Backup
+        | Workload::Hummer { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::Readers { .. }
+        | Workload::Messages { .. } => false,
     }
 }
 
@@ -84,7 +88,7 @@ pub fn run(
     engine: &dyn Engine,
     database: &DatabaseSpec,
     connection: &Connection,
-    work: &Work,
+    work: &Workload,
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
@@ -94,20 +98,22 @@ pub fn run(
         Ok(sample)
     };
     match work {
-        Work::Like { rehearsals } => rows::rehearsed(connection, rows::LIKE, *rehearsals, &timed),
-        Work::Equal { rehearsals } => rows::rehearsed(connection, rows::EQUAL, *rehearsals, &timed),
-        Work::SelectAll => rows::rehearsed(connection, rows::SELECT_ALL, 0, &timed),
-        Work::Insert { rows } => rows::insert(connection, *rows, block, &timed),
-        Work::UpdateAll => rows::update_all(connection, block.seed, &timed),
-        Work::Backup => copy::backup(engine, database, connection, &timed),
-        Work::Hummer { hummer } => hummer::run(connection, *hummer, block, &timed),
-        Work::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
-        Work::QuickCheck => rows::check(connection, "quick_check", &timed),
-        Work::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
-        Work::Messages { .. } => Err(WorkerError::Refused("this engine is no server".to_owned())),
-        Work::Convert { .. } | Work::Rekey | Work::Archive { .. } | Work::PhysicalVerify | Work::Open { .. } => {
-            Err(WorkerError::Refused("this work wants the database closed".to_owned()))
-        }
+        Workload::Like { rehearsals } => rows::rehearsed(connection, rows::LIKE, *rehearsals, &timed),
+        Workload::Equal { rehearsals } => rows::rehearsed(connection, rows::EQUAL, *rehearsals, &timed),
+        Workload::SelectAll => rows::rehearsed(connection, rows::SELECT_ALL, 0, &timed),
+        Workload::Insert { rows } => rows::insert(connection, *rows, block, &timed),
+        Workload::UpdateAll => rows::update_all(connection, block.seed, &timed),
+        Workload::Backup => copy::backup(engine, database, connection, &timed),
+        Workload::Hummer { hummer } => hummer::run(connection, *hummer, block, &timed),
+        Workload::IntegrityCheck => rows::check(connection, "integrity_check", &timed),
+        Workload::QuickCheck => rows::check(connection, "quick_check", &timed),
+        Workload::Readers { connections: count } => connections::readers(engine, database, *count, &timed),
+        Workload::Messages { .. } => Err(WorkerError::Refused("this engine is no server".to_owned())),
+        Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::PhysicalVerify
+        | Workload::Open { .. } => Err(WorkerError::Refused("this work wants the database closed".to_owned())),
     }
 }
 
@@ -118,17 +124,17 @@ pub fn run(
 pub fn run_closed(
     engine: &dyn Engine,
     database: &DatabaseSpec,
-    work: &Work,
+    work: &Workload,
     block: &Block<'_>,
 ) -> Result<Sample, WorkerError> {
     check_share(block.process)?;
     let timed = |job: &mut dyn FnMut() -> Result<Outcome, WorkerError>| measured(block, &database.path, &|| None, job);
     match work {
-        Work::Convert { to } => copy::convert(engine, database, to, &timed),
-        Work::Rekey => rekey::rekey(engine, database, &timed),
-        Work::Archive { incremental } => archive::archive(engine, database, *incremental, &timed),
-        Work::Open { times } => connections::open(engine, database, *times, &timed),
-        Work::PhysicalVerify => timed(&mut || {
+        Workload::Convert { to } => copy::convert(engine, database, to, &timed),
+        Workload::Rekey => rekey::rekey(engine, database, &timed),
+        Workload::Archive { incremental } => archive::archive(engine, database, *incremental, &timed),
+        Workload::Open { times } => connections::open(engine, database, *times, &timed),
+        Workload::PhysicalVerify => timed(&mut || {
             engine.verify_physical(database)?;
             Ok(Outcome {
                 operations: 1,
@@ -136,17 +142,17 @@ pub fn run_closed(
                 ..Outcome::default()
             })
         }),
-        Work::Like { .. }
-        | Work::Equal { .. }
-        | Work::Insert { .. }
-        | Work::UpdateAll
-        | Work::SelectAll
-        | Work::Backup
-        | Work::Hummer { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::Readers { .. }
-        | Work::Messages { .. } => Err(WorkerError::Refused("this work wants the database open".to_owned())),
+        Workload::Like { .. }
+        | Workload::Equal { .. }
+        | Workload::Insert { .. }
+        | Workload::UpdateAll
+        | Workload::SelectAll
+        | Workload::Backup
+        | Workload::Hummer { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::Readers { .. }
+        | Workload::Messages { .. } => Err(WorkerError::Refused("this work wants the database open".to_owned())),
     }
 }
 

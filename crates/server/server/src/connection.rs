@@ -37,7 +37,7 @@ impl Connection {
         afterwards.write(instance);
         let said = match outcome {
             // A probe of the port is not logged.
-            Ok(Ended::Left | Ended::Told) | Err(LineError::End) => return,
+            Ok(Ended::Left | Ended::Terminated) | Err(LineError::End) => return,
             Ok(Ended::Broken) => "the connection broke".to_owned(),
             Ok(Ended::Refused) => "ended by an error".to_owned(),
             Err(_) if self.cancel_handle.cancelled().is_some() => return,

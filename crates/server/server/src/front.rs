@@ -91,7 +91,7 @@ pub enum Ended {
     /// The client closed the connection.
     Left,
     /// KILL, or the server stops.
-    Told,
+    Terminated,
     /// The connection broke.
     Broken,
     /// The client broke the protocol, or an error of severity 20 or above ended it.

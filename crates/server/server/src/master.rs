@@ -7,7 +7,7 @@
 //!   as any client would.
 //! - `passwords-are-hashed`: a password is kept as a hash of Argon2id with its own salt and cost.
 //! - `file-changes-are-noted-first`: what creates, replaces or removes a database's file is noted
-//!   here before it is done and the note is removed afterwards ([`Unfinished`]): a start finds what
+//!   here before it is done and the note is removed afterwards (`Unfinished`): a start finds what
 //!   a kill has left.
 //!
 //! Tables that begin with `selenite_` are the server's: no client reads or writes them.

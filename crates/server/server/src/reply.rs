@@ -225,7 +225,7 @@ impl Reply {
         if self.ended.is_none() {
             // A cancelled connection looks like a peer that left.
             self.ended = Some(match self.interrupts.poll() {
-                Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
+                Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Terminated,
                 Some(Interrupt::Attention | Interrupt::TimedOut | Interrupt::Gone) | None => Ended::Broken,
             });
             if !matches!(error, TdsError::Sink(_)) {
@@ -346,7 +346,7 @@ impl Reply {
         let ended = match self.interrupts.poll() {
             None => return Ok(()),
             Some(Interrupt::Attention | Interrupt::TimedOut) => return Err(Stop::Attention),
-            Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Told,
+            Some(Interrupt::Killed | Interrupt::Stopping) => Ended::Terminated,
             Some(Interrupt::Gone) => Ended::Broken,
         };
         self.ended.get_or_insert(ended);

@@ -1,7 +1,7 @@
 //! Anchors: what a database was at one moment, kept elsewhere, to tell whether pages or all of it
 //! were put back (FORMAT 10).
 //!
-//! An anchor is written of a database that stands still ([`still`]): a moment at which no one
+//! An anchor is written of a database that stands still (`still`): a moment at which no one
 //! writes, no checkpoint is under way and all of the log is copied. Counters of a session only
 //! grow, and an image is sealed and stored by who holds a lock that was free at that moment. So:
 //!

@@ -12,7 +12,7 @@
 //!   alone, before it gets the name; the old file is then retired.
 //! - draft-survives-a-kill: a kill leaves the database as it was, and a draft beside it. The next
 //!   run takes over what is done: a run of pages counts as done if source and draft still have the
-//!   very trailers that were noted once the draft was synced ([`done_runs`]). So a database that
+//!   very trailers that were noted once the draft was synced (`done_runs`). So a database that
 //!   was written to in between is copied again where it was changed.
 
 mod copier;

@@ -2,11 +2,11 @@
 //!
 //! - new-epoch-first: one change of the superblock lists the new epoch: from then on anyone who writes
 //!   seals under it. Then small write transactions dirty the pages that are still of the old one,
-//!   as any client of SQLite could ([`pages`]).
+//!   as any client of SQLite could (`pages`).
 //! - cursor-is-durable: the cursor names pages that are in the database file, and synced; and while
-//!   it stands no log holds a frame of theirs of the old epoch ([`finish::Finish::save`]).
+//!   it stands no log holds a frame of theirs of the old epoch (`finish::Finish::save`).
 //! - drop-under-lock: the old key is dropped under SQLite's write lock, in both superblocks, after
-//!   a look at every page of the file and every frame of the log under that lock ([`finish`]).
+//!   a look at every page of the file and every frame of the log under that lock (`finish`).
 //! - kill-loses-nothing: a kill at any moment loses no commit and no key; what was begun goes on
 //!   with [`Goal::GoOn`], or with the same suite as the goal. A new key is never one that was there
 //!   before.

@@ -3,11 +3,11 @@
 //! - authenticate-before-naming: whatever the destination says is authenticated before it is used,
 //!   and all of it has come before the file gets its name: names, parts and what a backup rests on
 //!   (`selenite_backup`: name-matches-contents, identified-by-hash, all-pages-or-error).
-//! - new-keys: the file has keys of its own: [`new_keys`], new-data-and-log-key.
+//! - new-keys: the file has keys of its own: `new_keys`, new-data-and-log-key.
 //! - reopen-before-naming: every page of it was opened again from the file before it gets its name.
 //!   A kill leaves a draft, which the next run removes, and what was fetched, with which it goes
 //!   on.
-//! - replace-only-on-request: nothing is replaced that was not to be replaced: [`place`].
+//! - replace-only-on-request: nothing is replaced that was not to be replaced: `place`.
 //! - claim-owns-the-cache: what was fetched for a name is removed only by who holds that name's
 //!   claim: another run may be reading it. Who failed before it had the claim leaves what was there
 //!   before it.

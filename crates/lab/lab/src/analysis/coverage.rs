@@ -1,6 +1,6 @@
 //! What cells are about, and what a study says nothing about.
 
-use selenite_worker::protocol::{Dataset, Work};
+use selenite_worker::protocol::{Dataset, Workload};
 
 use super::Material;
 use crate::config::CacheState;
@@ -8,63 +8,63 @@ use crate::config::cell::writes;
 use crate::summary::{CellSummary, Effect, MESSAGES, Metric};
 
 /// The name of work, as in a configuration.
-pub fn work(work: &Work) -> &'static str {
+pub fn work(work: &Workload) -> &'static str {
     match work {
-        Work::Like { .. } => "like",
-        Work::Equal { .. } => "equal",
-        Work::Insert { .. } => "insert",
-        Work::UpdateAll => "update-all",
-        Work::SelectAll => "select-all",
-        Work::Backup => "backup",
-        Work::Hummer { .. } => "hummer",
-        Work::Convert { .. } => "convert",
-        Work::Rekey => "rekey",
-        Work::Archive { .. } => "archive",
-        Work::IntegrityCheck => "integrity-check",
-        Work::QuickCheck => "quick-check",
-        Work::PhysicalVerify => "physical-verify",
-        Work::Readers { .. } => "readers",
-        Work::Open { .. } => "open",
-        Work::Messages { .. } => MESSAGES,
+        Workload::Like { .. } => "like",
+        Workload::Equal { .. } => "equal",
+        Workload::Insert { .. } => "insert",
+        Workload::UpdateAll => "update-all",
+        Workload::SelectAll => "select-all",
+        Workload::Backup => "backup",
+        Workload::Hummer { .. } => "hummer",
+        Workload::Convert { .. } => "convert",
+        Workload::Rekey => "rekey",
+        Workload::Archive { .. } => "archive",
+        Workload::IntegrityCheck => "integrity-check",
+        Workload::QuickCheck => "quick-check",
+        Workload::PhysicalVerify => "physical-verify",
+        Workload::Readers { .. } => "readers",
+        Workload::Open { .. } => "open",
+        Workload::Messages { .. } => MESSAGES,
     }
 }
 
 /// What an operation of it is.
-pub fn unit(work: &Work) -> &'static str {
+pub fn unit(work: &Workload) -> &'static str {
     match work {
         // One is a transaction, too.
-        Work::Insert { .. } => "row",
-        Work::Readers { .. } => "reader",
-        Work::Open { .. } => "opening",
-        Work::Hummer { .. } => "loop",
-        Work::Messages { .. } => "iteration of the loop",
-        Work::Backup | Work::Archive { .. } => "backup",
-        Work::Convert { .. } => "copy",
-        Work::Rekey => "change of key",
-        Work::IntegrityCheck | Work::QuickCheck | Work::PhysicalVerify => "check",
-        Work::Like { .. } | Work::Equal { .. } | Work::UpdateAll | Work::SelectAll => "statement",
+        Workload::Insert { .. } => "row",
+        Workload::Readers { .. } => "reader",
+        Workload::Open { .. } => "opening",
+        Workload::Hummer { .. } => "loop",
+        Workload::Messages { .. } => "iteration of the loop",
+        Workload::Backup | Workload::Archive { .. } => "backup",
+        Workload::Convert { .. } => "copy",
+        Workload::Rekey => "change of key",
+        Workload::IntegrityCheck | Workload::QuickCheck | Workload::PhysicalVerify => "check",
+        Workload::Like { .. } | Workload::Equal { .. } | Workload::UpdateAll | Workload::SelectAll => "statement",
     }
 }
 
 /// Its mix, if it has one.
-pub fn mix(work: &Work) -> Option<[u8; 3]> {
+pub fn mix(work: &Workload) -> Option<[u8; 3]> {
     match work {
-        Work::Hummer { hummer } => Some(hummer.mix),
-        Work::Like { .. }
-        | Work::Equal { .. }
-        | Work::Insert { .. }
-        | Work::UpdateAll
-        | Work::SelectAll
-        | Work::Backup
-        | Work::Convert { .. }
-        | Work::Rekey
-        | Work::Archive { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::PhysicalVerify
-        | Work::Readers { .. }
-        | Work::Open { .. }
-        | Work::Messages { .. } => None,
+        Workload::Hummer { hummer } => Some(hummer.mix),
+        Workload::Like { .. }
+        | Workload::Equal { .. }
+        | Workload::Insert { .. }
+        | Workload::UpdateAll
+        | Workload::SelectAll
+        | Workload::Backup
+        | Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::PhysicalVerify
+        | Workload::Readers { .. }
+        | Workload::Open { .. }
+        | Workload::Messages { .. } => None,
     }
 }
 
@@ -73,7 +73,7 @@ pub fn limits(material: &Material, cells: &[CellSummary]) -> Vec<String> {
     if material
         .cells
         .iter()
-        .any(|row| matches!(row.cell.work, Work::Messages { .. }))
+        .any(|row| matches!(row.cell.work, Workload::Messages { .. }))
     {
         return of_transit();
     }

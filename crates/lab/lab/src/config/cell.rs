@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use selenite_worker::protocol::{Hummer, PLAIN, Work};
+use selenite_worker::protocol::{Hummer, PLAIN, Workload};
 use serde::{Deserialize, Serialize};
 
 use super::error::ConfigError;
@@ -19,8 +19,8 @@ pub struct Cell {
     pub label: String,
     /// Which dataset.
     pub data: String,
-    /// What is done. A [`Work::Convert`] to [`TO_ARM`] is one from clear to the cipher of each arm.
-    pub work: Work,
+    /// What is done. A [`Workload::Convert`] to [`TO_ARM`] is one from clear to the cipher of each arm.
+    pub work: Workload,
     /// Where the pages are when the clock starts.
     pub cache: CacheState,
     /// How many processes do it together.
@@ -30,7 +30,7 @@ pub struct Cell {
     pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
-    /// Where pages are re-encrypted while it is done: then its work is a [`Work::Hummer`] that ends when it is told to.
+    /// Where pages are re-encrypted while it is done: then its work is a [`Workload::Hummer`] that ends when it is told to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<Online>,
 }
@@ -52,46 +52,46 @@ pub const TO_ARM: &str = "arm";
 
 /// Whether work changes the rows or the file.
 #[must_use]
-pub fn writes(work: &Work) -> bool {
+pub fn writes(work: &Workload) -> bool {
     match work {
-        Work::Insert { .. } | Work::UpdateAll => true,
-        Work::Hummer { hummer } => hummer.mix[1] + hummer.mix[2] > 0,
-        Work::Like { .. }
-        | Work::Equal { .. }
-        | Work::SelectAll
-        | Work::Backup
-        | Work::Convert { .. }
-        | Work::Rekey
-        | Work::Archive { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::PhysicalVerify
-        | Work::Readers { .. }
-        | Work::Open { .. }
-        | Work::Messages { .. } => false,
+        Workload::Insert { .. } | Workload::UpdateAll => true,
+        Workload::Hummer { hummer } => hummer.mix[1] + hummer.mix[2] > 0,
+        Workload::Like { .. }
+        | Workload::Equal { .. }
+        | Workload::SelectAll
+        | Workload::Backup
+        | Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::PhysicalVerify
+        | Workload::Readers { .. }
+        | Workload::Open { .. }
+        | Workload::Messages { .. } => false,
     }
 }
 
 /// How many connections of one process a kind of work has open at once.
 #[must_use]
-pub fn connections(work: &Work) -> u32 {
+pub fn connections(work: &Workload) -> u32 {
     match work {
-        Work::Readers { connections } => *connections,
-        Work::Like { .. }
-        | Work::Equal { .. }
-        | Work::Insert { .. }
-        | Work::UpdateAll
-        | Work::SelectAll
-        | Work::Backup
-        | Work::Hummer { .. }
-        | Work::Convert { .. }
-        | Work::Rekey
-        | Work::Archive { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::PhysicalVerify
-        | Work::Open { .. }
-        | Work::Messages { .. } => 1,
+        Workload::Readers { connections } => *connections,
+        Workload::Like { .. }
+        | Workload::Equal { .. }
+        | Workload::Insert { .. }
+        | Workload::UpdateAll
+        | Workload::SelectAll
+        | Workload::Backup
+        | Workload::Hummer { .. }
+        | Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::PhysicalVerify
+        | Workload::Open { .. }
+        | Workload::Messages { .. } => 1,
     }
 }
 
@@ -189,7 +189,7 @@ impl CellTable {
         mixes.iter().map(one).collect()
     }
 
-    fn cell(&self, name: String, (work, online): (Work, Option<Online>), processes: u32, suffix: &str) -> Cell {
+    fn cell(&self, name: String, (work, online): (Workload, Option<Online>), processes: u32, suffix: &str) -> Cell {
         let label = match &self.label {
             Some(label) => format!("{label}{suffix}"),
             None if online.is_some() => format!(
@@ -214,7 +214,7 @@ impl CellTable {
 }
 
 impl WorkTable {
-    fn resolve(&self, cache: CacheState, mix: Option<&str>) -> Result<Work, String> {
+    fn resolve(&self, cache: CacheState, mix: Option<&str>) -> Result<Workload, String> {
         self.refuse_strangers()?;
         let rehearsals = match (cache, self.rehearsals) {
             (CacheState::Page, None) => 1,
@@ -228,46 +228,46 @@ impl WorkTable {
             return Err("this works on a copy that was just written: its cache is `os`".to_owned());
         }
         Ok(match self.kind {
-            Kind::Like => Work::Like { rehearsals },
-            Kind::Equal => Work::Equal { rehearsals },
+            Kind::Like => Workload::Like { rehearsals },
+            Kind::Equal => Workload::Equal { rehearsals },
             Kind::Insert => match self.rows {
-                Some(rows @ 1..=ROWS_MAX) => Work::Insert { rows },
+                Some(rows @ 1..=ROWS_MAX) => Workload::Insert { rows },
                 _ => return Err(format!("`insert` needs `rows`, from 1 to {ROWS_MAX}")),
             },
-            Kind::UpdateAll => Work::UpdateAll,
-            Kind::SelectAll => Work::SelectAll,
-            Kind::Backup => Work::Backup,
-            Kind::Hummer | Kind::Online => Work::Hummer {
+            Kind::UpdateAll => Workload::UpdateAll,
+            Kind::SelectAll => Workload::SelectAll,
+            Kind::Backup => Workload::Backup,
+            Kind::Hummer | Kind::Online => Workload::Hummer {
                 hummer: self.hummer(mix)?,
             },
             Kind::Convert => match self.to.as_deref() {
-                Some(to @ (PLAIN | TO_ARM)) => Work::Convert { to: to.to_owned() },
+                Some(to @ (PLAIN | TO_ARM)) => Workload::Convert { to: to.to_owned() },
                 _ => {
                     return Err("`convert` needs `to = \"plain\"`, or `to = \"arm\"` for each arm's cipher".to_owned());
                 }
             },
-            Kind::Rekey => Work::Rekey,
-            Kind::Archive => Work::Archive {
+            Kind::Rekey => Workload::Rekey,
+            Kind::Archive => Workload::Archive {
                 incremental: self.incremental.unwrap_or(false),
             },
-            Kind::IntegrityCheck => Work::IntegrityCheck,
-            Kind::QuickCheck => Work::QuickCheck,
-            Kind::PhysicalVerify => Work::PhysicalVerify,
+            Kind::IntegrityCheck => Workload::IntegrityCheck,
+            Kind::QuickCheck => Workload::QuickCheck,
+            Kind::PhysicalVerify => Workload::PhysicalVerify,
             Kind::Readers => match self.connections {
-                Some(connections @ 1..=PROCESSES_MAX) => Work::Readers { connections },
+                Some(connections @ 1..=PROCESSES_MAX) => Workload::Readers { connections },
                 _ => {
                     return Err(format!("`readers` needs `connections`, from 1 to {PROCESSES_MAX}"));
                 }
             },
             Kind::Open => match self.times {
-                Some(times @ 1..=ROWS_MAX) => Work::Open { times },
+                Some(times @ 1..=ROWS_MAX) => Workload::Open { times },
                 _ => return Err(format!("`open` needs `times`, from 1 to {ROWS_MAX}")),
             },
             Kind::Messages => self.messages(cache)?,
         })
     }
 
-    fn messages(&self, cache: CacheState) -> Result<Work, String> {
+    fn messages(&self, cache: CacheState) -> Result<Workload, String> {
         if cache != CacheState::Os {
             return Err("`messages` reads no database: its cache is `os`".to_owned());
         }
@@ -278,7 +278,7 @@ impl WorkTable {
             ));
         }
         match self.turns {
-            Some(turns @ 1..=TURNS_MAX) => Ok(Work::Messages { turns, packet_size }),
+            Some(turns @ 1..=TURNS_MAX) => Ok(Workload::Messages { turns, packet_size }),
             _ => Err(format!("`messages` needs `turns`, from 1 to {TURNS_MAX}")),
         }
     }
@@ -358,36 +358,36 @@ pub fn parse_mix(text: &str) -> Result<[u8; 3], String> {
     }
 }
 
-fn label(work: &Work, cache: CacheState, processes: u32, same_memory: bool) -> String {
+fn label(work: &Workload, cache: CacheState, processes: u32, same_memory: bool) -> String {
     let several = if processes > 1 {
         format!(", {processes} processes")
     } else {
         String::new()
     };
     let what = match work {
-        Work::Like { .. } => "LIKE scan".to_owned(),
-        Work::Equal { .. } => "= scan".to_owned(),
-        Work::Insert { rows } => format!("insert {rows}{several}"),
-        Work::UpdateAll => "update all".to_owned(),
-        Work::SelectAll => "select all".to_owned(),
-        Work::Backup => "backup".to_owned(),
-        Work::Hummer {
+        Workload::Like { .. } => "LIKE scan".to_owned(),
+        Workload::Equal { .. } => "= scan".to_owned(),
+        Workload::Insert { rows } => format!("insert {rows}{several}"),
+        Workload::UpdateAll => "update all".to_owned(),
+        Workload::SelectAll => "select all".to_owned(),
+        Workload::Backup => "backup".to_owned(),
+        Workload::Hummer {
             hummer: Hummer {
                 mix: [read, update, insert],
                 ..
             },
         } => format!("mix {read}/{update}/{insert}{several}"),
-        Work::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
-        Work::Convert { .. } => "encrypting copy".to_owned(),
-        Work::Rekey => "rekey".to_owned(),
-        Work::Archive { incremental: false } => "full backup, kept elsewhere".to_owned(),
-        Work::Archive { incremental: true } => "incremental backup, kept elsewhere".to_owned(),
-        Work::IntegrityCheck => "integrity_check".to_owned(),
-        Work::QuickCheck => "quick_check".to_owned(),
-        Work::PhysicalVerify => "physical verify".to_owned(),
-        Work::Readers { connections } => format!("{connections} connections that read all"),
-        Work::Open { times } => format!("open and close {times} times"),
-        Work::Messages { turns, packet_size } => return format!("{turns} turns, packets of {packet_size} bytes"),
+        Workload::Convert { to } if to == PLAIN => "copy into clear".to_owned(),
+        Workload::Convert { .. } => "encrypting copy".to_owned(),
+        Workload::Rekey => "rekey".to_owned(),
+        Workload::Archive { incremental: false } => "full backup, kept elsewhere".to_owned(),
+        Workload::Archive { incremental: true } => "incremental backup, kept elsewhere".to_owned(),
+        Workload::IntegrityCheck => "integrity_check".to_owned(),
+        Workload::QuickCheck => "quick_check".to_owned(),
+        Workload::PhysicalVerify => "physical verify".to_owned(),
+        Workload::Readers { connections } => format!("{connections} connections that read all"),
+        Workload::Open { times } => format!("open and close {times} times"),
+        Workload::Messages { turns, packet_size } => return format!("{turns} turns, packets of {packet_size} bytes"),
     };
     let memory = if same_memory { ", same memory" } else { "" };
     let cache = match cache {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use selenite_worker::protocol::{Dataset, INDEXES_MAX, Work};
+use selenite_worker::protocol::{Dataset, INDEXES_MAX, Workload};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, Visitor};
 
@@ -77,20 +77,20 @@ pub fn kind(dataset: &Dataset) -> &'static str {
 
 /// The kind of dataset that some work needs; none if any will do.
 #[must_use]
-pub fn needs(work: &Work) -> Option<&'static str> {
+pub fn needs(work: &Workload) -> Option<&'static str> {
     match work {
-        Work::Like { .. } | Work::Equal { .. } | Work::Readers { .. } => Some("scan"),
-        Work::Insert { .. } | Work::UpdateAll | Work::SelectAll => Some("statements"),
-        Work::Hummer { .. } => Some("cards"),
-        Work::Messages { .. } => Some("wire"),
-        Work::Backup
-        | Work::Convert { .. }
-        | Work::Rekey
-        | Work::Archive { .. }
-        | Work::IntegrityCheck
-        | Work::QuickCheck
-        | Work::PhysicalVerify
-        | Work::Open { .. } => None,
+        Workload::Like { .. } | Workload::Equal { .. } | Workload::Readers { .. } => Some("scan"),
+        Workload::Insert { .. } | Workload::UpdateAll | Workload::SelectAll => Some("statements"),
+        Workload::Hummer { .. } => Some("cards"),
+        Workload::Messages { .. } => Some("wire"),
+        Workload::Backup
+        | Workload::Convert { .. }
+        | Workload::Rekey
+        | Workload::Archive { .. }
+        | Workload::IntegrityCheck
+        | Workload::QuickCheck
+        | Workload::PhysicalVerify
+        | Workload::Open { .. } => None,
     }
 }
 

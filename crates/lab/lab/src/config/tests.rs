@@ -1,4 +1,4 @@
-use selenite_worker::protocol::Work;
+use selenite_worker::protocol::Workload;
 
 use super::*;
 
@@ -50,8 +50,8 @@ fn a_configuration_is_read_in_the_order_of_its_text() {
         config.cells.iter().map(|cell| cell.name.as_str()).collect::<Vec<_>>(),
         ["like", "h/10-0-0", "h/4-3-3"]
     );
-    assert_eq!(config.cells[0].work, Work::Like { rehearsals: 1 });
-    let Work::Hummer { hummer } = config.cells[2].work else {
+    assert_eq!(config.cells[0].work, Workload::Like { rehearsals: 1 });
+    let Workload::Hummer { hummer } = config.cells[2].work else {
         panic!("no hummer")
     };
     assert_eq!(
@@ -219,10 +219,10 @@ fn connections_openings_indexes_and_pools_are_read() {
     let [readers, open, insert] = &config.cells[3..] else {
         panic!("{:?}", config.cells)
     };
-    assert_eq!(readers.work, Work::Readers { connections: 16 });
+    assert_eq!(readers.work, Workload::Readers { connections: 16 });
     assert!(readers.same_memory && !open.same_memory);
     assert_eq!(readers.label, "16 connections that read all, OS cache, same memory");
-    assert_eq!(open.work, Work::Open { times: 7 });
+    assert_eq!(open.work, Workload::Open { times: 7 });
     assert_eq!(
         (insert.processes, insert.label.as_str()),
         (4, "insert 5, 4 processes, OS cache")
@@ -234,13 +234,13 @@ fn a_backup_is_read_and_needs_an_engine_that_makes_one() {
     let archive = "[[cells]]\nname = \"k\"\nwork = { kind = \"archive\", incremental = true }\ncache = \"os\"\n";
     let text = format!("{TEXT}{archive}");
     let cell = Config::parse(&text).unwrap().cells.pop().unwrap();
-    assert_eq!(cell.work, Work::Archive { incremental: true });
+    assert_eq!(cell.work, Workload::Archive { incremental: true });
     assert_eq!(cell.label, "incremental backup, kept elsewhere, OS cache");
     let full = Config::parse(&text.replace(", incremental = true", ""))
         .unwrap()
         .cells
         .pop();
-    assert_eq!(full.unwrap().work, Work::Archive { incremental: false });
+    assert_eq!(full.unwrap().work, Workload::Archive { incremental: false });
     for (from, to, part) in [
         ("\"os\"", "\"cold\"", "its cache is `os`"),
         ("\"archive\"", "\"rekey\"", "no `incremental`"),
@@ -261,7 +261,7 @@ fn a_change_of_key_is_read_and_needs_a_key() {
     let rekey = "[[cells]]\nname = \"k\"\nwork = { kind = \"rekey\" }\ncache = \"os\"\n";
     let text = format!("{TEXT}{rekey}");
     let cell = Config::parse(&text).unwrap().cells.pop().unwrap();
-    assert_eq!((cell.work, cell.label.as_str()), (Work::Rekey, "rekey, OS cache"));
+    assert_eq!((cell.work, cell.label.as_str()), (Workload::Rekey, "rekey, OS cache"));
     for (from, to, part) in [
         ("\"os\"", "\"cold\"", "its cache is `os`"),
         ("\"os\"", "\"page\"", "its cache is `os`"),
@@ -296,7 +296,7 @@ fn work_while_pages_are_sealed_anew_is_read_and_stands_alone() {
         (online.phase_ms, online.options.len(), &online.administrator),
         (5000, 2, &None)
     );
-    assert!(matches!(cell.work, Work::Hummer { hummer } if hummer.mix == [4, 3, 3] && hummer.loops > 1 << 40));
+    assert!(matches!(cell.work, Workload::Hummer { hummer } if hummer.mix == [4, 3, 3] && hummer.loops > 1 << 40));
     assert_eq!(
         cell.label,
         "mix 4/3/3, 4 processes, OS cache, while pages are re-encrypted"

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::{Deserializer, Serializer, V2DeflateSerializer};
-use selenite_worker::protocol::{Control, DatabaseSpec, Digest, Done, PLAIN, PROTOCOL, Request, Sample, Work};
+use selenite_worker::protocol::{Control, DatabaseSpec, Digest, Done, PLAIN, PROTOCOL, Request, Sample, Workload};
 
 use super::*;
 
@@ -241,7 +241,7 @@ fn a_crew_shares_the_work_and_adds_it_up() {
     let mut group = WorkerGroup::start(&command, 2, LIMIT).unwrap();
     assert_eq!(group.pids().len(), 2);
 
-    let total = group.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap();
+    let total = group.run(&Workload::SelectAll, 1, LIMIT, &mut || None).unwrap();
     assert_eq!(
         (total.sample.began_ns, total.sample.elapsed_ns, total.stagger_ns),
         (100, 80, 20)
@@ -272,7 +272,7 @@ fn controls_are_passed_on_while_work_is_under_way() {
         asked += 1;
         (asked == 2).then_some(Control { stop: true, mix: None })
     };
-    group.run(&Work::SelectAll, 1, LIMIT, &mut control).unwrap();
+    group.run(&Workload::SelectAll, 1, LIMIT, &mut control).unwrap();
     assert!(asked >= 2);
 }
 
@@ -280,7 +280,7 @@ fn controls_are_passed_on_while_work_is_under_way() {
 fn one_that_hangs_ends_the_whole_crew() {
     let mut group = WorkerGroup::start(&polite(r#"*'"do":"run"'*) sleep 1000;;"#), 3, LIMIT).unwrap();
     let pids = group.pids();
-    let error = group.run(&Work::SelectAll, 1, SHORT, &mut || None).unwrap_err();
+    let error = group.run(&Workload::SelectAll, 1, SHORT, &mut || None).unwrap_err();
     assert!(matches!(error, DriveError::Hung { .. }), "{error}");
     assert!(pids.into_iter().all(|pid| !is_there(pid)));
 }
@@ -293,6 +293,6 @@ fn latencies_that_can_not_be_read_are_rubbish() {
     let answer = serde_json::to_string(&serde_json::json!({ "ok": broken })).unwrap();
     command.environment.insert("ANSWER".to_owned(), answer);
     let mut group = WorkerGroup::start(&command, 1, LIMIT).unwrap();
-    let error = group.run(&Work::SelectAll, 1, LIMIT, &mut || None).unwrap_err();
+    let error = group.run(&Workload::SelectAll, 1, LIMIT, &mut || None).unwrap_err();
     assert!(error.to_string().contains("latencies of read"), "{error}");
 }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use rustix::time::{ClockId, clock_gettime};
 use selenite_worker::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, Request, Sample, Share, Work,
+    Control, DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, Request, Sample, Share, Workload,
 };
 
 use super::failure::DriveError;
@@ -120,7 +120,7 @@ impl WorkerGroup {
     /// As of [`Worker::ask`]. After all but [`DriveError::Refused`] every process of the group was killed.
     pub fn run(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
@@ -134,7 +134,7 @@ impl WorkerGroup {
     /// As of [`WorkerGroup::run`].
     pub fn run_asked(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         poll: Duration,
@@ -173,7 +173,7 @@ impl WorkerGroup {
 
     fn work(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         poll: Duration,
@@ -203,7 +203,7 @@ struct RunningBlock<'a> {
 }
 
 impl<'a> RunningBlock<'a> {
-    fn begin(workers: &'a mut [Worker], work: &Work, seed: u64) -> Result<Self, DriveError> {
+    fn begin(workers: &'a mut [Worker], work: &Workload, seed: u64) -> Result<Self, DriveError> {
         let count = u32::try_from(workers.len()).unwrap_or(u32::MAX);
         let start_at_ns = if count > 1 { monotonic_ns() + LEAD_NS } else { 0 };
         for (index, worker) in (0..).zip(workers.iter_mut()) {

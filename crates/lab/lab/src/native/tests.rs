@@ -1,5 +1,5 @@
 use super::*;
-use selenite_worker::protocol::{Dataset, Request, Response, Sample, Share, Work};
+use selenite_worker::protocol::{Dataset, Request, Response, Sample, Share, Workload};
 use selenite_worker::stock::spec;
 use selenite_worker::{dataset, digest};
 
@@ -32,7 +32,7 @@ impl Testbed {
 
 const ROWS: Dataset = Dataset::Statements { rows: 400, indexes: 0 };
 
-fn run(database: &DatabaseSpec, work: Work) -> Result<Sample, String> {
+fn run(database: &DatabaseSpec, work: Workload) -> Result<Sample, String> {
     let requests = [
         Request::Open {
             database: database.clone(),
@@ -96,19 +96,19 @@ fn every_work_answers_alike_in_clear_and_sealed() {
     let plain = testbed.load(PLAIN);
     for suite in [Suite::Aes256, Suite::Aegis128X4, Suite::TripleDes3Key] {
         let sealed = testbed.load(suite.name());
-        let convert = Work::Convert { to: PLAIN.to_owned() };
+        let convert = Workload::Convert { to: PLAIN.to_owned() };
         for work in [
-            Work::SelectAll,
-            Work::Backup,
-            Work::IntegrityCheck,
-            Work::PhysicalVerify,
-            Work::Rekey,
+            Workload::SelectAll,
+            Workload::Backup,
+            Workload::IntegrityCheck,
+            Workload::PhysicalVerify,
+            Workload::Rekey,
             convert,
         ] {
             let answers = [&plain, &sealed].map(|database| run(database, work.clone()).unwrap().answer);
             assert_eq!(answers[0], answers[1], "{suite} {work:?}");
         }
-        let to_sealed = Work::Convert {
+        let to_sealed = Workload::Convert {
             to: suite.name().to_owned(),
         };
         assert_eq!(run(&plain, to_sealed.clone()).unwrap().answer, "converted");
@@ -135,7 +135,7 @@ fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
         let mut sealed = testbed.database(cipher);
         sealed.settings.insert("key".to_owned(), key.to_owned());
         dataset::load(&Native, &sealed, &ROWS, 7).unwrap();
-        let changed = run(&sealed, Work::Rekey).unwrap();
+        let changed = run(&sealed, Workload::Rekey).unwrap();
         assert_eq!(changed.answer, format!("400 rows {wanted}"), "{cipher} {key}");
         let other = testbed.folder.path().join("other-key");
         Native.rekey(&sealed, &other).unwrap();
@@ -144,7 +144,7 @@ fn a_key_of_either_kind_is_changed_and_where_there_is_none_it_is_refused() {
         Native.open(&sealed).unwrap();
     }
     let clear = testbed.load("NONE");
-    assert!(run(&clear, Work::Rekey).unwrap_err().contains("no key to change"));
+    assert!(run(&clear, Workload::Rekey).unwrap_err().contains("no key to change"));
 }
 
 /// In clear by programs that `scripts/need.sh tests` installs.
@@ -156,7 +156,7 @@ fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
     for cipher in [PLAIN, "AES_256", "NONE"] {
         let database = testbed.database(cipher);
         let digest = dataset::load(&Native, &database, &rows, 7).unwrap().digest;
-        let of = |incremental| run(&database, Work::Archive { incremental }).unwrap();
+        let of = |incremental| run(&database, Workload::Archive { incremental }).unwrap();
         let (full, changed) = (of(false), of(true));
         assert_eq!(full.answer, format!("24000 rows {digest}"), "{cipher}");
         assert_eq!(changed.answer, full.answer, "{cipher}");
@@ -174,7 +174,7 @@ fn a_backup_is_made_restored_and_gone_and_what_has_changed_is_a_small_one() {
         }
         assert!(full.cpu_ns > 0 && full.cpu_ns >= full.system_ns, "{cipher}");
         assert!(!testbed.folder.path().join(format!("{cipher}.db-archive")).exists());
-        assert_eq!(run(&database, Work::IntegrityCheck).unwrap().answer, "ok");
+        assert_eq!(run(&database, Workload::IntegrityCheck).unwrap().answer, "ok");
     }
 }
 
@@ -233,7 +233,7 @@ fn several_connections_and_every_kind_of_key_answer_as_in_clear() {
         sealed.settings.insert("key".to_owned(), key.to_owned());
         sealed.settings.insert("pool_size".to_owned(), "1048576".to_owned());
         assert_eq!(dataset::load(&Native, &sealed, &scan, 7).unwrap(), wanted);
-        for work in [Work::Readers { connections: 4 }, Work::Open { times: 3 }] {
+        for work in [Workload::Readers { connections: 4 }, Workload::Open { times: 3 }] {
             let answers = [&plain, &sealed].map(|database| run(database, work.clone()).unwrap().answer);
             assert_eq!(answers[0], answers[1], "{cipher} {work:?}");
         }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use selenite_stats::{Options, estimate, smallest_effect};
-use selenite_worker::protocol::{Dataset, Work};
+use selenite_worker::protocol::{Dataset, Workload};
 
 use super::error::RunError;
 use super::{database_copies, precision};
@@ -185,28 +185,28 @@ fn guess(config: &Config, cell: &Cell) -> f64 {
         Some(Dataset::Scan { .. } | Dataset::Wire) | None => (0, 0.0),
     };
     let work = match (&cell.work, &cell.online) {
-        (Work::Like { rehearsals } | Work::Equal { rehearsals }, _) => scan * (1.0 + f64::from(*rehearsals)),
-        (Work::Insert { rows }, _) => rough(*rows) * f64::from(cell.processes) * (INSERT + indexes * INDEX_ENTRY),
-        (Work::Readers { connections }, _) => {
+        (Workload::Like { rehearsals } | Workload::Equal { rehearsals }, _) => scan * (1.0 + f64::from(*rehearsals)),
+        (Workload::Insert { rows }, _) => rough(*rows) * f64::from(cell.processes) * (INSERT + indexes * INDEX_ENTRY),
+        (Workload::Readers { connections }, _) => {
             let processors = std::thread::available_parallelism().map_or(1, usize::from);
             let at_once = u64::from(*connections).min(count(processors));
             scan * f64::from(*connections) / rough(at_once.max(1))
         }
-        (Work::Open { times }, _) => rough(*times) * OPENING,
-        (Work::Messages { turns, .. }, _) => SERVER_START + rough(*turns) * TURN,
-        (Work::UpdateAll | Work::SelectAll, _) => rough(rows) * ROW,
-        (Work::Backup | Work::PhysicalVerify, _) => scan,
-        (Work::Convert { .. }, _) => scan * 4.0,
+        (Workload::Open { times }, _) => rough(*times) * OPENING,
+        (Workload::Messages { turns, .. }, _) => SERVER_START + rough(*turns) * TURN,
+        (Workload::UpdateAll | Workload::SelectAll, _) => rough(rows) * ROW,
+        (Workload::Backup | Workload::PhysicalVerify, _) => scan,
+        (Workload::Convert { .. }, _) => scan * 4.0,
         // The copy before it, the change itself; then its rows and the copy's, and every page beside what it was.
-        (Work::Rekey, _) => rough(bytes) / COPY_RATE * 2.0 + scan * 5.0,
+        (Workload::Rekey, _) => rough(bytes) / COPY_RATE * 2.0 + scan * 5.0,
         // The copy, perhaps two backups, the restored database, its rows and the copy's.
-        (Work::Archive { .. }, _) => rough(bytes) / COPY_RATE * 3.0 + scan * 12.0,
-        (Work::IntegrityCheck | Work::QuickCheck, _) => scan * 2.0 + rough(rows) * ROW,
-        (Work::Hummer { .. }, Some(how)) => {
+        (Workload::Archive { .. }, _) => rough(bytes) / COPY_RATE * 3.0 + scan * 12.0,
+        (Workload::IntegrityCheck | Workload::QuickCheck, _) => scan * 2.0 + rough(rows) * ROW,
+        (Workload::Hummer { .. }, Some(how)) => {
             let phases = f64::from(u32::try_from(super::online::PHASES.len()).unwrap_or(u32::MAX));
             rough(how.phase_ms) / 1000.0 * phases + scan * 6.0
         }
-        (Work::Hummer { hummer }, None) => {
+        (Workload::Hummer { hummer }, None) => {
             let pauses = hummer.loops.checked_div(hummer.pause_every).unwrap_or(0);
             let paused = rough(pauses.saturating_mul(hummer.pause_ms)) / 1000.0;
             let writes = f64::from(hummer.mix[1] + hummer.mix[2]) / 10.0;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
-use selenite_worker::protocol::{Opened, PLAIN, Work};
+use selenite_worker::protocol::{Opened, PLAIN, Workload};
 
 use super::error::RunError;
 use super::listener::Listener;
@@ -336,9 +336,9 @@ impl<B: Testbed> Runner<'_, B> {
     }
 
     /// Whose copy is opened, in which cipher, and what is done with it.
-    fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Work) {
+    fn source(&self, arm: usize, cell: &Cell) -> (usize, String, Workload) {
         let of = &self.arms[arm];
-        if cell.work != (Work::Convert { to: TO_ARM.to_owned() }) {
+        if cell.work != (Workload::Convert { to: TO_ARM.to_owned() }) {
             return (arm, of.cipher.clone(), cell.work.clone());
         }
         // From clear: the copy of its control, which this does not change.
@@ -347,7 +347,7 @@ impl<B: Testbed> Runner<'_, B> {
             false => of.control.unwrap_or(arm),
         };
         let to = of.cipher.clone();
-        (source, PLAIN.to_owned(), Work::Convert { to })
+        (source, PLAIN.to_owned(), Workload::Convert { to })
     }
 
     fn check_answer(

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use selenite_worker::protocol::{Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, Work};
+use selenite_worker::protocol::{Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, Workload};
 
 use crate::arm::Arm;
 use crate::cache::CacheError;
@@ -110,7 +110,7 @@ pub trait Workers {
     /// Errors: as above.
     fn run(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
@@ -120,7 +120,7 @@ pub trait Workers {
     /// Errors: as above.
     fn run_asked(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         poll: Duration,
@@ -171,7 +171,7 @@ impl Workers for WorkerGroup {
 
     fn run(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
@@ -181,7 +181,7 @@ impl Workers for WorkerGroup {
 
     fn run_asked(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         poll: Duration,

@@ -49,16 +49,16 @@ cache = "page"
 /// Blocks of a session: cells, pairs, arms.
 const PER_SESSION: usize = 3 * 2 * 3;
 
-struct Place {
+struct StudyFolder {
     _folder: tempfile::TempDir,
     path: PathBuf,
 }
 
-impl Place {
-    fn new() -> Place {
+impl StudyFolder {
+    fn new() -> StudyFolder {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("s.lab.db");
-        Place { _folder: folder, path }
+        StudyFolder { _folder: folder, path }
     }
 
     fn copies(&self) -> PathBuf {

@@ -10,7 +10,7 @@ use selenite_worker::conversation::{Answered, RequestHandler, check_protocol};
 use selenite_worker::dataset::marker;
 use selenite_worker::meter::process::ProcessMeter;
 use selenite_worker::protocol::{
-    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, PROTOCOL, Request, Sample, Work,
+    DatabaseSpec, Dataset, Digest, Done, Hello, Loaded, Opened, PROTOCOL, Request, Sample, Workload,
 };
 use selenite_worker::work::Controls;
 use sha2::{Digest as _, Sha256};
@@ -58,25 +58,25 @@ impl RequestHandler for Transit {
                 })
             }
             Request::Run { work, process, .. } => match work {
-                Work::Messages { turns, packet_size } if process.count == 1 => {
+                Workload::Messages { turns, packet_size } if process.count == 1 => {
                     Answered::of(&self.messages(*turns, *packet_size)?)
                 }
-                Work::Messages { .. } => Err(WorkerError::Refused("one process reads from one server".to_owned())),
-                other @ (Work::Like { .. }
-                | Work::Equal { .. }
-                | Work::Insert { .. }
-                | Work::UpdateAll
-                | Work::SelectAll
-                | Work::Backup
-                | Work::Hummer { .. }
-                | Work::Convert { .. }
-                | Work::Rekey
-                | Work::Archive { .. }
-                | Work::IntegrityCheck
-                | Work::QuickCheck
-                | Work::PhysicalVerify
-                | Work::Readers { .. }
-                | Work::Open { .. }) => Err(WorkerError::Refused(format!("a server does no such work: {other:?}"))),
+                Workload::Messages { .. } => Err(WorkerError::Refused("one process reads from one server".to_owned())),
+                other @ (Workload::Like { .. }
+                | Workload::Equal { .. }
+                | Workload::Insert { .. }
+                | Workload::UpdateAll
+                | Workload::SelectAll
+                | Workload::Backup
+                | Workload::Hummer { .. }
+                | Workload::Convert { .. }
+                | Workload::Rekey
+                | Workload::Archive { .. }
+                | Workload::IntegrityCheck
+                | Workload::QuickCheck
+                | Workload::PhysicalVerify
+                | Workload::Readers { .. }
+                | Workload::Open { .. }) => Err(WorkerError::Refused(format!("a server does no such work: {other:?}"))),
             },
             Request::Cipher { cipher } => Err(WorkerError::Refused(format!(
                 "this engine can't tell how long {cipher} takes"

@@ -114,7 +114,11 @@ impl Session<'_> {
     }
 
     /// Work that reads the file itself gets it closed: SQLite's locks do not bear another descriptor in the process.
-    fn run(&mut self, work: &crate::protocol::Work, block: &Block<'_>) -> Result<crate::protocol::Sample, WorkerError> {
+    fn run(
+        &mut self,
+        work: &crate::protocol::Workload,
+        block: &Block<'_>,
+    ) -> Result<crate::protocol::Sample, WorkerError> {
         if !work::wants_closed(work) {
             let (database, connection) = self.open.as_ref().ok_or_else(nothing_open)?;
             return work::run(self.engine, database, connection, work, block);

@@ -34,7 +34,7 @@ impl Bench {
         }
     }
 
-    fn run_as(&self, work: &Work, seed: u64, process: Share) -> Result<Sample, WorkerError> {
+    fn run_as(&self, work: &Workload, seed: u64, process: Share) -> Result<Sample, WorkerError> {
         let block = Block {
             seed,
             process,
@@ -44,7 +44,7 @@ impl Bench {
         run(&Stock, &self.database, &self.connection, work, &block)
     }
 
-    fn run(&self, work: &Work) -> Sample {
+    fn run(&self, work: &Workload) -> Sample {
         self.run_as(work, 5, Share { index: 0, count: 1 }).unwrap()
     }
 
@@ -56,8 +56,8 @@ impl Bench {
 const STATEMENTS: Dataset = Dataset::Statements { rows: 300, indexes: 0 };
 const CARDS: Dataset = Dataset::Cards { rows: 200 };
 
-fn hummer(mix: [u8; 3], loops: u64) -> Work {
-    Work::Hummer {
+fn hummer(mix: [u8; 3], loops: u64) -> Workload {
+    Workload::Hummer {
         hummer: Hummer {
             mix,
             loops,
@@ -77,7 +77,7 @@ fn recorded(text: &str) -> u64 {
 fn inserts_are_rows_and_leave_no_log() {
     for (mode, has_log) in [("wal", true), ("delete", false)] {
         let bench = Bench::new(&STATEMENTS, mode);
-        let sample = bench.run(&Work::Insert { rows: 20 });
+        let sample = bench.run(&Workload::Insert { rows: 20 });
         assert_eq!(bench.count("SELECT count(*) FROM testtable"), 320);
         assert_eq!(sample.operations, 20);
         assert_eq!(recorded(&sample.latencies["insert"]), 20);
@@ -100,8 +100,8 @@ fn an_insert_into_indexes_writes_more_pages() {
         let bench = Bench::new(&Dataset::Statements { rows: 5000, indexes }, "wal");
         let count = bench.count("SELECT count(*) FROM sqlite_schema WHERE type = 'index'");
         assert_eq!(count, i64::from(indexes));
-        let sample = bench.run(&Work::Insert { rows: 20 });
-        assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
+        let sample = bench.run(&Workload::Insert { rows: 20 });
+        assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
         sample.wal_bytes
     });
     assert!(written[1] > 2 * written[0], "{written:?}");
@@ -115,7 +115,7 @@ fn an_insert_into_indexes_writes_more_pages() {
 fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
     let bench = Bench::new(&Dataset::Scan { bytes: 4 << 20 }, "wal");
     let answers = [1, 5].map(|connections| {
-        let sample = bench.run(&Work::Readers { connections });
+        let sample = bench.run(&Workload::Readers { connections });
         assert_eq!(sample.operations, u64::from(connections));
         assert!(
             sample.read_chars >= u64::from(connections) * (4 << 20) * 9 / 10,
@@ -127,9 +127,14 @@ fn every_reader_reads_all_of_it_with_a_cache_of_its_own() {
     assert_eq!(ends[0], ends[1]);
     assert!(ends[0].starts_with("1 rows "), "{ends:?}");
     // The bench's own connection is still there.
-    assert!(bench.run(&Work::Equal { rehearsals: 0 }).answer.starts_with("0 rows "));
+    assert!(
+        bench
+            .run(&Workload::Equal { rehearsals: 0 })
+            .answer
+            .starts_with("0 rows ")
+    );
     for connections in [0, 257] {
-        let refused = bench.run_as(&Work::Readers { connections }, 5, Share { index: 0, count: 1 });
+        let refused = bench.run_as(&Workload::Readers { connections }, 5, Share { index: 0, count: 1 });
         assert!(matches!(refused, Err(WorkerError::Refused(_))), "{refused:?}");
     }
 }
@@ -153,7 +158,7 @@ fn a_database_is_opened_so_many_times() {
         start_at_ns: 0,
         controls: &controls,
     };
-    let samples = [1, 40].map(|times| run_closed(&Stock, &database, &Work::Open { times }, &block).unwrap());
+    let samples = [1, 40].map(|times| run_closed(&Stock, &database, &Workload::Open { times }, &block).unwrap());
     assert_eq!(samples[0].answer, samples[1].answer);
     assert!(samples[0].answer.starts_with("1 rows "), "{}", samples[0].answer);
     assert_eq!(samples[1].operations, 40);
@@ -169,7 +174,7 @@ fn a_database_is_opened_so_many_times() {
 fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
     let bench = Bench::new(&STATEMENTS, "wal");
     for _ in 0..3 {
-        let sample = bench.run(&Work::UpdateAll);
+        let sample = bench.run(&Workload::UpdateAll);
         assert!(sample.write_chars > 4096 * 3, "{sample:?}");
         assert_eq!(
             bench.count("SELECT count(DISTINCT name) FROM testtable WHERE length(name) = 25"),
@@ -181,13 +186,22 @@ fn an_update_writes_every_page_also_the_second_time_with_the_same_seed() {
 #[test]
 fn reads_find_what_is_there() {
     let bench = Bench::new(&Dataset::Scan { bytes: 100_000 }, "wal");
-    let like = bench.run(&Work::Like { rehearsals: 2 });
+    let like = bench.run(&Workload::Like { rehearsals: 2 });
     assert!(like.answer.starts_with("1 rows "), "{}", like.answer);
     assert_eq!(like.operations, 1);
-    assert!(bench.run(&Work::Equal { rehearsals: 0 }).answer.starts_with("0 rows "));
-    assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
-    assert_eq!(bench.run(&Work::QuickCheck).answer, "ok");
-    assert!(bench.run_as(&Work::SelectAll, 5, Share { index: 0, count: 1 }).is_err());
+    assert!(
+        bench
+            .run(&Workload::Equal { rehearsals: 0 })
+            .answer
+            .starts_with("0 rows ")
+    );
+    assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
+    assert_eq!(bench.run(&Workload::QuickCheck).answer, "ok");
+    assert!(
+        bench
+            .run_as(&Workload::SelectAll, 5, Share { index: 0, count: 1 })
+            .is_err()
+    );
 }
 
 #[test]
@@ -208,7 +222,7 @@ fn a_damaged_index_fails_the_integrity_check() {
         start_at_ns: 0,
         controls: &bench.controls,
     };
-    let checked = run(&Stock, &bench.database, &connection, &Work::IntegrityCheck, &block);
+    let checked = run(&Stock, &bench.database, &connection, &Workload::IntegrityCheck, &block);
     assert!(matches!(checked, Err(WorkerError::Wrong(_))), "{checked:?}");
 }
 
@@ -256,7 +270,7 @@ fn several_processes_work_on_one_database_and_answer_what_is_certain() {
         }
     });
     assert_eq!(bench.count("SELECT count(*) FROM Purchase"), 1100);
-    assert_eq!(bench.run(&Work::IntegrityCheck).answer, "ok");
+    assert_eq!(bench.run(&Workload::IntegrityCheck).answer, "ok");
 }
 
 #[test]
@@ -279,7 +293,7 @@ fn controls_change_the_mix_and_end_the_pause() {
         pause_ms: 3_600_000,
     };
     send(true, None);
-    let sample = bench.run(&Work::Hummer { hummer: long });
+    let sample = bench.run(&Workload::Hummer { hummer: long });
     assert!(sample.altered && sample.operations < 100);
     assert!(!bench.run(&hummer([10, 0, 0], 3)).altered);
 }
@@ -296,7 +310,7 @@ fn a_mix_that_is_none_and_a_process_too_many_are_refused() {
 #[test]
 fn copies_are_gone_afterwards() {
     let bench = Bench::new(&CARDS, "wal");
-    assert_eq!(bench.run(&Work::Backup).answer, "copied");
+    assert_eq!(bench.run(&Workload::Backup).answer, "copied");
     let Bench {
         _folder: folder,
         database,
@@ -311,11 +325,11 @@ fn copies_are_gone_afterwards() {
         start_at_ns: 0,
         controls: &controls,
     };
-    let to_plain = Work::Convert { to: "plain".to_owned() };
+    let to_plain = Workload::Convert { to: "plain".to_owned() };
     let converted = run_closed(&Stock, &database, &to_plain, &block).unwrap();
     assert!(converted.write_chars > std::fs::metadata(&database.path).unwrap().len() / 2);
-    let to_other = Work::Convert { to: "AES".to_owned() };
+    let to_other = Workload::Convert { to: "AES".to_owned() };
     assert!(run_closed(&Stock, &database, &to_other, &block).is_err());
-    run_closed(&Stock, &database, &Work::PhysicalVerify, &block).unwrap();
+    run_closed(&Stock, &database, &Workload::PhysicalVerify, &block).unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -286,7 +286,7 @@ impl<'a> SessionLoop<'a> {
     fn broken(&mut self, error: &WireError) -> Ended {
         match error {
             WireError::Left => Ended::Left,
-            WireError::Killed | WireError::Stopping => Ended::Told,
+            WireError::Killed | WireError::Stopping => Ended::Terminated,
             WireError::Peer(error) => {
                 if let Some(complaint) = error.complaint() {
                     let error = PlanError::new(complaint.number, Ends::Connection, complaint.text);

@@ -15,12 +15,12 @@ use selenite_keyring::{Cache, Config, Identity, KeyError, OriginPolicy, RawIdent
 /// What a reader is given and what it must answer.
 struct Vector {
     lines: Vec<(String, String)>,
-    place: Place,
+    place: MemoryDestination,
 }
 
 /// A place of objects in memory, which is not written to.
 #[derive(Default)]
-struct Place(BTreeMap<String, Vec<u8>>);
+struct MemoryDestination(BTreeMap<String, Vec<u8>>);
 
 #[test]
 fn vectors_are_answered_as_they_say() {
@@ -147,9 +147,9 @@ impl Vector {
         let mut body = &bytes[end + 2..];
         let mut vector = Self {
             lines: Vec::new(),
-            place: Place::default(),
+            place: MemoryDestination::default(),
         };
-        let mut known: BTreeMap<String, Place> = BTreeMap::new();
+        let mut known: BTreeMap<String, MemoryDestination> = BTreeMap::new();
         for line in str::from_utf8(&bytes[..end]).unwrap().lines() {
             let (line, value) = line.split_once(": ").unwrap();
             let words: Vec<&str> = value.split(' ').collect();
@@ -210,7 +210,7 @@ impl Vector {
     }
 }
 
-impl Destination for Place {
+impl Destination for MemoryDestination {
     fn put_new(&self, _: &str, _: &[u8]) -> Result<(), StoreError> {
         unreachable!("vectors are not written to")
     }

@@ -124,9 +124,9 @@ impl<S: Steps> WriteAt for PausingFile<S> {
     }
 }
 
-struct Told<S>(Arc<S>);
+struct StepObserver<S>(Arc<S>);
 
-impl<S: Steps> Observer for Told<S> {
+impl<S: Steps> Observer for StepObserver<S> {
     fn progress(&self, progress: Progress) {
         self.0.step(&format!("{:?}", progress.phase));
     }
@@ -138,5 +138,5 @@ impl<S: Steps> Observer for Told<S> {
 
 /// Tells the same one of progress, too.
 pub fn watch<S: Steps>(steps: &Arc<S>) -> Watch {
-    Watch::new(Arc::new(Told(steps.clone())))
+    Watch::new(Arc::new(StepObserver(steps.clone())))
 }

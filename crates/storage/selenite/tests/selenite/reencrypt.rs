@@ -88,13 +88,13 @@ pub(crate) fn epochs(path: &Path, page_size: usize) -> BTreeSet<u32> {
 }
 
 /// A process, and what it says.
-struct Told {
+struct ChildProcess {
     child: Child,
     lines: Receiver<String>,
 }
 
 /// It is listened to all the time: who is not waits, when the pipe is full.
-fn told(mut child: Child) -> Told {
+fn listen_to(mut child: Child) -> ChildProcess {
     let output = BufReader::new(child.stdout.take().unwrap());
     let (said, lines) = mpsc::channel();
     std::thread::spawn(move || {
@@ -103,10 +103,10 @@ fn told(mut child: Child) -> Told {
             .map_while(Result::ok)
             .try_for_each(|line| said.send(line))
     });
-    Told { child, lines }
+    ChildProcess { child, lines }
 }
 
-impl Told {
+impl ChildProcess {
     /// Kills it when it has said so many lines, unless it ends before; answers whether it was killed.
     fn kill_after(mut self, count: usize) -> bool {
         let said = self.lines.iter().filter(|line| line.starts_with("step"));
@@ -153,19 +153,19 @@ fn kill_and_look(mode: &str, seed: u64) {
     };
     bench.fill(&layout, mode, 1500);
     let spec = bench.key.spec();
-    let writers: Vec<Told> = (0..WRITERS)
-        .map(|writer| told(start(&bench.path(), &spec, Role::Writer(writer))))
+    let writers: Vec<ChildProcess> = (0..WRITERS)
+        .map(|writer| listen_to(start(&bench.path(), &spec, Role::Writer(writer))))
         .collect();
     let (mut killed, mut ended) = (0, 0);
     while killed < kills / 2 {
         let steps = usize::try_from(1 + random.below(60)).unwrap();
-        if told(start(&bench.path(), &spec, Role::Sealer)).kill_after(steps) {
+        if listen_to(start(&bench.path(), &spec, Role::Sealer)).kill_after(steps) {
             killed += 1;
         } else {
             ended += 1;
         }
     }
-    let last: Vec<u64> = writers.into_iter().map(Told::stop).collect();
+    let last: Vec<u64> = writers.into_iter().map(ChildProcess::stop).collect();
     let seal = |goal| {
         let how = Reencrypt {
             goal,

@@ -2,7 +2,7 @@ use super::*;
 use crate::store::PlanRow;
 use crate::summary::Extension;
 
-fn plan(place: &Place) -> Vec<PlanRow> {
+fn plan(place: &StudyFolder) -> Vec<PlanRow> {
     let mut plan = Store::read(&place.path).unwrap().schedule().unwrap();
     plan.iter_mut().for_each(|row| row.block = None);
     plan
@@ -10,14 +10,14 @@ fn plan(place: &Place) -> Vec<PlanRow> {
 
 #[test]
 fn an_extension_continues_the_schedule_of_the_seed() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     assert_eq!(place.extend(&sim, 2).unwrap(), complete());
     assert_eq!(place.extend(&sim, 1).unwrap(), complete());
     assert_eq!(place.blocks().len(), 5 * PER_SESSION);
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 10), (2, 10), (3, 10)]));
     assert_eq!(place.left_over(), ["s.lab.db"]);
-    let at_once = Place::new();
+    let at_once = StudyFolder::new();
     let text = TEXT.replace("sessions = 2", "sessions = 5");
     at_once.run(&Sim::default(), &text).unwrap();
     assert_eq!(plan(&place), plan(&at_once));
@@ -46,7 +46,7 @@ fn an_extension_continues_the_schedule_of_the_seed() {
 
 #[test]
 fn an_extension_is_not_ended_by_precision_or_the_budget() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 7");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
     // The first of the two sessions that it left out, and then the other and two that are drawn.
@@ -55,7 +55,7 @@ fn an_extension_is_not_ended_by_precision_or_the_budget() {
     assert_eq!(place.extend(&sim, 3).unwrap(), complete());
     assert_eq!(place.blocks().len(), 9 * PER_SESSION);
 
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 1.0;
     let text = TEXT.replace("sessions = 2", "sessions = 4\nbudget = \"40s\"");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
@@ -65,7 +65,10 @@ fn an_extension_is_not_ended_by_precision_or_the_budget() {
 
 #[test]
 fn an_extension_that_was_interrupted_is_resumed() {
-    let (place, sim) = (Place::new(), Sim::with(&[(2 * PER_SESSION + 5, Fault::Interrupt)]));
+    let (place, sim) = (
+        StudyFolder::new(),
+        Sim::with(&[(2 * PER_SESSION + 5, Fault::Interrupt)]),
+    );
     place.run(&sim, TEXT).unwrap();
     assert_eq!(place.extend(&sim, 2).unwrap(), Outcome::Interrupted);
     assert!(matches!(place.extend(&sim, 2), Err(RunError::NotOver)));
@@ -79,7 +82,7 @@ fn an_extension_that_was_interrupted_is_resumed() {
 
 #[test]
 fn another_machine_or_program_does_not_extend_a_study() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let refused = |sim: &Sim| {
         let error = place.extend(sim, 1).unwrap_err();

@@ -4,7 +4,7 @@ use super::*;
 fn a_worker_that_dies_or_hangs_voids_its_block_and_the_study_goes_on() {
     for at in 0..PER_SESSION {
         for fault in [Fault::Die, Fault::Hang] {
-            let (place, sim) = (Place::new(), Sim::with(&[(at, fault)]));
+            let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
             assert_eq!(place.run(&sim, TEXT).unwrap(), complete(), "{fault:?} at {at}");
             let void = place.void();
             assert!((1..=3).contains(&void.len()), "{fault:?} at {at}: {void:?}");
@@ -25,18 +25,18 @@ fn a_worker_that_dies_or_hangs_voids_its_block_and_the_study_goes_on() {
 #[test]
 fn what_was_half_written_is_copied_anew() {
     let sim = Sim::default();
-    let place = Place::new();
+    let place = StudyFolder::new();
     place.run(&sim, TEXT).unwrap();
     let inserts: Vec<usize> = {
         let state = sim.0.borrow();
-        let is_insert = |work: &selenite_worker::protocol::Work| crate::config::cell::writes(work);
+        let is_insert = |work: &selenite_worker::protocol::Workload| crate::config::cell::writes(work);
         (0..state.log.len())
             .filter(|run| is_insert(&state.log[*run].3))
             .collect()
     };
     for fault in [Fault::Die, Fault::Alter] {
         let at = inserts[0];
-        let (place, sim) = (Place::new(), Sim::with(&[(at, fault)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
         assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
         assert_eq!(place.void().len(), 3, "{fault:?}");
         assert_eq!(
@@ -62,7 +62,7 @@ fn one_accident_among_many_arms_does_not_end_a_study() {
     );
     for at in 0..9 * 6 {
         for fault in [Fault::Die, Fault::Alter] {
-            let (place, sim) = (Place::new(), Sim::with(&[(at, fault)]));
+            let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, fault)]));
             assert_eq!(place.run(&sim, &text).unwrap(), complete(), "{fault:?} at {at}");
             let causes = place.void();
             let spoilt: Vec<_> = causes.iter().filter(|why| why.contains("no longer alike")).collect();
@@ -73,14 +73,14 @@ fn one_accident_among_many_arms_does_not_end_a_study() {
 
 #[test]
 fn a_machine_that_slept_voids_a_block() {
-    let (place, sim) = (Place::new(), Sim::with(&[(3, Fault::Slept)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(3, Fault::Slept)]));
     assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
     assert_eq!(place.void(), ["the machine slept"]);
 }
 
 #[test]
 fn workers_that_always_die_end_the_study_and_it_can_be_resumed() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().every = Some(Fault::Die);
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::TooManyVoid { count: 5, .. }), "{error}");
@@ -91,7 +91,7 @@ fn workers_that_always_die_end_the_study_and_it_can_be_resumed() {
 
 #[test]
 fn files_that_stay_in_the_cache_end_the_study() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().never_cold = true;
     let text = TEXT
         .replace("cache = \"os\"", "cache = \"cold\"")
@@ -105,7 +105,7 @@ fn files_that_stay_in_the_cache_end_the_study() {
 
 #[test]
 fn a_worker_that_refuses_ends_the_study() {
-    let (place, sim) = (Place::new(), Sim::with(&[(4, Fault::Refuse)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(4, Fault::Refuse)]));
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::Worker { .. }), "{error}");
     assert_eq!(place.blocks().len(), 4);
@@ -114,7 +114,7 @@ fn a_worker_that_refuses_ends_the_study() {
 #[test]
 fn arms_that_answer_differently_end_the_study() {
     for at in 0..PER_SESSION {
-        let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::AnswerOther)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::AnswerOther)]));
         let error = place.run(&sim, TEXT).unwrap_err();
         assert!(matches!(error, RunError::RowsDiffer { .. }), "at {at}: {error}");
     }
@@ -122,7 +122,7 @@ fn arms_that_answer_differently_end_the_study() {
 
 #[test]
 fn twins_that_differ_after_a_session_void_it() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let last = {
         let state = sim.0.borrow();
@@ -132,14 +132,14 @@ fn twins_that_differ_after_a_session_void_it() {
             .rposition(|(_, _, path, work, _)| path.ends_with("main.db") && crate::config::cell::writes(work))
     };
     let at = last.unwrap();
-    let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::WriteOther)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::WriteOther)]));
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::RowsDiffer { .. }), "{error}");
 }
 
 #[test]
 fn an_arm_that_is_not_encrypted_gives_no_figure() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().unproved = Some("AES_256".into());
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::Proof { .. }), "{error}");
@@ -153,7 +153,7 @@ fn an_arm_that_is_not_encrypted_gives_no_figure() {
 
 #[test]
 fn rows_that_are_loaded_otherwise_give_no_store() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().load_other = Some("plain2".into());
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(matches!(error, RunError::RowsDiffer { .. }), "{error}");
@@ -162,7 +162,7 @@ fn rows_that_are_loaded_otherwise_give_no_store() {
 
 #[test]
 fn a_missing_engine_is_told_how_to_get() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().missing = Some("sqlcipher".into());
     let text = TEXT.replace("engine = \"selenite\"", "engine = \"sqlcipher\"");
     let error = place.run(&sim, &text).unwrap_err();
@@ -175,7 +175,7 @@ fn a_missing_engine_is_told_how_to_get() {
 
 #[test]
 fn an_unknown_cipher_and_too_little_room_give_no_store() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     let error = place
         .run(&sim, &TEXT.replace("cipher = \"AES_256\"", "cipher = \"AES_265\""))
         .unwrap_err();
@@ -188,7 +188,7 @@ fn an_unknown_cipher_and_too_little_room_give_no_store() {
 
 #[test]
 fn an_existing_store_is_left_alone() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let error = place.run(&sim, TEXT).unwrap_err();
     assert!(error.to_string().contains("already exists"), "{error}");

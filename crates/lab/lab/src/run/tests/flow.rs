@@ -1,13 +1,13 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::Command;
 
-use selenite_worker::protocol::{Control, PLAIN, Work};
+use selenite_worker::protocol::{Control, PLAIN, Workload};
 
 use super::*;
 
 #[test]
 fn a_study_runs_all_its_blocks_and_cleans_up() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     assert_eq!(place.run(&sim, TEXT).unwrap(), complete());
     assert_eq!(place.blocks().len(), 2 * PER_SESSION);
     assert_eq!(place.whole_pairs(3), BTreeMap::from([(1, 4), (2, 4), (3, 4)]));
@@ -32,14 +32,14 @@ fn a_study_runs_all_its_blocks_and_cleans_up() {
     );
     // Page caches hold the database in cells that say so, and only there.
     for (.., work, kib) in &sim.0.borrow().log {
-        assert_eq!(*work == Work::IntegrityCheck, *kib > 2048, "{work:?} {kib}");
+        assert_eq!(*work == Workload::IntegrityCheck, *kib > 2048, "{work:?} {kib}");
     }
     assert!(matches!(place.resume(&sim), Err(RunError::Over(StudyState::Complete))));
 }
 
 #[test]
 fn sessions_have_new_processes_and_twins() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     place.run(&sim, TEXT).unwrap();
     let instances = Store::read(&place.path).unwrap().instances().unwrap();
     let pids = |session| -> Vec<u32> {
@@ -61,7 +61,7 @@ fn sessions_have_new_processes_and_twins() {
 #[test]
 fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
     for at in 0..2 * PER_SESSION {
-        let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::Cut)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::Cut)]));
         assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
         let before = place.blocks().len();
         assert_eq!(before, at);
@@ -79,7 +79,7 @@ fn a_study_that_is_dropped_at_any_block_is_resumed_whole() {
 
 #[test]
 fn a_study_that_is_dropped_twice_is_resumed_whole() {
-    let (place, sim) = (Place::new(), Sim::with(&[(10, Fault::Cut), (25, Fault::Cut)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(10, Fault::Cut), (25, Fault::Cut)]));
     assert!(catch_unwind(AssertUnwindSafe(|| place.run(&sim, TEXT))).is_err());
     assert!(catch_unwind(AssertUnwindSafe(|| place.resume(&sim))).is_err());
     assert_eq!(place.resume(&sim).unwrap(), complete());
@@ -104,7 +104,7 @@ fn child_that_kills_itself() {
 #[test]
 fn a_process_that_is_killed_loses_no_block() {
     for at in [0, 1, PER_SESSION - 1, PER_SESSION, PER_SESSION + 7] {
-        let place = Place::new();
+        let place = StudyFolder::new();
         let child = Command::new(std::env::current_exe().unwrap())
             .args(["--exact", "run::tests::flow::child_that_kills_itself"])
             .env(CHILD, place.path.parent().unwrap())
@@ -123,7 +123,7 @@ fn a_process_that_is_killed_loses_no_block() {
 
 #[test]
 fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
-    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
     assert_eq!(place.run(&sim, TEXT).unwrap(), Outcome::Interrupted);
     assert!(is_there(&place.copies().join("masters")));
     assert_eq!(std::fs::read_dir(place.copies()).unwrap().count(), 2, "masters and key");
@@ -133,7 +133,7 @@ fn an_interrupted_study_keeps_its_masters_and_is_resumed() {
 
 #[test]
 fn masters_that_are_gone_are_loaded_again_and_compared() {
-    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
     place.run(&sim, TEXT).unwrap();
     std::fs::remove_dir_all(place.copies()).unwrap();
     sim.0.borrow_mut().load_other = Some("plain".into());
@@ -144,7 +144,7 @@ fn masters_that_are_gone_are_loaded_again_and_compared() {
 
 #[test]
 fn a_user_can_stop_a_study_and_go_on() {
-    let place = Place::new();
+    let place = StudyFolder::new();
     struct Stop(PathBuf, bool);
     impl Observer for Stop {
         fn progress(&mut self, progress: &Progress<'_>) {
@@ -171,7 +171,7 @@ fn a_user_can_stop_a_study_and_go_on() {
 
 #[test]
 fn a_study_ends_when_it_is_precise() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("sessions = 2", "sessions = 9");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::Precise));
     assert_eq!(place.blocks().len(), 5 * PER_SESSION);
@@ -179,7 +179,7 @@ fn a_study_ends_when_it_is_precise() {
 
 #[test]
 fn a_study_ends_before_its_budget_is_spent() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 1.0;
     let text = TEXT.replace("sessions = 2", "sessions = 9\nbudget = \"60s\"");
     assert_eq!(place.run(&sim, &text).unwrap(), Outcome::Over(StudyState::OutOfBudget));
@@ -188,7 +188,7 @@ fn a_study_ends_before_its_budget_is_spent() {
 
 #[test]
 fn another_configuration_is_not_resumed() {
-    let (place, sim) = (Place::new(), Sim::with(&[(5, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(5, Fault::Interrupt)]));
     place.run(&sim, TEXT).unwrap();
     let other = Config::parse(&TEXT.replace("pairs = 2", "pairs = 4")).unwrap();
     let refused = resume(&place.path, Some(&other), around(&mut sim.clone(), &mut Quiet));
@@ -197,14 +197,14 @@ fn another_configuration_is_not_resumed() {
 
 #[test]
 fn encrypting_copies_start_from_the_twin_in_clear() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT.replace("kind = \"select-all\"", "kind = \"convert\", to = \"arm\"");
     place.run(&sim, &text).unwrap();
     let state = sim.0.borrow();
     let copies = state
         .log
         .iter()
-        .filter(|(.., work, _)| matches!(work, Work::Convert { .. }));
+        .filter(|(.., work, _)| matches!(work, Workload::Convert { .. }));
     for (arm, cipher, path, work, _) in copies {
         assert_eq!(cipher, PLAIN);
         let (folder, to) = match arm.as_str() {
@@ -212,7 +212,7 @@ fn encrypting_copies_start_from_the_twin_in_clear() {
             other => (other, PLAIN),
         };
         assert!(path.parent().unwrap().ends_with(folder), "{}", path.display());
-        assert_eq!(*work, Work::Convert { to: to.into() });
+        assert_eq!(*work, Workload::Convert { to: to.into() });
     }
 }
 
@@ -223,7 +223,7 @@ fn an_outlook_says_what_it_assumes_and_learns() {
     assert_eq!(blind.blocks, 2 * PER_SESSION as u64);
     assert!(blind.noise.from.contains("assumed") && blind.smallest_effect > 0.001);
     assert!(blind.notes[0].contains("too few"));
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     sim.0.borrow_mut().seconds_per_block = 100.0;
     place.run(&sim, TEXT).unwrap();
     let seen = forecast(&config, Some(&Store::read(&place.path).unwrap())).unwrap();
@@ -242,7 +242,7 @@ const CHILD_AT: &str = "SELENITE_LAB_TEST_AT";
 
 #[test]
 fn arms_without_a_pool_get_its_memory_where_all_are_to_have_the_same() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     let text = TEXT
         .replacen("cipher = \"AES_256\"", "cipher = \"AES_256\"\npool = \"64MiB\"", 1)
         .replacen("cache = \"cold\"", "cache = \"cold\"\nsame_memory = true", 1);
@@ -256,6 +256,6 @@ fn arms_without_a_pool_get_its_memory_where_all_are_to_have_the_same() {
     );
     for (arm, .., work, kib) in &sim.0.borrow().log {
         let wanted = if arm == "AES_256" { 2048 } else { 2048 + 65536 };
-        assert!(*work != Work::SelectAll || *kib == wanted, "{arm}: {kib}");
+        assert!(*work != Workload::SelectAll || *kib == wanted, "{arm}: {kib}");
     }
 }

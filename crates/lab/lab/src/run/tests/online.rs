@@ -29,7 +29,7 @@ fn with(fault: ReencryptionFault) -> Sim {
 
 #[test]
 fn a_block_has_phases_and_only_encrypted_arms_are_sealed_anew() {
-    let (place, sim) = (Place::new(), Sim::default());
+    let (place, sim) = (StudyFolder::new(), Sim::default());
     assert_eq!(place.run(&sim, ONLINE).unwrap(), complete());
     let blocks = place.blocks();
     assert_eq!((blocks.len(), sim.0.borrow().sealed), (6, 2));
@@ -74,7 +74,7 @@ fn a_block_has_phases_and_only_encrypted_arms_are_sealed_anew() {
 #[test]
 fn a_row_that_was_committed_and_is_gone_ends_the_study() {
     for at in [0, 3, 11] {
-        let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::WriteOther)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::WriteOther)]));
         let error = place.run(&sim, ONLINE).unwrap_err();
         let RunError::RowsLost { expected, found, .. } = &error else {
             panic!("{error}")
@@ -85,11 +85,13 @@ fn a_row_that_was_committed_and_is_gone_ends_the_study() {
 
 #[test]
 fn an_administrators_program_that_fails_or_leaves_pages_ends_the_study() {
-    let failed = Place::new().run(&with(ReencryptionFault::Fails), ONLINE).unwrap_err();
+    let failed = StudyFolder::new()
+        .run(&with(ReencryptionFault::Fails), ONLINE)
+        .unwrap_err();
     assert!(matches!(failed, RunError::Worker { .. }), "{failed}");
     let told = failed.to_string();
     assert!(told.contains("administrator") && told.contains("no room"), "{told}");
-    let left = Place::new()
+    let left = StudyFolder::new()
         .run(&with(ReencryptionFault::LeavesPages), ONLINE)
         .unwrap_err();
     assert!(left.to_string().contains("1 pages are unchanged"), "{left}");
@@ -97,7 +99,7 @@ fn an_administrators_program_that_fails_or_leaves_pages_ends_the_study() {
 
 #[test]
 fn an_administrators_program_that_never_ends_voids_its_block() {
-    let (place, sim) = (Place::new(), with(ReencryptionFault::NeverEnds));
+    let (place, sim) = (StudyFolder::new(), with(ReencryptionFault::NeverEnds));
     let text = ONLINE.replace("pairs = 2", "pairs = 2\nblock_timeout = \"200ms\"");
     place.run(&sim, &text).unwrap();
     let void = place.void();
@@ -111,7 +113,7 @@ fn an_administrators_program_that_never_ends_voids_its_block() {
 #[test]
 fn a_worker_that_dies_in_any_phase_voids_its_block() {
     for at in 0..4 {
-        let (place, sim) = (Place::new(), Sim::with(&[(at, Fault::Die)]));
+        let (place, sim) = (StudyFolder::new(), Sim::with(&[(at, Fault::Die)]));
         assert_eq!(place.run(&sim, ONLINE).unwrap(), complete(), "at {at}");
         assert_eq!(
             place.void().len(),
@@ -124,7 +126,7 @@ fn a_worker_that_dies_in_any_phase_voids_its_block() {
 
 #[test]
 fn an_interrupted_phase_is_done_again() {
-    let (place, sim) = (Place::new(), Sim::with(&[(6, Fault::Interrupt)]));
+    let (place, sim) = (StudyFolder::new(), Sim::with(&[(6, Fault::Interrupt)]));
     assert_eq!(place.run(&sim, ONLINE).unwrap(), Outcome::Interrupted);
     assert_eq!(place.blocks().len(), 1);
     assert_eq!(place.resume(&sim).unwrap(), complete());

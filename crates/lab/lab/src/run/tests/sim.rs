@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use hdrhistogram::serialization::{Serializer as _, V2DeflateSerializer};
 use selenite_worker::protocol::{
-    Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, PLAIN, PROTOCOL, Sample, Work,
+    Control, DatabaseSpec, Dataset, Digest, Hello, Loaded, Opened, PLAIN, PROTOCOL, Sample, Workload,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -96,7 +96,7 @@ pub struct State {
     pub pids: u32,
     pub interrupt: Option<&'static AtomicBool>,
     /// Of every run: arm, cipher, file, work, KiB of cache.
-    pub log: Vec<(String, String, PathBuf, Work, u32)>,
+    pub log: Vec<(String, String, PathBuf, Workload, u32)>,
 }
 
 #[derive(Clone, Default)]
@@ -341,7 +341,7 @@ impl Workers for Hand {
 
     fn run(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         control: &mut dyn FnMut() -> Option<Control>,
@@ -417,7 +417,7 @@ impl Workers for Hand {
     /// Goes on until it is told to stop. A row is inserted.
     fn run_asked(
         &mut self,
-        work: &Work,
+        work: &Workload,
         seed: u64,
         limit: Duration,
         _: Duration,

@@ -3,7 +3,7 @@ use std::sync::mpsc::channel;
 use rusqlite::Connection;
 
 use crate::engine::{Status, check_absent};
-use crate::protocol::{Dataset, Hello, Share, Work};
+use crate::protocol::{Dataset, Hello, Share, Workload};
 use crate::stock::{Stock, spec};
 use crate::work::{Block, run_closed};
 
@@ -95,7 +95,7 @@ fn ran(engine: &dyn Engine, cipher: &str) -> (tempfile::TempDir, Digest, Result<
         start_at_ns: 0,
         controls: &controls,
     };
-    let sample = run_closed(engine, &database, &Work::Rekey, &block);
+    let sample = run_closed(engine, &database, &Workload::Rekey, &block);
     assert!(before == fs::read(&database.path).unwrap(), "the twin was changed");
     let mut left: Vec<_> = fs::read_dir(folder.path())
         .unwrap()

@@ -54,7 +54,7 @@ impl Talk {
             let ended = match self.wire.receive() {
                 Ok(incoming) => self.answer(&incoming),
                 Err(WireError::Left) => Err(Ended::Left),
-                Err(WireError::Killed | WireError::Stopping) => Err(Ended::Told),
+                Err(WireError::Killed | WireError::Stopping) => Err(Ended::Terminated),
                 Err(WireError::Peer(_)) => Err(Ended::Refused),
                 Err(_) => Err(Ended::Broken),
             };
@@ -132,7 +132,7 @@ impl Talk {
                 assert!(!self.wire.take_attention());
                 self.finish(Done::ATTENTION).map_err(|_| Ended::Broken)
             }
-            Interrupt::TimedOut | Interrupt::Killed | Interrupt::Stopping => Err(Ended::Told),
+            Interrupt::TimedOut | Interrupt::Killed | Interrupt::Stopping => Err(Ended::Terminated),
             Interrupt::Gone => Err(Ended::Left),
         }
     }

@@ -28,7 +28,7 @@ pub enum Role {
 }
 
 /// A process, and what it says.
-pub struct Told {
+pub struct ChildProcess {
     child: Child,
     /// What it says of errors, all of it.
     errors: Option<JoinHandle<String>>,
@@ -67,7 +67,7 @@ impl Lag {
     }
 }
 
-impl Told {
+impl ChildProcess {
     /// It is listened to all the time: who is not waits, when the pipe is full.
     pub fn start(bench: &Bench, role: Role) -> Self {
         let is_other = matches!(role, Role::OtherFollower);
@@ -175,7 +175,7 @@ impl Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for ChildProcess {
     /// Of a test that failed no one is left behind.
     fn drop(&mut self) {
         let _ = self.child.kill();

@@ -12,7 +12,7 @@ use selenite::storage::Disk;
 use selenite_backup::{Destination, Folder};
 use selenite_testing::Random;
 
-use super::child::{Lag, Role, Told};
+use super::child::{ChildProcess, Lag, Role};
 use super::{Bench, quiet};
 
 #[test]
@@ -34,10 +34,10 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
     let begun = Instant::now();
     let mut random = Random::new(seed);
     let bench = Bench::new();
-    let start = |writer| Told::start(&bench, Role::Writer(writer, 300));
-    let mut writers: Vec<Told> = (0..writer_count).map(start).collect();
+    let start = |writer| ChildProcess::start(&bench, Role::Writer(writer, 300));
+    let mut writers: Vec<ChildProcess> = (0..writer_count).map(start).collect();
     let is_over = AtomicBool::new(false);
-    let mut seen = Seen::default();
+    let mut seen = KillCounts::default();
     thread::scope(|scope| {
         // A check that fails ends the others, too.
         let over = Over(&is_over);
@@ -46,14 +46,14 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
         while goes_on(seen.follower_kills, begun.elapsed()) {
             if random.below(3) == 0 {
                 // In the middle of anything: its first backup, say.
-                let early = Told::start(&bench, Role::Follower);
+                let early = ChildProcess::start(&bench, Role::Follower);
                 let until = writers[0].last.load(Ordering::SeqCst) + random.below(60);
                 writers[0].pass(until);
                 early.kill();
                 seen.early_kills += 1;
             }
-            let other = (random.below(4) == 0).then(|| Told::start(&bench, Role::OtherFollower));
-            let follower = Told::start(&bench, Role::Follower);
+            let other = (random.below(4) == 0).then(|| ChildProcess::start(&bench, Role::OtherFollower));
+            let follower = ChildProcess::start(&bench, Role::Follower);
             for _ in 0..=random.below(12) {
                 follower.hear_turn();
             }
@@ -87,8 +87,8 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
         sealing.join().unwrap();
     });
     // And in the end all of it.
-    let follower = Told::start(&bench, Role::Follower);
-    let last: Vec<u64> = writers.into_iter().map(Told::stop).collect();
+    let follower = ChildProcess::start(&bench, Role::Follower);
+    let last: Vec<u64> = writers.into_iter().map(ChildProcess::stop).collect();
     follower.hear_a_whole_turn();
     seen.lag.take(follower.lag());
     follower.kill();
@@ -104,7 +104,7 @@ fn kill_and_look(writer_count: u64, seed: u64, goes_on: impl Fn(u64, Duration) -
 
 /// What became of it so far.
 #[derive(Default)]
-struct Seen {
+struct KillCounts {
     follower_kills: u64,
     early_kills: u64,
     other_kills: u64,
@@ -117,7 +117,7 @@ struct Seen {
     lag: Lag,
 }
 
-impl Seen {
+impl KillCounts {
     /// What was told of before is in what is restored.
     fn look(&mut self, bench: &Bench, told: &[u64]) {
         let kill = self.follower_kills;
@@ -141,7 +141,7 @@ impl Seen {
     }
 }
 
-impl std::fmt::Display for Seen {
+impl std::fmt::Display for KillCounts {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
@@ -194,9 +194,9 @@ fn cut(bench: &Bench, is_over: &AtomicBool) -> u64 {
 #[test]
 fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
     let bench = Bench::new();
-    let follower = Told::start(&bench, Role::Follower);
+    let follower = ChildProcess::start(&bench, Role::Follower);
     follower.hear_turn();
-    let writer = Told::start(&bench, Role::Writer(0, 40_000));
+    let writer = ChildProcess::start(&bench, Role::Writer(0, 40_000));
     let mut largest = 0;
     // Eleven frames and more each.
     for number in (0..4000).step_by(100) {

@@ -13,7 +13,7 @@ use selenite_backup::{
     ArchiveName, BackupError, Catalog, Destination, Folder, Object, StoreError, Traffic, Trouble, remove_archive,
 };
 
-use super::child::{Role, Told};
+use super::child::{ChildProcess, Role};
 use super::turns::{follow_while, follow_while_to};
 use super::{Bench, add, follow_to, quiet};
 
@@ -281,10 +281,10 @@ fn two_who_follow_to_one_place_lose_nothing_and_write_over_nothing() {
 #[test]
 fn two_processes_that_follow_to_one_place_lose_nothing() {
     let bench = Bench::new();
-    let writer = Told::start(&bench, Role::Writer(0, 300));
-    let one = Told::start(&bench, Role::Follower);
+    let writer = ChildProcess::start(&bench, Role::Writer(0, 300));
+    let one = ChildProcess::start(&bench, Role::Follower);
     one.hear_turn();
-    let other = Told::start(&bench, Role::OtherFollower);
+    let other = ChildProcess::start(&bench, Role::OtherFollower);
     for round in 0..15 {
         let told = writer.last.load(Ordering::SeqCst);
         let (sends, _) = if round % 2 == 0 { (&one, &other) } else { (&other, &one) };

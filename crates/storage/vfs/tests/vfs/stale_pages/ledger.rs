@@ -9,12 +9,12 @@ pub const ROWS: i64 = 240;
 const BODY_SIZE: usize = 600;
 
 /// What a reader knows: no snapshot may be older.
-pub struct Seen {
+pub struct NewestRead {
     head: i64,
     versions: Vec<i64>,
 }
 
-impl Seen {
+impl NewestRead {
     pub fn new() -> Self {
         Self {
             head: 0,
@@ -75,7 +75,7 @@ fn range(random: &mut Random, size: i64) -> (i64, i64) {
 }
 
 /// Looks at a snapshot, in a read transaction that was begun: all of it, or a part.
-pub fn read(connection: &Connection, random: &mut Random, seen: &mut Seen) -> rusqlite::Result<()> {
+pub fn read(connection: &Connection, random: &mut Random, seen: &mut NewestRead) -> rusqlite::Result<()> {
     let (head, total): (i64, i64) = connection.query_row("SELECT version, total FROM head", [], |row| {
         Ok((row.get(0)?, row.get(1)?))
     })?;
@@ -125,7 +125,7 @@ fn look(
     Ok(rows.into_iter().map(|(_, version)| version).collect())
 }
 
-impl Seen {
+impl NewestRead {
     fn go_on(&mut self, first: i64, versions: &[i64], head: i64) {
         let first = usize::try_from(first).unwrap();
         for (known, version) in self.versions[first..].iter_mut().zip(versions) {

@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite_testing::Random;
 
 use super::counts::Counts;
-use super::ledger::{self, Seen};
+use super::ledger::{self, NewestRead};
 
 /// Where a process plays, and how long.
 pub struct Stage<'a> {
@@ -99,7 +99,7 @@ pub fn status(stage: &Stage<'_>) -> (u64, u64) {
 
 pub fn play(stage: &Stage<'_>, mut random: Random) -> Counts {
     let mut connection = connect(stage, &mut random);
-    let (mut seen, mut counts) = (Seen::new(), Counts::default());
+    let (mut seen, mut counts) = (NewestRead::new(), Counts::default());
     for step in 0..stage.steps {
         if stage.is_over(step) {
             break;
