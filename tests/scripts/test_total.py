@@ -11,6 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 WATCHDOG_SECONDS = 60
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 GOOD = """\
      Running unittests src/lib.rs (target/debug/deps/good-1)
@@ -90,9 +91,14 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
         text=True,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # A shell without job control starts what it puts into the background with SIGINT ignored, and so would all below it be.
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+        preexec_fn=heed_signals,
     )
+
+
+def heed_signals() -> None:
+    """In the child: nohup ignores SIGHUP, a shell without job control SIGINT in the background, and children inherit that."""
+    for number in SIGNALS:
+        signal.signal(number, signal.SIG_DFL)
 
 
 def run(folder: Path, *words: str) -> tuple[int, str]:
@@ -164,7 +170,7 @@ def test_pytest_that_ends_without_a_word_has_failed(folder: Path) -> None:
     assert run(folder) == (137, "2 passed, 1 failed, 1 skipped")
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize("number", SIGNALS)
 def test_an_interrupt_ends_what_runs_and_prints_the_total(folder: Path, number: signal.Signals) -> None:
     ready = folder / "ready"
     os.mkfifo(ready)
