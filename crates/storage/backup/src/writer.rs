@@ -209,7 +209,7 @@ impl ArchiveWriter {
     /// Answers the SHA-256 of the manifest.
     ///
     /// # Errors
-    /// As [`ArchiveWriter::part`].
+    /// As `ArchiveWriter::part`.
     pub fn finish(&mut self, facts: Facts) -> Result<[u8; 32], BackupError> {
         let facts = Facts {
             begun: self.begun,

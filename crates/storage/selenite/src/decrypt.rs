@@ -20,7 +20,7 @@ use crate::{Access, Database, EngineError, Outcome, Target, Watch};
 /// Decrypts a database, in its place or to a new file, which only its owner can read.
 ///
 /// # Errors
-/// As [`crate::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
+/// As [`crate::EncryptedFile::encrypt`]; [`EngineError::NotEncrypted`] where there is nothing to decrypt.
 pub fn decrypt(
     storage: &dyn Storage,
     path: &Path,

@@ -1,7 +1,7 @@
 //! Every page re-encrypted, under a new data key or in another suite, while no other connection uses the
 //! database: a parallel copy that takes its place.
 //!
-//! - locked-and-log-empty: the database is locked as for [`crate::encrypt`] in place, and its log
+//! - locked-and-log-empty: the database is locked as for [`crate::EncryptedFile::encrypt`] in place, and its log
 //!   is empty: what the file holds is all there is. It is read beside SQLite by a descriptor that
 //!   is opened after SQLite's, and closed after it: closing one gives up the process's locks
 //!   (fcntl(2)).

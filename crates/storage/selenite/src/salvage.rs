@@ -1,7 +1,7 @@
 //! Takes every row that can still be reached out of an encrypted database with damaged pages, into a new one.
 //!
 //! - authentic-rows-only: what was not authenticated becomes no row: all pages come from
-//!   [`snapshot`].
+//!   `snapshot`.
 //! - source-is-only-read: the damaged database is only read, and not by SQLite: that would roll
 //!   back, checkpoint or recover.
 //! - rows-from-trees: indexes are recreated from the schema, never read. A table's rows are read
@@ -13,7 +13,7 @@
 //! - schema-is-not-trusted: what the old schema says is not believed: what it made is what it
 //!   names, or is not made (`maker.rs`).
 //!
-//! What authenticity can't tell: whether a page is the newest. See [`snapshot`] for what is done about logs.
+//! What authenticity can't tell: whether a page is the newest. See `snapshot` for what is done about logs.
 
 mod copier;
 mod filler;

@@ -3,9 +3,9 @@
 //! - read-twice: a page that does not open is read again before it counts: others may be writing to
 //!   the file.
 //! - bad-under-current-keys: what is found bad with the keys of one superblock counts only while
-//!   that superblock does ([`keys`]).
+//!   that superblock does (`keys`).
 //! - pending-is-no-loss: a page that does not open while a log is about to rewrite it is no loss,
-//!   and is said to be pending ([`backfill`]).
+//!   and is said to be pending (`backfill`).
 //! - plaintext-is-wiped: plaintext is wiped from the buffers when they are done with.
 
 mod ahead;

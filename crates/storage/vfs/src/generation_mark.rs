@@ -4,7 +4,7 @@
 //! - unused-index-bytes: the mark is bytes 132 to 136 of the WAL index, which SQLite leaves unused
 //!   (sqlite.org/walformat.html, section 2.1: "unused space set aside for further expansion"): the
 //!   lower half of the generation. 0 stands there when the index is new, and never again; what
-//!   can't be said is [`UNKNOWN`].
+//!   can't be said is `UNKNOWN`.
 //! - set-by-writers: it is set by who holds the WAL's write lock and has just read the superblocks.
 //!   It is made unknown, under that lock, before a superblock is written; a process that dies in between
 //!   leaves that.

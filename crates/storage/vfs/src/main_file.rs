@@ -12,7 +12,7 @@
 //! - passthrough-from-log: a page that a checkpoint brings from the WAL is written as it was sealed
 //!   there, if it is the very same (`frame_passthrough.rs`).
 //!
-//! How pages are sealed is left to [`Sealer`], what the file is and when its keys change to [`Database`].
+//! How pages are sealed is left to `Sealer`, what the file is and when its keys change to [`Database`].
 
 mod append;
 mod control;

@@ -2,7 +2,7 @@
 //!
 //! - pages-by-generation: a page is put in and taken out under a generation of its file. A
 //!   connection learns the generation once in a read transaction, from the file's label
-//!   ([`Label`]): where the label is another, so is the generation, also after a change of our own
+//!   (`Label`): where the label is another, so is the generation, also after a change of our own
 //!   (`pooled_file.rs`).
 //! - requested-pages-only: what a connection puts in is what SQLite asked the database file for
 //!   under the read lock of that label, opened and authentic. Pages of the log are never here, nor

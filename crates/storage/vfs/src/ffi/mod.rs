@@ -1,7 +1,7 @@
 //! Everything in this crate that is unsafe: SQLite's C interface, as values and traits that are safe to use.
 //!
 //! - no-unwinding-into-c: no panic crosses into C: every `extern "C"` function runs its one safe
-//!   call inside [`guard::guard`].
+//!   call inside `guard::guard`.
 //! - one-call-per-file: SQLite calls one file's methods one at a time (a connection's mutex, or the
 //!   caller's duty in single-thread mode: sqlite.org/threadsafe.html), so a file is `&mut` in its
 //!   methods.
