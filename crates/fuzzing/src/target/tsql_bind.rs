@@ -5,7 +5,7 @@ use std::sync::{Arc, LazyLock};
 use selenite_compiler::catalog::{Catalog, Column, Relation, SqliteName, SystemFunction, Table, View};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{Collation, PlanError, Variables, same_name};
+use selenite_compiler::{Collation, SqlError, Variables, same_name};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, Width};
@@ -58,7 +58,7 @@ struct Tables {
 }
 
 impl Catalog for Tables {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         if same_name(&name.name.text, "v") {
             return Ok(Some(Relation::View(self.view.clone())));
         }
@@ -66,11 +66,11 @@ impl Catalog for Tables {
         Ok(found.map(|table| Relation::Table(table.clone())))
     }
 
-    fn function(&self, _: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, _: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         Ok(None)
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         Ok(same_name(name, "@t").then(|| self.tables[0].clone()))
     }
 }

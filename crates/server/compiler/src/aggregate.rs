@@ -8,7 +8,7 @@
 use selenite_types::{DataType, Family, Width};
 
 use crate::expr::{NATIONAL_WIDTH_MAX, widest};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 mod accumulator;
 
@@ -105,11 +105,11 @@ impl Aggregate {
     /// The aggregate of bound arguments; none is `COUNT(*)`.
     ///
     /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for types that it does not take.
-    pub fn bind(kind: AggregateKind, arguments: Vec<Expr>) -> Result<Self, PlanError> {
+    pub fn bind(kind: AggregateKind, arguments: Vec<Expr>) -> Result<Self, SqlError> {
         let takes = if kind == AggregateKind::StringAgg { 2 } else { 1 };
         let counts_rows = arguments.is_empty() && matches!(kind, AggregateKind::Count | AggregateKind::CountBig);
         if arguments.len() != takes && !counts_rows {
-            return Err(PlanError::argument_count(kind.name(), takes));
+            return Err(SqlError::argument_count(kind.name(), takes));
         }
         let mut arguments = arguments.into_iter();
         let Some(operand) = arguments.next() else {
@@ -121,7 +121,7 @@ impl Aggregate {
             });
         };
         if operand.is_null_word() {
-            return Err(PlanError::operand_type("NULL", kind.name()));
+            return Err(SqlError::operand_type("NULL", kind.name()));
         }
         let (operand, data_type) = kind.operand(operand)?;
         let separator = match arguments.next() {
@@ -147,9 +147,9 @@ impl AggregateKind {
     }
 
     /// The operand as the aggregate wants it, and the type of the result.
-    fn operand(self, operand: Expr) -> Result<(Expr, DataType), PlanError> {
+    fn operand(self, operand: Expr) -> Result<(Expr, DataType), SqlError> {
         let of = operand.data_type;
-        let refused = || PlanError::operand_type(of.bare_name(), self.name());
+        let refused = || SqlError::operand_type(of.bare_name(), self.name());
         match self {
             Self::Count | Self::CountBig => Ok((operand, self.count_type())),
             Self::Min | Self::Max if of == DataType::Bit => Err(refused()),
@@ -212,9 +212,9 @@ fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
 }
 
 /// STRING_AGG's separator, as text of the result's kind.
-fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+fn separator_of(separator: Expr, data_type: &DataType) -> Result<Expr, SqlError> {
     if separator.data_type.family() != Family::Text && !separator.is_null_word() {
-        return Err(PlanError::argument_type(
+        return Err(SqlError::argument_type(
             separator.data_type.bare_name(),
             2,
             "string_agg",

@@ -8,7 +8,7 @@
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};
 
-use crate::{Collation, Expr, ExprKind, Function, PlanError, Predicate, Variables, written_column};
+use crate::{Collation, Expr, ExprKind, Function, Predicate, SqlError, Variables, written_column};
 
 mod call;
 mod case;
@@ -28,27 +28,27 @@ pub trait QueryHook {
     /// A column of the query's sources.
     ///
     /// Errors: 207, 209, 4104; see [`crate::Columns::find`].
-    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError>;
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError>;
 
     /// An aggregate ([`crate::AggregateKind::find`]), or any function with OVER: the hook binds its arguments too.
     ///
     /// Errors: whatever is wrong with the call, or 147 and related ones where there can be none.
-    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError>;
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError>;
 
     /// A query of one column as a value.
     ///
     /// Errors: whatever is wrong with the query.
-    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, PlanError>;
+    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError>;
 
     /// `EXISTS`.
     ///
     /// Errors: as [`QueryHook::subquery`].
-    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError>;
+    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError>;
 
     /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] decides the type that both sides become.
     ///
     /// Errors: as [`QueryHook::subquery`].
-    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError>;
+    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError>;
 
     /// `operand = ANY (SELECT ..)`.
     ///
@@ -59,12 +59,12 @@ pub trait QueryHook {
         comparison: Comparison,
         quantifier: ast::Quantifier,
         query: &ast::Query,
-    ) -> Result<Predicate, PlanError>;
+    ) -> Result<Predicate, SqlError>;
 
     /// One more node is bound.
     ///
     /// Errors: 8623 if there are too many; why binding is to stop.
-    fn spend(&mut self) -> Result<(), PlanError> {
+    fn spend(&mut self) -> Result<(), SqlError> {
         Ok(())
     }
 }
@@ -76,30 +76,30 @@ pub trait QueryHook {
 pub struct NoQuery;
 
 impl QueryHook for NoQuery {
-    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
         match name.table {
-            Some(_) => Err(PlanError::unbound_identifier(&written_column(name))),
-            None => Err(PlanError::unknown_column(&name.name.text)),
+            Some(_) => Err(SqlError::unbound_identifier(&written_column(name))),
+            None => Err(SqlError::unknown_column(&name.name.text)),
         }
     }
 
-    fn call(&mut self, call: &ast::FunctionCall, _: ast::Position) -> Result<Expr, PlanError> {
+    fn call(&mut self, call: &ast::FunctionCall, _: ast::Position) -> Result<Expr, SqlError> {
         match call.over {
-            Some(_) => Err(PlanError::window_not_allowed()),
-            None => Err(PlanError::aggregate_in_where()),
+            Some(_) => Err(SqlError::window_not_allowed()),
+            None => Err(SqlError::aggregate_in_where()),
         }
     }
 
-    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, PlanError> {
-        Err(PlanError::subquery_not_allowed())
+    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, SqlError> {
+        Err(SqlError::subquery_not_allowed())
     }
 
-    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, PlanError> {
-        Err(PlanError::subquery_not_allowed())
+    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, SqlError> {
+        Err(SqlError::subquery_not_allowed())
     }
 
-    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, PlanError> {
-        Err(PlanError::subquery_not_allowed())
+    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, SqlError> {
+        Err(SqlError::subquery_not_allowed())
     }
 
     fn quantified(
@@ -108,8 +108,8 @@ impl QueryHook for NoQuery {
         _: Comparison,
         _: ast::Quantifier,
         _: &ast::Query,
-    ) -> Result<Predicate, PlanError> {
-        Err(PlanError::subquery_not_allowed())
+    ) -> Result<Predicate, SqlError> {
+        Err(SqlError::subquery_not_allowed())
     }
 }
 
@@ -128,14 +128,14 @@ impl<'a> Binder<'a> {
     /// Binds an expression.
     ///
     /// Errors: whatever is wrong with its names and types, with its line.
-    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         self.unlined(expr).map_err(|error| error.on_line(expr.position.line))
     }
 
     /// Binds an expression and converts it to `data_type` as an assignment does.
     ///
     /// Errors: as [`Binder::expr`]; 206 and 257 if there is no such conversion.
-    pub fn expr_as(&mut self, expr: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+    pub fn expr_as(&mut self, expr: &ast::Expr, data_type: &DataType) -> Result<Expr, SqlError> {
         self.expr(expr)?
             .converted_to(data_type)
             .map_err(|error| error.on_line(expr.position.line))
@@ -144,7 +144,7 @@ impl<'a> Binder<'a> {
     /// Binds a condition.
     ///
     /// Errors: as [`Binder::expr`].
-    pub fn condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+    pub fn condition(&mut self, condition: &ast::Condition) -> Result<Predicate, SqlError> {
         self.unlined_condition(condition)
             .map_err(|error| error.on_line(condition.position.line))
     }
@@ -157,7 +157,7 @@ impl<'a> Binder<'a> {
         target: Expr,
         operator: ast::AssignmentOperator,
         value: &ast::Expr,
-    ) -> Result<Expr, PlanError> {
+    ) -> Result<Expr, SqlError> {
         let data_type = target.data_type;
         let Some(operator) = operator::of_assignment(operator) else {
             return self.expr_as(value, &data_type);
@@ -168,7 +168,7 @@ impl<'a> Binder<'a> {
             .map_err(|error| error.on_line(value.position.line))
     }
 
-    fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    fn unlined(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         self.hook.spend()?;
         match &expr.kind {
             ast::ExprKind::Literal(constant) => literal::bind(constant),
@@ -197,13 +197,13 @@ impl<'a> Binder<'a> {
         }
     }
 
-    fn variable(&self, name: &str) -> Result<Expr, PlanError> {
+    fn variable(&self, name: &str) -> Result<Expr, SqlError> {
         let variable = self.variables.find(name)?;
         Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
     }
 
     /// `@@NAME`: what the server knows, or a variable with such a name.
-    fn global(&self, name: &str) -> Result<Expr, PlanError> {
+    fn global(&self, name: &str) -> Result<Expr, SqlError> {
         match Function::find(name) {
             Some(function) => function.bind(None, Vec::new()),
             None => self.variable(name),
@@ -212,10 +212,10 @@ impl<'a> Binder<'a> {
 }
 
 /// An expression followed by COLLATE.
-fn collated(operand: Expr, name: &str) -> Result<Expr, PlanError> {
+fn collated(operand: Expr, name: &str) -> Result<Expr, SqlError> {
     let collation = Collation::explicit(name)?;
     if operand.data_type.family() != Family::Text {
-        return Err(PlanError::collate_type(operand.data_type.bare_name()));
+        return Err(SqlError::collate_type(operand.data_type.bare_name()));
     }
     Ok(operand.with_collation(collation))
 }

@@ -3,7 +3,7 @@
 //! Whatever walks over a statement's nodes, or copies them, spends what it costs. So a short text whose meaning is
 //! large ends with an error of its own, whichever rule made it large.
 
-use crate::PlanError;
+use crate::SqlError;
 
 /// What is left of a statement's nodes.
 #[derive(Clone, Debug)]
@@ -15,7 +15,7 @@ impl Budget {
     /// Spends nodes.
     ///
     /// Errors: 8623 if there are not so many left.
-    pub fn spend(&mut self, nodes: u64) -> Result<(), PlanError> {
+    pub fn spend(&mut self, nodes: u64) -> Result<(), SqlError> {
         match self.left.checked_sub(nodes) {
             Some(left) => {
                 self.left = left;
@@ -23,7 +23,7 @@ impl Budget {
             }
             None => {
                 self.left = 0;
-                Err(PlanError::no_plan())
+                Err(SqlError::no_plan())
             }
         }
     }
@@ -31,7 +31,7 @@ impl Budget {
     /// Spends what `count` items cost.
     ///
     /// Errors: as [`Budget::spend`].
-    pub fn spend_items(&mut self, count: usize) -> Result<(), PlanError> {
+    pub fn spend_items(&mut self, count: usize) -> Result<(), SqlError> {
         self.spend(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
@@ -59,7 +59,7 @@ mod tests {
     fn a_budget_is_spent_to_its_end() {
         let mut budget = Budget::default();
         assert!(budget.spend(NODE_COUNT_MAX).is_ok());
-        assert_eq!(budget.spend(1).map_err(|error: PlanError| error.number()), Err(8623));
+        assert_eq!(budget.spend(1).map_err(|error: SqlError| error.number()), Err(8623));
         assert_eq!(budget.spent(), NODE_COUNT_MAX);
     }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use selenite_tsql::ast::ObjectName;
 
-use crate::PlanError;
+use crate::SqlError;
 
 mod table;
 mod view;
@@ -33,12 +33,12 @@ pub trait Catalog {
     /// or without `sys.`; `INFORMATION_SCHEMA` is a schema as `sys` is.
     ///
     /// Errors: a database that does not exist (911), is not reachable here (40510), or can't be opened.
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError>;
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError>;
 
     /// The function of rows that `name` refers to, such as `sys.dm_exec_sql_text`; `None` makes error 208.
     ///
     /// Errors: as [`Catalog::relation`].
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError>;
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError>;
 
     /// The names that follow are those in a view's text, until [`Catalog::leave_view`]: a user who may read the view
     /// needs no permission on them.
@@ -50,14 +50,14 @@ pub trait Catalog {
     /// Polled every few thousand nodes that are bound: whether to continue.
     ///
     /// Errors: why not.
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         Ok(())
     }
 
     /// The table of a table variable, whose name has its `@`; `None` makes error 1087.
     ///
     /// Errors: as [`Catalog::relation`].
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError>;
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError>;
 }
 
 /// What a name in a FROM refers to.

@@ -1,6 +1,6 @@
 //! Collations: how text is compared, and which of two sides decides.
 
-use crate::{PlanError, same_name};
+use crate::{SqlError, same_name};
 
 /// How the text of an expression is compared, and how explicitly that was specified.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
@@ -27,7 +27,7 @@ impl Collation {
     /// The collation that COLLATE with this name specifies.
     ///
     /// Errors: 448 for any collation but the default and Latin1_General_BIN2.
-    pub fn explicit(name: &str) -> Result<Self, PlanError> {
+    pub fn explicit(name: &str) -> Result<Self, SqlError> {
         let label = CollationLabel::Explicit;
         let is_default = [DEFAULT_NAME, "database_default", "catalog_default"]
             .iter()
@@ -41,7 +41,7 @@ impl Collation {
         if same_name(name, BINARY_NAME) {
             return Ok(Self { is_binary: true, label });
         }
-        Err(PlanError::unknown_collation(name))
+        Err(SqlError::unknown_collation(name))
     }
 
     /// The collation of a column that is declared with this one.
@@ -72,9 +72,9 @@ impl Collation {
     /// The collation of two texts that meet in `operation`, whose name messages know.
     ///
     /// Errors: 468 if they differ and neither is firmer.
-    pub fn combine(self, other: Self, operation: &str) -> Result<Self, PlanError> {
+    pub fn combine(self, other: Self, operation: &str) -> Result<Self, SqlError> {
         if self.label == other.label && self.is_binary != other.is_binary {
-            return Err(PlanError::collation_conflict(self.name(), other.name(), operation));
+            return Err(SqlError::collation_conflict(self.name(), other.name(), operation));
         }
         Ok(if other.label > self.label { other } else { self })
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use selenite_types::storage::{Stored, StoredRef};
 
-use crate::{Aggregate, Collation, Environment, OperationFailure, Operations, PlanError};
+use crate::{Aggregate, Collation, Environment, OperationFailure, Operations, SqlError};
 
 /// The function that answers the rows of what the server shows.
 pub const ROWS_FUNCTION: &str = "tsql_rows";
@@ -69,7 +69,7 @@ impl Compiled {
         number: u32,
         arguments: &[StoredRef<'_>],
         environment: &dyn Environment,
-    ) -> Result<Stored<'static>, PlanError> {
+    ) -> Result<Stored<'static>, SqlError> {
         self.operations
             .run(number, arguments, environment)
             .map_err(|failure| match failure {
@@ -77,7 +77,7 @@ impl Compiled {
                 OperationFailure::Misfit { input, misfit } => {
                     let names = self.inputs.get(&(number, input)).into_iter().flatten();
                     let names: Vec<&str> = names.map(String::as_str).collect();
-                    PlanError::misfit(&names.join(" or "), &misfit.to_string())
+                    SqlError::misfit(&names.join(" or "), &misfit.to_string())
                 }
             })
     }

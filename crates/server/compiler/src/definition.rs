@@ -16,7 +16,7 @@ use selenite_tsql::ast::{Condition, Expr, ObjectName};
 use selenite_types::DataType;
 
 use crate::catalog::{Check, Column, ForeignKey, IdentityRule, Key, KeyKind, SqliteName, Table};
-use crate::{Ends, PlanError, same_name};
+use crate::{Ends, SqlError, same_name};
 
 mod alter;
 mod column;
@@ -131,10 +131,10 @@ impl TableDefinition {
         &self,
         place: &TableLocation,
         unique: &[IndexDefinition],
-        mut column_type: impl FnMut(&Expr) -> Result<DataType, PlanError>,
-    ) -> Result<Table, PlanError> {
+        mut column_type: impl FnMut(&Expr) -> Result<DataType, SqlError>,
+    ) -> Result<Table, SqlError> {
         let columns = self.columns.iter().map(|column| column.of_table(&mut column_type));
-        let columns = columns.collect::<Result<Vec<Column>, PlanError>>()?;
+        let columns = columns.collect::<Result<Vec<Column>, SqlError>>()?;
         let position = |name: &str| columns.iter().position(|column| same_name(&column.name, name));
         let of_key = |name: &str, kind, (names, is_filtered): (&[(String, bool)], bool)| {
             let found: Option<Vec<usize>> = names.iter().map(|(name, _)| position(name)).collect();
@@ -185,14 +185,14 @@ pub struct TableLocation {
 }
 
 /// Looks at the schema in an object's name: there is one.
-pub(crate) fn check_schema(name: &ObjectName) -> Result<(), PlanError> {
+pub(crate) fn check_schema(name: &ObjectName) -> Result<(), SqlError> {
     match &name.schema {
-        Some(schema) if !same_name(&schema.text, SCHEMA) => Err(PlanError::unknown_schema(&schema.text)),
+        Some(schema) if !same_name(&schema.text, SCHEMA) => Err(SqlError::unknown_schema(&schema.text)),
         Some(_) | None => Ok(()),
     }
 }
 
-impl PlanError {
+impl SqlError {
     /// 2760: no such schema.
     #[must_use]
     pub fn unknown_schema(name: &str) -> Self {

@@ -9,7 +9,7 @@ use std::cell::Cell;
 
 use selenite_types::{DataType, Guid, Moment};
 
-use crate::PlanError;
+use crate::SqlError;
 
 mod facts;
 mod random;
@@ -46,14 +46,14 @@ pub trait Environment {
     /// Called before so many bytes are allocated for a value; 0 checks whether too many are in use.
     ///
     /// Errors: 701.
-    fn reserve(&self, _bytes: usize) -> Result<(), PlanError> {
+    fn reserve(&self, _bytes: usize) -> Result<(), SqlError> {
         Ok(())
     }
 
     /// Polled by what takes long, every 65,536 steps: whether the statement is to continue.
     ///
-    /// Errors: [`PlanError::interrupted`], which is not sent: the host stops the machine by its own poll.
-    fn poll(&self) -> Result<(), PlanError> {
+    /// Errors: [`SqlError::interrupted`], which is not sent: the host stops the machine by its own poll.
+    fn poll(&self) -> Result<(), SqlError> {
         Ok(())
     }
 
@@ -63,56 +63,56 @@ pub trait Environment {
     /// A database: DB_NAME, DB_ID, DATABASEPROPERTYEX, HAS_DBACCESS.
     ///
     /// Errors: whatever ends the statement; an unknown database is `None`.
-    fn database(&self, _key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    fn database(&self, _key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         Ok(None)
     }
 
     /// A schema of the current database, or of `database`: SCHEMA_NAME, SCHEMA_ID.
     ///
     /// Errors: as [`Environment::database`].
-    fn schema(&self, _key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    fn schema(&self, _key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
         Ok(None)
     }
 
     /// An object of a database: OBJECT_ID, OBJECT_NAME, OBJECTPROPERTY.
     ///
     /// Errors: as [`Environment::database`].
-    fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object(&self, _key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         Ok(None)
     }
 
     /// A column of a table or view of the current database: COL_NAME, COL_LENGTH, COLUMNPROPERTY.
     ///
     /// Errors: as [`Environment::database`].
-    fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    fn column(&self, _table_id: i32, _key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         Ok(None)
     }
 
     /// The identity of a table: IDENT_CURRENT, IDENT_SEED, IDENT_INCR.
     ///
     /// Errors: as [`Environment::database`].
-    fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    fn identity(&self, _table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         Ok(None)
     }
 
     /// A user or role of the current database: USER_NAME, USER_ID, IS_MEMBER, IS_ROLEMEMBER.
     ///
     /// Errors: as [`Environment::database`].
-    fn user(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn user(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         Ok(None)
     }
 
     /// A login or role of the server: SUSER_NAME, SUSER_ID, IS_SRVROLEMEMBER.
     ///
     /// Errors: as [`Environment::database`].
-    fn login(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn login(&self, _key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         Ok(None)
     }
 
     /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of what is no system type.
     ///
     /// Errors: as [`Environment::database`].
-    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         Ok(None)
     }
 }

@@ -15,7 +15,7 @@ mod value;
 /// The caller is at fault in nearly all of them; numbers 40510 and 40517 name what is not supported, 8624 is our own
 /// fault. [`fmt::Display`] writes the text alone.
 #[derive(Clone, PartialEq, Eq)]
-pub struct PlanError(Box<Message>);
+pub struct SqlError(Box<Message>);
 
 /// What an error ends, outside TRY and with XACT_ABORT off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,7 +40,7 @@ struct Message {
     text: String,
 }
 
-impl PlanError {
+impl SqlError {
     /// An error of the class 16, which the user can correct, state 1, on a line not known yet.
     #[must_use]
     pub fn new(number: i32, ends: Ends, text: impl Into<String>) -> Self {
@@ -122,13 +122,13 @@ impl PlanError {
     }
 }
 
-impl fmt::Display for PlanError {
+impl fmt::Display for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.text())
     }
 }
 
-impl fmt::Debug for PlanError {
+impl fmt::Debug for SqlError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Message {
             number,
@@ -145,4 +145,4 @@ impl fmt::Debug for PlanError {
     }
 }
 
-impl std::error::Error for PlanError {}
+impl std::error::Error for SqlError {}

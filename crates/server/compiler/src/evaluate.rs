@@ -10,7 +10,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Operator, Value, convert};
 
 use crate::expr::{Arguments, COPIES, HEAVY_SIZE, whole_in, within};
-use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, PlanError, Predicate};
+use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, SqlError};
 
 mod condition;
 mod whole;
@@ -41,9 +41,9 @@ impl<'a> Frame<'a> {
     }
 
     /// A value of the row.
-    fn input(&self, at: u32) -> Result<&'a Value, PlanError> {
+    fn input(&self, at: u32) -> Result<&'a Value, SqlError> {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
-        self.row.get(at).ok_or_else(|| PlanError::internal("no such input"))
+        self.row.get(at).ok_or_else(|| SqlError::internal("no such input"))
     }
 }
 
@@ -53,14 +53,14 @@ impl Expr {
     /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which
     /// only an [`crate::Operations`] can evaluate.
     #[inline]
-    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, SqlError> {
         if let ExprKind::Whole(operation) = &self.kind {
             return operation.evaluate(frame);
         }
         self.evaluate_others(frame)
     }
 
-    fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Value, SqlError> {
         match &self.kind {
             ExprKind::Null => Ok(Value::Null),
             ExprKind::Literal(value) => Ok(value.clone()),
@@ -71,9 +71,9 @@ impl Expr {
                     .row
                     .get(at)
                     .cloned()
-                    .ok_or_else(|| PlanError::internal("no such input"))
+                    .ok_or_else(|| SqlError::internal("no such input"))
             }
-            ExprKind::Column(_) | ExprKind::Outside(_) => Err(PlanError::internal("a column without a row")),
+            ExprKind::Column(_) | ExprKind::Outside(_) => Err(SqlError::internal("a column without a row")),
             ExprKind::Whole(operation) => operation.evaluate(frame),
             ExprKind::Convert(convert) => converted(convert, &self.data_type, frame),
             ExprKind::Unary { operator, operand } => Ok(operator.apply(&operand.evaluate(frame)?, &self.data_type)?),
@@ -99,15 +99,12 @@ impl Expr {
             }
             ExprKind::Call(call) => called(call, self, frame),
             ExprKind::Let(bound) => over_local(bound, frame),
-            ExprKind::Local => frame
-                .local
-                .cloned()
-                .ok_or_else(|| PlanError::internal("no local value")),
+            ExprKind::Local => frame.local.cloned().ok_or_else(|| SqlError::internal("no local value")),
         }
     }
 }
 
-fn case(branches: &[(Predicate, Expr)], otherwise: Option<&Expr>, frame: &Frame<'_>) -> Result<Value, PlanError> {
+fn case(branches: &[(Predicate, Expr)], otherwise: Option<&Expr>, frame: &Frame<'_>) -> Result<Value, SqlError> {
     for (condition, result) in branches {
         if condition.evaluate(frame)? == Some(true) {
             return result.evaluate(frame);
@@ -116,12 +113,12 @@ fn case(branches: &[(Predicate, Expr)], otherwise: Option<&Expr>, frame: &Frame<
     otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.evaluate(frame))
 }
 
-fn over_local(bound: &Let, frame: &Frame<'_>) -> Result<Value, PlanError> {
+fn over_local(bound: &Let, frame: &Frame<'_>) -> Result<Value, SqlError> {
     let value = bound.value.evaluate(frame)?;
     bound.body.evaluate(&frame.within(&value))
 }
 
-fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
+fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<Value, SqlError> {
     let value = conversion.operand.evaluate(frame)?;
     let style = match &conversion.style {
         None => None,
@@ -153,7 +150,7 @@ fn computed(
     right: Value,
     data_type: &DataType,
     frame: &Frame<'_>,
-) -> Result<Value, PlanError> {
+) -> Result<Value, SqlError> {
     if operator == Operator::Add && data_type.width().is_some() {
         return joined(left, right, data_type, frame);
     }
@@ -161,7 +158,7 @@ fn computed(
 }
 
 /// Two strings concatenated: NULL if either is, unless the session takes NULL for an empty string.
-fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, PlanError> {
+fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, SqlError> {
     let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > HEAVY_SIZE {
         within(sum)?;
@@ -198,7 +195,7 @@ pub fn size_of(value: &Value) -> usize {
     }
 }
 
-fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, PlanError> {
+fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, SqlError> {
     let mut few = [Value::Null, Value::Null, Value::Null, Value::Null];
     let mut many = Vec::new();
     let values = match few.get_mut(..call.arguments.len()) {
@@ -231,8 +228,8 @@ fn called(call: &FunctionCall, expr: &Expr, frame: &Frame<'_>) -> Result<Value, 
 }
 
 #[cold]
-fn no_slot() -> PlanError {
-    PlanError::internal("no such variable")
+fn no_slot() -> SqlError {
+    SqlError::internal("no such variable")
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use std::sync::OnceLock;
 use selenite_types::DatePart;
 
 use crate::expr::{Code, Nulls};
-use crate::{Expr, ExprKind, Function, FunctionCall, PlanError, common_type};
+use crate::{Expr, ExprKind, Function, FunctionCall, SqlError, common_type};
 
 mod choice;
 mod conversion;
@@ -60,7 +60,7 @@ impl Function {
     ///
     /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not
     /// supported.
-    pub(crate) fn bind(&'static self, part: Option<DatePart>, arguments: Vec<Expr>) -> Result<Expr, PlanError> {
+    pub(crate) fn bind(&'static self, part: Option<DatePart>, arguments: Vec<Expr>) -> Result<Expr, SqlError> {
         self.check_supported()?;
         self.check_count(arguments.len() + usize::from(self.takes_part))?;
         if let Code::Rewrite(rewrite) = self.code {
@@ -98,9 +98,9 @@ impl Function {
     /// Refuses a function that is not supported.
     ///
     /// Errors: 40510.
-    pub(crate) fn check_supported(&self) -> Result<(), PlanError> {
+    pub(crate) fn check_supported(&self) -> Result<(), SqlError> {
         match self.code {
-            Code::Refused => Err(PlanError::unsupported_function(&self.name.to_ascii_uppercase())),
+            Code::Refused => Err(SqlError::unsupported_function(&self.name.to_ascii_uppercase())),
             Code::Run(_) | Code::Rewrite(_) => Ok(()),
         }
     }
@@ -109,14 +109,14 @@ impl Function {
     ///
     /// # Errors
     /// 40510.
-    pub fn check_name(name: &str) -> Result<(), PlanError> {
+    pub fn check_name(name: &str) -> Result<(), SqlError> {
         match (crate::AggregateKind::find(name), Self::find(name)) {
             (None, Some(function)) => function.check_supported(),
             (Some(_), _) | (None, None) => Ok(()),
         }
     }
 
-    fn check_count(&self, given: usize) -> Result<(), PlanError> {
+    fn check_count(&self, given: usize) -> Result<(), SqlError> {
         let part = usize::from(self.takes_part);
         let (least, most) = (
             self.least + part,
@@ -125,9 +125,9 @@ impl Function {
         if (least..=most).contains(&given) {
             Ok(())
         } else if least == most {
-            Err(PlanError::argument_count(self.name, least))
+            Err(SqlError::argument_count(self.name, least))
         } else {
-            Err(PlanError::argument_count_range(self.name, least, most))
+            Err(SqlError::argument_count_range(self.name, least, most))
         }
     }
 

@@ -38,7 +38,7 @@ pub use environment::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
     ObjectKey, ObjectKind, PrincipalFacts, RandomState, SchemaFacts, Server, Session, TableOption,
 };
-pub use error::{Ends, PlanError};
+pub use error::{Ends, SqlError};
 pub use evaluate::{Frame, size_of};
 pub use expr::{
     Compare, Convert, Expr, ExprKind, Function, FunctionCall, Let, LetPredicate, Like, Node, NodeMut, OutsideRef,

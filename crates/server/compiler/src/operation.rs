@@ -13,7 +13,7 @@ use selenite_types::storage::{Misfit, Stored, StoredRef, from_stored, to_stored}
 use selenite_types::{DataType, Value};
 
 use crate::{
-    ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, PlanError, Predicate, Slot, Whole, WholeOperand,
+    ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, Predicate, Slot, SqlError, Whole, WholeOperand,
 };
 
 /// What an operation takes from the row.
@@ -53,7 +53,7 @@ pub struct OperationUse {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OperationFailure {
     /// T-SQL's own error.
-    Error(PlanError),
+    Error(SqlError),
     /// An input is no form of its type: error 50823, whose text names the column, which the caller knows.
     Misfit {
         /// Which of [`OperationUse::inputs`].
@@ -98,7 +98,7 @@ impl Operations {
     /// Interns a value.
     ///
     /// Errors: 8631 when there would be too many.
-    pub fn intern(&mut self, expr: &Expr) -> Result<OperationUse, PlanError> {
+    pub fn intern(&mut self, expr: &Expr) -> Result<OperationUse, SqlError> {
         let mut inputs = Inputs::default();
         let mut code = expr.clone();
         code.rewrite(&mut |node| inputs.replace(node));
@@ -108,7 +108,7 @@ impl Operations {
     /// Interns a condition, whose result is 0, 1 or NULL.
     ///
     /// Errors: as [`Operations::intern`].
-    pub fn intern_predicate(&mut self, predicate: &Predicate) -> Result<OperationUse, PlanError> {
+    pub fn intern_predicate(&mut self, predicate: &Predicate) -> Result<OperationUse, SqlError> {
         let mut inputs = Inputs::default();
         let mut code = predicate.clone();
         code.rewrite(&mut |node| inputs.replace(node));
@@ -129,7 +129,7 @@ impl Operations {
             .ok()
             .and_then(|number| self.operations.get(number));
         let operation = operation.filter(|operation| operation.input_types.len() == arguments.len());
-        let operation = operation.ok_or_else(|| PlanError::internal("no such operation"))?;
+        let operation = operation.ok_or_else(|| SqlError::internal("no such operation"))?;
         let mut few = [const { Value::Null }; FEW];
         let mut many = Vec::new();
         let row = match few.get_mut(..arguments.len()) {
@@ -159,7 +159,7 @@ impl Operations {
         self.operations.len()
     }
 
-    fn add(&mut self, code: Code, inputs: Vec<OperationInput>, data_type: DataType) -> Result<OperationUse, PlanError> {
+    fn add(&mut self, code: Code, inputs: Vec<OperationInput>, data_type: DataType) -> Result<OperationUse, SqlError> {
         let input_types = inputs.iter().map(|input| input.data_type).collect();
         let operation = Operation {
             code,
@@ -182,14 +182,14 @@ impl Operations {
             }),
             Ok(_) | Err(_) => {
                 self.operations.pop();
-                Err(PlanError::too_complex())
+                Err(SqlError::too_complex())
             }
         }
     }
 }
 
 impl Operation {
-    fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
+    fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, SqlError> {
         let value = match &self.code {
             Code::Value(expr) => expr.evaluate(frame)?,
             Code::Truth(predicate) => predicate.evaluate(frame)?.map_or(Value::Null, Value::Bit),
@@ -197,7 +197,7 @@ impl Operation {
         let stored = to_stored(&value, &self.data_type);
         stored
             .map(Stored::into_owned)
-            .map_err(|misfit| PlanError::internal(&misfit.to_string()))
+            .map_err(|misfit| SqlError::internal(&misfit.to_string()))
     }
 }
 
@@ -267,8 +267,8 @@ fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
     }
 }
 
-impl From<PlanError> for OperationFailure {
-    fn from(error: PlanError) -> Self {
+impl From<SqlError> for OperationFailure {
+    fn from(error: SqlError) -> Self {
         Self::Error(error)
     }
 }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use selenite_tsql::ast;
 use selenite_types::DataType;
 
-use crate::{Expr, PlanError, Slot, Variables};
+use crate::{Expr, Slot, SqlError, Variables};
 
 mod command;
 mod compiler;
@@ -93,14 +93,14 @@ impl Program {
     /// Compiles a batch, or the text of an EXEC; `source` is the text that was parsed.
     ///
     /// Errors: all that is wrong with its variables and scalar statements, in order of the text; at least one.
-    pub fn of_batch(source: &str, tree: ast::Tree) -> Result<Self, Vec<PlanError>> {
+    pub fn of_batch(source: &str, tree: ast::Tree) -> Result<Self, Vec<SqlError>> {
         Self::of_text(source, tree, &[])
     }
 
     /// Compiles a text that has parameters: that of sp_executesql and related ones.
     ///
     /// Errors: as [`Program::of_batch`].
-    pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<PlanError>> {
+    pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<SqlError>> {
         let mut compiler = Compiler::new(source, false);
         compiler.parameters(parameters);
         compiler.statements(tree.statements);
@@ -115,7 +115,7 @@ impl Program {
         procedure: &ast::Procedure,
         name: &str,
         object_id: i32,
-    ) -> Result<Self, Vec<PlanError>> {
+    ) -> Result<Self, Vec<SqlError>> {
         let mut compiler = Compiler::new(source, true);
         compiler.parameters(&procedure.parameters);
         compiler.statements(procedure.body.clone());

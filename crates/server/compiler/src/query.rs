@@ -28,7 +28,7 @@ use selenite_types::{Comparison, DataType};
 use tree::{Outside, Parts};
 
 use crate::catalog::Catalog;
-use crate::{Binder, ColumnRef, Columns, Expr, PlanError, Predicate, QueryHook, Source, Variables};
+use crate::{Binder, ColumnRef, Columns, Expr, Predicate, QueryHook, Source, SqlError, Variables};
 
 /// How deep queries may be nested, views counted: SQL Server's own limit for views and subqueries.
 const NESTING_MAX: usize = 32;
@@ -104,7 +104,7 @@ impl<'c> QueryBinder<'c> {
     /// Counts nodes that are bound or copied.
     ///
     /// Errors: 8623 if there are too many; why binding is to stop.
-    pub fn spend(&mut self, nodes: usize) -> Result<(), PlanError> {
+    pub fn spend(&mut self, nodes: usize) -> Result<(), SqlError> {
         self.parts.budget.spend_items(nodes)?;
         let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
         if let Some(left) = self.nodes_to_poll.checked_sub(nodes) {
@@ -118,7 +118,7 @@ impl<'c> QueryBinder<'c> {
     /// Binds an expression of `clause`, in the innermost scope.
     ///
     /// Errors: whatever is wrong with it, with its line.
-    pub fn value(&mut self, clause: Clause, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    pub fn value(&mut self, clause: Clause, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let before = self.enter_clause(clause);
         let variables = self.variables;
         let bound = Binder::new(variables, self).expr(expr);
@@ -129,7 +129,7 @@ impl<'c> QueryBinder<'c> {
     /// Binds a condition of `clause`, in the innermost scope.
     ///
     /// Errors: as [`QueryBinder::value`].
-    pub fn condition(&mut self, clause: Clause, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+    pub fn condition(&mut self, clause: Clause, condition: &ast::Condition) -> Result<Predicate, SqlError> {
         let before = self.enter_clause(clause);
         let variables = self.variables;
         let bound = Binder::new(variables, self).condition(condition);
@@ -141,8 +141,8 @@ impl<'c> QueryBinder<'c> {
     pub fn scoped<T>(
         &mut self,
         sources: Vec<Source>,
-        bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
-    ) -> Result<T, PlanError> {
+        bind: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
         self.scopes.push(Scope {
             columns: Columns { sources, outer: None },
             clause: Clause::Items,
@@ -156,9 +156,9 @@ impl<'c> QueryBinder<'c> {
     /// Runs `bind` one query deeper.
     ///
     /// Errors: 191 beyond [`NESTING_MAX`].
-    pub fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+    pub fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
         if self.depth >= NESTING_MAX {
-            return Err(PlanError::nested_too_deeply());
+            return Err(SqlError::nested_too_deeply());
         }
         self.depth += 1;
         let bound = bind(self);
@@ -169,7 +169,7 @@ impl<'c> QueryBinder<'c> {
     /// Runs `bind` one join deeper on the right.
     ///
     /// Errors: 40510 beyond [`TABLE_COUNT_MAX`].
-    pub fn joined<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+    pub fn joined<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
         check_table_count(self.join_depth)?;
         self.join_depth += 1;
         let bound = bind(self);
@@ -218,8 +218,8 @@ impl<'c> QueryBinder<'c> {
 }
 
 impl QueryHook for QueryBinder<'_> {
-    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
-        let mut error: Option<PlanError> = None;
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
+        let mut error: Option<SqlError> = None;
         for scope in self.scopes.iter().rev() {
             match scope.columns.find(name) {
                 Ok(found) => {
@@ -239,28 +239,28 @@ impl QueryHook for QueryBinder<'_> {
         }
         if self.scopes.len() == 1 && self.clause() == Clause::Values {
             let written = crate::written_column(name);
-            return Err(PlanError::name_not_permitted(&written).on_line(name.name.position.line));
+            return Err(SqlError::name_not_permitted(&written).on_line(name.name.position.line));
         }
         let error = error.unwrap_or_else(|| match &name.table {
-            Some(_) => PlanError::unbound_identifier(&crate::written_column(name)),
-            None => PlanError::unknown_column(&name.name.text),
+            Some(_) => SqlError::unbound_identifier(&crate::written_column(name)),
+            None => SqlError::unknown_column(&name.name.text),
         });
         Err(error.on_line(name.name.position.line))
     }
 
-    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError> {
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         self.bind_call(call).map_err(|error| error.on_line(position.line))
     }
 
-    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, PlanError> {
+    fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {
         self.bind_scalar(query)
     }
 
-    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError> {
+    fn exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError> {
         self.bind_exists(query)
     }
 
-    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
+    fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {
         self.bind_in(operand, query)
     }
 
@@ -270,11 +270,11 @@ impl QueryHook for QueryBinder<'_> {
         comparison: Comparison,
         quantifier: ast::Quantifier,
         query: &ast::Query,
-    ) -> Result<Predicate, PlanError> {
+    ) -> Result<Predicate, SqlError> {
         self.bind_quantified(operand, comparison, quantifier, query)
     }
 
-    fn spend(&mut self) -> Result<(), PlanError> {
+    fn spend(&mut self) -> Result<(), SqlError> {
         QueryBinder::spend(self, 1)
     }
 }
@@ -282,10 +282,10 @@ impl QueryHook for QueryBinder<'_> {
 /// Sees that a join is one that SQLite takes.
 ///
 /// Errors: 40510 for one of more than [`TABLE_COUNT_MAX`] tables.
-fn check_table_count(count: usize) -> Result<(), PlanError> {
+fn check_table_count(count: usize) -> Result<(), SqlError> {
     match count <= TABLE_COUNT_MAX {
         true => Ok(()),
-        false => Err(PlanError::unsupported(&format!(
+        false => Err(SqlError::unsupported(&format!(
             "A join of more than {TABLE_COUNT_MAX} tables"
         ))),
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use selenite_tsql::ast::{ColumnName, ObjectName};
 use selenite_types::DataType;
 
-use crate::{Collation, NameKey, PlanError, same_name};
+use crate::{Collation, NameKey, SqlError, same_name};
 
 /// A variable's place among the values that a program runs on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,10 +56,10 @@ impl Variables {
     /// Declares a variable, whose name has its `@`.
     ///
     /// Errors: 134 if the batch has declared it already.
-    pub fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, PlanError> {
+    pub fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, SqlError> {
         let key = NameKey::new(name);
         if self.by_name.contains_key(&key) {
-            return Err(PlanError::variable_declared_twice(name));
+            return Err(SqlError::variable_declared_twice(name));
         }
         let slot = self.hidden();
         self.by_name.insert(key, Variable { slot, data_type });
@@ -76,11 +76,11 @@ impl Variables {
     /// The variable of a name with its `@`.
     ///
     /// Errors: 137 if the batch has not declared it.
-    pub fn find(&self, name: &str) -> Result<Variable, PlanError> {
+    pub fn find(&self, name: &str) -> Result<Variable, SqlError> {
         self.by_name
             .get(&NameKey::new(name))
             .copied()
-            .ok_or_else(|| PlanError::undeclared_variable(name))
+            .ok_or_else(|| SqlError::undeclared_variable(name))
     }
 
     /// How many slots a frame must have.
@@ -140,7 +140,7 @@ impl Columns<'_> {
     /// Finds the column that `name` refers to, innermost first.
     ///
     /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier names no source.
-    pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, PlanError> {
+    pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, SqlError> {
         let mut scope = Some(self);
         let mut depth = 0;
         let mut qualifier_known = false;
@@ -152,13 +152,13 @@ impl Columns<'_> {
             depth += 1;
         }
         let error = match &name.table {
-            Some(_) if !qualifier_known => PlanError::unbound_identifier(&written_column(name)),
-            Some(_) | None => PlanError::unknown_column(&name.name.text),
+            Some(_) if !qualifier_known => SqlError::unbound_identifier(&written_column(name)),
+            Some(_) | None => SqlError::unknown_column(&name.name.text),
         };
         Err(error)
     }
 
-    fn find_here(&self, name: &ColumnName, depth: u32, known: &mut bool) -> Result<Option<FoundColumn<'_>>, PlanError> {
+    fn find_here(&self, name: &ColumnName, depth: u32, known: &mut bool) -> Result<Option<FoundColumn<'_>>, SqlError> {
         let mut found: Option<FoundColumn<'_>> = None;
         for source in &self.sources {
             if name.table.as_ref().is_some_and(|table| !source.is_named(table)) {
@@ -170,7 +170,7 @@ impl Columns<'_> {
                     continue;
                 }
                 if found.is_some() {
-                    return Err(PlanError::ambiguous_column(&name.name.text));
+                    return Err(SqlError::ambiguous_column(&name.name.text));
                 }
                 let reference = ColumnRef {
                     source: source.number,

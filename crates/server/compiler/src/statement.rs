@@ -12,7 +12,7 @@ use selenite_types::storage::Stored;
 use crate::catalog::{SqliteName, Table};
 use crate::change::{Delete, Insert, Truncate, Update};
 use crate::writer::SqlText;
-use crate::{Frame, PlanError};
+use crate::{Frame, SqlError};
 
 mod assign;
 mod rows;
@@ -47,7 +47,7 @@ impl Binding<'_> {
     /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, TRUNCATE.
     ///
     /// Errors: whatever is wrong with it; 8624 for any other statement.
-    pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, PlanError> {
+    pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, SqlError> {
         let kind = &statement.kind;
         let bound = if let ast::StatementKind::Select(select) = kind {
             self.select(select)
@@ -60,7 +60,7 @@ impl Binding<'_> {
         } else if let ast::StatementKind::Truncate(name) = kind {
             self.truncate(name).map(Statement::Truncate)
         } else {
-            Err(PlanError::internal("not a statement on tables"))
+            Err(SqlError::internal("not a statement on tables"))
         };
         bound.map_err(|error| error.on_line(statement.position.line))
     }
@@ -132,7 +132,7 @@ impl SqlText {
     /// The values of the parameters.
     ///
     /// Errors: whatever evaluating them gives.
-    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, PlanError> {
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, SqlError> {
         self.parameters
             .iter()
             .map(|parameter| parameter.evaluate(frame))
@@ -141,6 +141,6 @@ impl SqlText {
 }
 
 /// A table's SQL to read its columns by name.
-pub(crate) fn table_sql(name: &SqliteName) -> Result<String, PlanError> {
+pub(crate) fn table_sql(name: &SqliteName) -> Result<String, SqlError> {
     crate::writer::qualified(name)
 }

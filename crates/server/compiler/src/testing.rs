@@ -7,7 +7,7 @@ use selenite_tsql::ast::{Condition, Expr as TreeExpr, QueryBody, Select, SelectI
 use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, Guid, Moment, Value, text_of};
 
-use crate::{Binder, Environment, Expr, Frame, NoQuery, PlanError, Predicate, Variables};
+use crate::{Binder, Environment, Expr, Frame, NoQuery, Predicate, SqlError, Variables};
 
 mod world;
 
@@ -36,15 +36,15 @@ impl Batch {
         self.slots.push(value);
     }
 
-    pub fn bind(&self, text: &str) -> Result<Expr, PlanError> {
+    pub fn bind(&self, text: &str) -> Result<Expr, SqlError> {
         Binder::new(&self.variables, &mut NoQuery).expr(&expr_of(text))
     }
 
-    pub fn bind_condition(&self, text: &str) -> Result<Predicate, PlanError> {
+    pub fn bind_condition(&self, text: &str) -> Result<Predicate, SqlError> {
         Binder::new(&self.variables, &mut NoQuery).condition(&condition_of(text))
     }
 
-    pub fn evaluate(&self, expr: &Expr) -> Result<Value, PlanError> {
+    pub fn evaluate(&self, expr: &Expr) -> Result<Value, SqlError> {
         let value = expr.evaluate(&self.frame())?;
         let stored = selenite_types::storage::to_stored(&value, &expr.data_type);
         assert!(stored.is_ok(), "{value:?} is no {}", expr.data_type);

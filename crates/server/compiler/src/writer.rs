@@ -32,7 +32,7 @@ use window::Windows;
 
 use crate::compiled::{AggregateSpec, Compiled};
 use crate::query::tree::Parts;
-use crate::{Operations, PlanError};
+use crate::{Operations, SqlError};
 
 /// Writes the SQL of one statement.
 pub(crate) struct Writer {
@@ -81,13 +81,13 @@ impl Writer {
     ///
     /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a
     /// moment.
-    pub fn finish(&mut self, sql: String) -> Result<SqlText, PlanError> {
+    pub fn finish(&mut self, sql: String) -> Result<SqlText, SqlError> {
         self.check_sources()?;
         self.count_windows(0)?;
         self.windows = Windows::default();
         let parameters = std::mem::take(&mut self.parameters);
         if parameters.len() > PARAMETER_COUNT_MAX {
-            return Err(PlanError::unsupported(&format!(
+            return Err(SqlError::unsupported(&format!(
                 "A statement of more than {PARAMETER_COUNT_MAX} constants"
             )));
         }
@@ -112,7 +112,7 @@ impl Writer {
     }
 
     /// Runs `write` as a branch that may never be evaluated.
-    fn lazily<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, PlanError>) -> Result<T, PlanError> {
+    fn lazily<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
         self.lazy += 1;
         let written = write(self);
         self.lazy -= 1;

@@ -16,7 +16,7 @@ mod shift;
 mod update;
 
 pub use insert::GivenRow;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::change::{Delete, Insert, Update};
 
 use crate::statement::Run;
@@ -25,7 +25,7 @@ impl Run<'_> {
     /// Runs an INSERT, and returns how many rows it wrote.
     ///
     /// Errors: whatever ends the statement; 8624 for rows of a procedure, which [`Run::insert_given`] takes.
-    pub fn insert(&mut self, insert: &Insert) -> Result<u64, PlanError> {
+    pub fn insert(&mut self, insert: &Insert) -> Result<u64, SqlError> {
         insert::run(insert, self)
     }
 
@@ -33,21 +33,21 @@ impl Run<'_> {
     ///
     /// Errors: 213 for another count of columns; 206, 257 for types that do not convert; whatever is wrong with the
     /// values or a row.
-    pub fn insert_given(&mut self, insert: &Insert, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
+    pub fn insert_given(&mut self, insert: &Insert, rows: Vec<GivenRow>) -> Result<u64, SqlError> {
         insert::run_given(insert, self, rows)
     }
 
     /// Runs an UPDATE, and returns how many rows it changed.
     ///
     /// Errors: whatever ends the statement.
-    pub fn update(&mut self, update: &Update) -> Result<u64, PlanError> {
+    pub fn update(&mut self, update: &Update) -> Result<u64, SqlError> {
         update::run(update, self)
     }
 
     /// Runs a DELETE, and returns how many rows it deleted.
     ///
     /// Errors: whatever ends the statement.
-    pub fn delete(&mut self, delete: &Delete) -> Result<u64, PlanError> {
+    pub fn delete(&mut self, delete: &Delete) -> Result<u64, SqlError> {
         delete::run(delete, self)
     }
 }

@@ -23,7 +23,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use selenite_compiler::compiled::{AggregateSpec, Compiled};
-use selenite_compiler::{Accumulator, PlanError, stored};
+use selenite_compiler::{Accumulator, SqlError, stored};
 use selenite_types::storage::{Stored, StoredRef, from_stored};
 use selenite_types::{DataType, Family, Value};
 
@@ -45,9 +45,9 @@ impl AggregateRun {
     /// Begins aggregate `number` of a statement for one group.
     ///
     /// Errors: 8624 for a number that the statement does not have.
-    pub fn begin(compiled: &Compiled, number: u32) -> Result<Self, PlanError> {
+    pub fn begin(compiled: &Compiled, number: u32) -> Result<Self, SqlError> {
         let spec = compiled.aggregate(number);
-        let spec = spec.ok_or_else(|| PlanError::internal("an aggregate of no number"))?;
+        let spec = spec.ok_or_else(|| SqlError::internal("an aggregate of no number"))?;
         Ok(Self::new(Arc::clone(spec)))
     }
 
@@ -67,7 +67,7 @@ impl AggregateRun {
     /// Takes STRING_AGG's separator, before its first value.
     ///
     /// Errors: 50823 for what is no value of its type.
-    pub fn separate(&mut self, separator: StoredRef<'_>) -> Result<(), PlanError> {
+    pub fn separate(&mut self, separator: StoredRef<'_>) -> Result<(), SqlError> {
         if self.separator == Value::Null
             && let Some(expr) = &self.spec.aggregate.separator
         {
@@ -80,7 +80,7 @@ impl AggregateRun {
     /// Takes a value of a group.
     ///
     /// Errors: 8115; 50823 for what is no value of the operand's type.
-    pub fn step(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+    pub fn step(&mut self, argument: StoredRef<'_>) -> Result<(), SqlError> {
         let value = self.decode(argument)?;
         if value == Value::Null {
             self.left_out_null = true;
@@ -95,7 +95,7 @@ impl AggregateRun {
     /// Takes a value that comes into a window: as [`AggregateRun::step`], but it may leave again.
     ///
     /// Errors: as [`AggregateRun::step`].
-    pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), PlanError> {
+    pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), SqlError> {
         let value = self.decode(argument)?;
         self.left_out_null |= value == Value::Null;
         if !self.moved && value != Value::Null {
@@ -115,7 +115,7 @@ impl AggregateRun {
     /// The aggregate of the present values.
     ///
     /// Errors: 8115.
-    pub fn value(&mut self) -> Result<Stored<'static>, PlanError> {
+    pub fn value(&mut self) -> Result<Stored<'static>, SqlError> {
         if self.moved {
             self.accumulator = Accumulator::new(&self.spec.aggregate, &self.separator);
             for value in self.frame.iter().filter(|value| **value != Value::Null) {
@@ -132,7 +132,7 @@ impl AggregateRun {
         self.left_out_null
     }
 
-    fn decode(&self, argument: StoredRef<'_>) -> Result<Value, PlanError> {
+    fn decode(&self, argument: StoredRef<'_>) -> Result<Value, SqlError> {
         let operand = self.spec.aggregate.operand.as_ref();
         let data_type = operand.map_or(DataType::Int, |operand| operand.data_type);
         read(argument, &data_type)
@@ -169,9 +169,9 @@ impl SingleValue {
     /// Takes a row's value.
     ///
     /// Errors: 512 for a second one.
-    pub fn step(&mut self, argument: &StoredRef<'_>) -> Result<(), PlanError> {
+    pub fn step(&mut self, argument: &StoredRef<'_>) -> Result<(), SqlError> {
         if self.value.is_some() {
-            return Err(PlanError::several_rows());
+            return Err(SqlError::several_rows());
         }
         self.value = Some(owned(*argument));
         Ok(())
@@ -187,10 +187,10 @@ impl SingleValue {
 /// The level below `level` of a recursive common table expression; `level_max` 0 means no limit.
 ///
 /// Errors: 530 beyond `level_max`.
-pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
+pub fn next_level(level: i64, level_max: i64) -> Result<i64, SqlError> {
     let next = level.saturating_add(1);
     if level_max > 0 && next > level_max {
-        Err(PlanError::recursion_exhausted(level_max))
+        Err(SqlError::recursion_exhausted(level_max))
     } else {
         Ok(next)
     }
@@ -199,15 +199,15 @@ pub fn next_level(level: i64, level_max: i64) -> Result<i64, PlanError> {
 /// A value as SQLite gives it, of a declared type.
 ///
 /// Errors: 50823 if it is not a value of the type.
-pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, PlanError> {
+pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, SqlError> {
     read_at(argument, data_type, "")
 }
 
 /// The same, of a place that the error names: table and column.
 ///
 /// Errors: 50823 if it is not a value of the type.
-pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, PlanError> {
-    from_stored(argument, data_type).map_err(|misfit| PlanError::misfit(place, &misfit.to_string()))
+pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, SqlError> {
+    from_stored(argument, data_type).map_err(|misfit| SqlError::misfit(place, &misfit.to_string()))
 }
 
 fn owned(argument: StoredRef<'_>) -> Stored<'static> {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use selenite_compiler::program::Program;
 use selenite_compiler::program::step::{Asks, Step};
-use selenite_compiler::{PlanError, Slot};
+use selenite_compiler::{Slot, SqlError};
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
 
@@ -143,7 +143,7 @@ impl Machine {
     }
 
     /// Tells what is wrong with a request that could not be compiled or found.
-    pub fn refuse<H: Host + ?Sized>(&mut self, errors: &[PlanError], entry: Entry, host: &mut H) -> Ended {
+    pub fn refuse<H: Host + ?Sized>(&mut self, errors: &[SqlError], entry: Entry, host: &mut H) -> Ended {
         self.entry = entry;
         let mut result = Err(Halt::Batch);
         for error in errors {
@@ -348,7 +348,7 @@ impl Machine {
         announce(self.row_count, self.error, host);
     }
 
-    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), PlanError> {
+    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), SqlError> {
         scalar::announce_for(asks, self.row_count, self.error, host)
     }
 

@@ -10,14 +10,14 @@ use selenite_compiler::catalog::SqliteName;
 use selenite_compiler::change::Truncate;
 use selenite_compiler::compiled::Compiled;
 use selenite_compiler::statement::{Assign, InputColumn, Into, ResultColumn, Rows, SlotValue};
-use selenite_compiler::{Environment, Frame, PlanError, SqlText};
+use selenite_compiler::{Environment, Frame, SqlError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
 
 use crate::sqlite::{Call, ChangeError, Executor, RowSink, SqliteRow};
 
 /// What takes a result's rows, decoded.
-pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, PlanError> + 'a;
+pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, SqlError> + 'a;
 
 /// What a statement runs on.
 pub struct Run<'a> {
@@ -45,7 +45,7 @@ impl<'a> Run<'a> {
     /// The values of a text's parameters.
     ///
     /// Errors: whatever evaluating them gives.
-    pub(crate) fn parameters(&self, text: &SqlText) -> Result<Vec<Stored<'static>>, PlanError> {
+    pub(crate) fn parameters(&self, text: &SqlText) -> Result<Vec<Stored<'static>>, SqlError> {
         text.evaluate(&self.frame(&[]))
     }
 
@@ -57,7 +57,7 @@ impl<'a> Run<'a> {
         sql: &str,
         parameters: &[Stored<'static>],
         row: &mut RowSink<'_>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let call = Call {
             sql,
             parameters,
@@ -69,7 +69,7 @@ impl<'a> Run<'a> {
     /// Whether a query that calls nothing has a row.
     ///
     /// Errors: those of SQLite.
-    pub(crate) fn exists(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, PlanError> {
+    pub(crate) fn exists(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, SqlError> {
         let mut found = false;
         self.query(sql, parameters, &mut |_| {
             found = true;
@@ -92,7 +92,7 @@ impl Run<'_> {
     /// Runs a SELECT that returns rows, and returns how many there were.
     ///
     /// Errors: whatever ends the statement.
-    pub fn rows(&mut self, rows: &Rows) -> Result<u64, PlanError> {
+    pub fn rows(&mut self, rows: &Rows) -> Result<u64, SqlError> {
         let parameters = self.parameters(&rows.text)?;
         let mut row = Vec::with_capacity(rows.columns.len());
         let mut count = 0;
@@ -108,7 +108,7 @@ impl Run<'_> {
     /// Runs a SELECT for its one value: a subquery where no table is, in SET or IF; NULL if there is no row.
     ///
     /// Errors: whatever ends the statement.
-    pub fn value(&mut self, rows: &Rows) -> Result<Value, PlanError> {
+    pub fn value(&mut self, rows: &Rows) -> Result<Value, SqlError> {
         let parameters = self.parameters(&rows.text)?;
         let mut row = Vec::new();
         self.executor
@@ -122,7 +122,7 @@ impl Run<'_> {
     /// Runs a SELECT that sets variables, and returns how many rows there were.
     ///
     /// Errors: whatever ends the statement.
-    pub fn assign(&mut self, assign: &Assign) -> Result<u64, PlanError> {
+    pub fn assign(&mut self, assign: &Assign) -> Result<u64, SqlError> {
         let parameters = self.parameters(&assign.text)?;
         let executor = self.executor;
         let mut row = Vec::with_capacity(assign.inputs.len());
@@ -139,7 +139,7 @@ impl Run<'_> {
     /// Fills the table that a SELECT INTO has created, and returns how many rows there were.
     ///
     /// Errors: whatever ends the statement.
-    pub fn fill(&self, into: &Into, table: &SqliteName) -> Result<u64, PlanError> {
+    pub fn fill(&self, into: &Into, table: &SqliteName) -> Result<u64, SqlError> {
         let parameters = self.parameters(&into.text)?;
         let filled = self.executor.change(&Call {
             sql: &into.insert(table)?,
@@ -152,14 +152,14 @@ impl Run<'_> {
     /// Runs a TRUNCATE TABLE: numbering restarts at the seed.
     ///
     /// Errors: SQLite's error.
-    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, PlanError> {
+    pub fn truncate(&self, truncate: &Truncate) -> Result<u64, SqlError> {
         self.change(&truncate.sql, &[]).map_err(ChangeError::unexpected)?;
         self.executor.restart_numbers(&truncate.table)?;
         Ok(0)
     }
 
     /// Sets variables one after the other, each seeing those before it.
-    fn set(&mut self, values: &[SlotValue], row: &[Value]) -> Result<(), PlanError> {
+    fn set(&mut self, values: &[SlotValue], row: &[Value]) -> Result<(), SqlError> {
         for assignment in values {
             let value = assignment.value.evaluate(&self.frame(row))?;
             if let Some(slot) = self.slots.get_mut(assignment.slot.index()) {
@@ -182,7 +182,7 @@ pub(crate) fn call<'a>(text: &'a SqlText, parameters: &'a [Stored<'static>], com
 /// Reads a row of a result into `row`.
 ///
 /// Errors: as [`SqliteRow::read`].
-fn read_columns(columns: &[ResultColumn], found: &SqliteRow<'_>, row: &mut Vec<Value>) -> Result<(), PlanError> {
+fn read_columns(columns: &[ResultColumn], found: &SqliteRow<'_>, row: &mut Vec<Value>) -> Result<(), SqlError> {
     let typed = columns.iter().map(|column| (&column.data_type, column.place.as_str()));
     found.read(typed, row)
 }
@@ -194,7 +194,7 @@ pub(crate) fn read_inputs(
     columns: &[InputColumn],
     found: &SqliteRow<'_>,
     row: &mut Vec<Value>,
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     let typed = columns.iter().map(|column| (&column.data_type, column.place.as_str()));
     found.read(typed, row)
 }

@@ -11,7 +11,7 @@ mod set_durability;
 
 use std::path::Path;
 
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::Value;
@@ -104,7 +104,7 @@ impl Administration<'_, '_> {
             Ok(_) => return Ok(()),
             Err(why) => why,
         };
-        let error = |number, text: String| PlanError::new(number, Ends::Batch, text);
+        let error = |number, text: String| SqlError::new(number, Ends::Batch, text);
         Err(match why {
             NotMade::Taken(name) => {
                 let text = format!("Database '{name}' already exists. Choose a different database name.");
@@ -156,15 +156,15 @@ impl Administration<'_, '_> {
             }
             let text =
                 format!("Cannot drop the database '{name}', because it does not exist or you do not have permission.");
-            return Err(PlanError::new(3701, Ends::Statement, text).with_severity(11).into());
+            return Err(SqlError::new(3701, Ends::Statement, text).with_severity(11).into());
         };
         if record.is_reserved() {
             let text = format!("Cannot drop database '{name}' because it is a system database.");
-            return Err(PlanError::new(3708, Ends::Statement, text).into());
+            return Err(SqlError::new(3708, Ends::Statement, text).into());
         }
         let in_use = || {
             let text = format!("Cannot drop database \"{name}\" because it is currently in use.");
-            PlanError::new(3702, Ends::Statement, text).with_state(4)
+            SqlError::new(3702, Ends::Statement, text).with_state(4)
         };
         if self.transactions.current == record.id || self.is_being_scanned(record.id) {
             return Err(in_use().into());
@@ -179,7 +179,7 @@ impl Administration<'_, '_> {
         self.registry.forget(record.id);
         let master = instance.master();
         let file = master.file(record.id).map_err(|error| of_master(&error))?;
-        let file = file.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let file = file.ok_or_else(|| SqlError::internal("a database that is gone"))?;
         let dropped = drop_database(master, instance.data_folder(), &file);
         self.registry.reload();
         match dropped {
@@ -200,7 +200,7 @@ impl Administration<'_, '_> {
                     path.display(),
                     record.name
                 );
-                Err(PlanError::new(5009, Ends::Statement, text).into())
+                Err(SqlError::new(5009, Ends::Statement, text).into())
             }
         }
     }

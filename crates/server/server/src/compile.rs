@@ -6,7 +6,7 @@ mod unsupported;
 
 pub(crate) use program_cache::{ProgramCache, ProgramKey};
 use selenite_compiler::program::Program;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::{Parameter, StatementKind, Tree};
 use selenite_tsql::{Options, SyntaxError, parse_while};
 pub(crate) use unsupported::UNSUPPORTED_DBCC;
@@ -15,7 +15,7 @@ pub(crate) use unsupported::UNSUPPORTED_DBCC;
 ///
 /// # Errors
 /// What is wrong with either: at least one.
-pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Program, Vec<PlanError>> {
+pub(crate) fn compile(key: &ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Program, Vec<SqlError>> {
     let options = Options {
         quoted_identifier: key.quoted_identifier,
     };
@@ -36,7 +36,7 @@ fn parameters(
     declared: &str,
     options: Options,
     goes_on: &dyn Fn() -> bool,
-) -> Result<Option<Vec<Parameter>>, Vec<PlanError>> {
+) -> Result<Option<Vec<Parameter>>, Vec<SqlError>> {
     if declared.trim().is_empty() {
         return Ok(None);
     }
@@ -45,7 +45,7 @@ fn parameters(
     let tree = parse_while(&text, options, goes_on).map_err(|error| both(&error))?;
     match of_procedure(tree) {
         Some(parameters) => Ok(Some(parameters)),
-        None => Err(vec![PlanError::syntax_near("AS").on_line(1)]),
+        None => Err(vec![SqlError::syntax_near("AS").on_line(1)]),
     }
 }
 
@@ -67,18 +67,18 @@ fn of_procedure(tree: Tree) -> Option<Vec<Parameter>> {
 }
 
 /// An error of syntax, and the one that SQL Server sends with it.
-fn both(error: &SyntaxError) -> Vec<PlanError> {
+fn both(error: &SyntaxError) -> Vec<SqlError> {
     std::iter::once(syntax(error))
         .chain(error.also().as_ref().map(syntax))
         .collect()
 }
 
-fn syntax(error: &SyntaxError) -> PlanError {
+fn syntax(error: &SyntaxError) -> SqlError {
     if error.number == OUT_OF_MEMORY {
-        return PlanError::out_of_memory();
+        return SqlError::out_of_memory();
     }
     let number = i32::try_from(error.number).unwrap_or(i32::MAX);
-    PlanError::new(number, Ends::Batch, error.message.clone())
+    SqlError::new(number, Ends::Batch, error.message.clone())
         .with_severity(error.severity)
         .with_state(error.state)
         .on_line(error.line)
@@ -99,7 +99,7 @@ mod tests {
             quoted_identifier: true,
         };
         let compiled = compile(&key, &|| true);
-        compiled.map_or_else(|errors| errors.iter().map(PlanError::number).collect(), |_| Vec::new())
+        compiled.map_or_else(|errors| errors.iter().map(SqlError::number).collect(), |_| Vec::new())
     }
 
     #[test]

@@ -2,59 +2,59 @@
 
 pub(crate) mod damaged_page;
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::TableStatement;
 
 use crate::master::MasterError;
 
 /// 40510, of a statement that is not supported as a whole.
-pub fn unsupported_statement(statement: &TableStatement<'_>) -> PlanError {
+pub fn unsupported_statement(statement: &TableStatement<'_>) -> SqlError {
     let text = statement.statement.position.text(statement.program.source());
     let words: Vec<&str> = text.split_whitespace().take(3).collect();
-    PlanError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
+    SqlError::unsupported(&format!("The statement '{} ..'", words.join(" "))).with_ends(Ends::Statement)
 }
 
 /// An error of master.db, as a T-SQL error.
-pub fn of_master(error: &MasterError) -> PlanError {
-    PlanError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
+pub fn of_master(error: &MasterError) -> SqlError {
+    SqlError::new(50823, Ends::Batch, format!("The database 'master' says: {error}."))
 }
 
 /// 4060: the remaining file descriptors are not for this session.
-pub fn too_many_files(database: &str) -> PlanError {
+pub fn too_many_files(database: &str) -> SqlError {
     let text = format!("Cannot open database \"{database}\": the server has too many files open.");
-    PlanError::new(4060, Ends::Batch, text).with_severity(11)
+    SqlError::new(4060, Ends::Batch, text).with_severity(11)
 }
 
 /// 9001: a sync of the log has failed.
-pub fn log_lost(database: &str) -> PlanError {
+pub fn log_lost(database: &str) -> SqlError {
     let text = format!(
         "The log for database '{database}' is not available. Check the operating system error log for related error \
          messages. Resolve any errors and restart the database."
     );
-    PlanError::new(9001, Ends::Connection, text)
+    SqlError::new(9001, Ends::Connection, text)
         .with_severity(21)
         .with_state(5)
 }
 
 /// 1205: one session has to give way, and it is the last one that waits.
-pub fn deadlock(session: u16) -> PlanError {
+pub fn deadlock(session: u16) -> SqlError {
     let text = format!(
         "Transaction (Process ID {session}) was deadlocked on lock resources with another process and has been chosen as the \
          deadlock victim. Rerun the transaction."
     );
-    PlanError::new(1205, Ends::Transaction, text)
+    SqlError::new(1205, Ends::Transaction, text)
         .with_severity(13)
         .with_state(51)
 }
 
 /// 3998: SQLite itself has rolled a transaction back, which the client does not know yet.
-pub fn transaction_lost() -> PlanError {
+pub fn transaction_lost() -> SqlError {
     let text = "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
-    PlanError::new(3998, Ends::Transaction, text)
+    SqlError::new(3998, Ends::Transaction, text)
 }
 
 /// 911: USE of a database that does not exist.
-pub fn unknown_database(name: &str) -> PlanError {
+pub fn unknown_database(name: &str) -> SqlError {
     let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
-    PlanError::new(911, Ends::Batch, text)
+    SqlError::new(911, Ends::Batch, text)
 }

@@ -16,7 +16,7 @@ use positions::{InferredParameter, ParameterPosition, Scope};
 use selenite_compiler::catalog::Catalog;
 use selenite_compiler::program::{Parameter, Program};
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{PlanError, Variables};
+use selenite_compiler::{SqlError, Variables};
 use selenite_tsql::ast::{
     Expr, ExprKind, Name, ObjectName, Position, Query, QueryBody, Select, SelectItem, SelectStatement, Statement,
     StatementKind, Tree,
@@ -54,12 +54,12 @@ pub struct InferenceContext<'a> {
 ///
 /// # Errors
 /// What is wrong with the text; 11502, 11503, 11506, 11507, 11508 for what can't be inferred.
-pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -> Result<Vec<Inferred>, PlanError> {
+pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -> Result<Vec<Inferred>, SqlError> {
     let declared = compiled("", parameters)?;
     let Ok(tree) = parse(text, Options::default()) else {
         // It reports what is wrong with the text.
         compiled(text, parameters)?;
-        return Err(PlanError::internal("a text that is none"));
+        return Err(SqlError::internal("a text that is none"));
     };
     let search::Searched { found, declared } = search::search(&tree, declared.parameters(), around)?;
     let mut parameters = parameters.to_owned();
@@ -100,14 +100,14 @@ pub fn undeclared(text: &str, parameters: &str, around: &InferenceContext<'_>) -
     Ok(deduced.collect())
 }
 
-fn compiled(text: &str, parameters: &str) -> Result<Program, PlanError> {
+fn compiled(text: &str, parameters: &str) -> Result<Program, SqlError> {
     let key = ProgramKey {
         text: text.into(),
         parameters: parameters.into(),
         quoted_identifier: true,
     };
     compile(&key, &|| memory::reserve(0).is_ok()).map_err(|mut errors| match errors.is_empty() {
-        true => PlanError::internal("a text without program or error"),
+        true => SqlError::internal("a text without program or error"),
         false => errors.swap_remove(0),
     })
 }
@@ -122,7 +122,7 @@ pub(crate) struct Inference<'a> {
 }
 
 impl Inference<'_> {
-    fn data_type(&self, found: &InferredParameter) -> Result<DataType, PlanError> {
+    fn data_type(&self, found: &InferredParameter) -> Result<DataType, SqlError> {
         match &found.place {
             ParameterPosition::Nowhere => Err(fault::no_context(&found.name)),
             ParameterPosition::Set(value) => self.type_of(value, &found.scope, None),
@@ -145,7 +145,7 @@ impl Inference<'_> {
     }
 
     /// `binder-decides-types`: `trial` is a parameter and the type that it is assumed to have.
-    fn type_of(&self, expr: &Expr, scope: &Scope, trial: Option<(&str, DataType)>) -> Result<DataType, PlanError> {
+    fn type_of(&self, expr: &Expr, scope: &Scope, trial: Option<(&str, DataType)>) -> Result<DataType, SqlError> {
         let mut value = expr.clone();
         let mut query = None;
         let alone = [Vec::new().into()];
@@ -163,7 +163,7 @@ impl Inference<'_> {
             }
             query = Some(one_column(value.clone(), from.to_vec(), expr.position));
         }
-        let query = query.ok_or_else(|| PlanError::internal("a query of no sources"))?;
+        let query = query.ok_or_else(|| SqlError::internal("a query of no sources"))?;
         let select = SelectStatement {
             with: scope.with.to_vec(),
             query,
@@ -182,7 +182,7 @@ impl Inference<'_> {
         let column = bound.columns().first();
         column
             .map(|column| column.data_type)
-            .ok_or_else(|| PlanError::internal("a query of one column"))
+            .ok_or_else(|| SqlError::internal("a query of one column"))
     }
 
     /// All variables, as far as they are known.
@@ -197,7 +197,7 @@ impl Inference<'_> {
     }
 
     /// What is wrong with the statements on tables, once the types are known.
-    fn check(&self, tree: &Tree) -> Result<(), PlanError> {
+    fn check(&self, tree: &Tree) -> Result<(), SqlError> {
         if self.known.is_empty() {
             return Ok(());
         }

@@ -4,7 +4,7 @@ pub(crate) mod capture;
 
 use capture::Capture;
 use selenite_compiler::statement::ResultColumn;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::change::GivenRow;
 use selenite_runtime::machine::{Failure, Message, Output, Stop};
 use selenite_tds::{Column, Done, DoneKind, EnvChange, Notice, ReturnValue, RowShape, TdsError, TokenWriter};
@@ -198,7 +198,7 @@ impl Reply {
         if let Some(capture) = &mut self.capture {
             return Ok(capture.columns(columns.iter().map(|column| column.data_type))?);
         }
-        let shape = RowShape::new(columns).map_err(|error| PlanError::internal(&error.to_string()))?;
+        let shape = RowShape::new(columns).map_err(|error| SqlError::internal(&error.to_string()))?;
         let long = columns.iter().enumerate();
         let long = long
             .filter_map(|(index, column)| Some((index, unit_size(column.data_type)?)))
@@ -279,7 +279,7 @@ impl Reply {
             return Ok(());
         }
         let Some(rows) = &mut self.rows else {
-            return Err(PlanError::internal("a row without columns").into());
+            return Err(SqlError::internal("a row without columns").into());
         };
         rows.row_count += 1;
         let written = match self.text_size {
@@ -295,7 +295,7 @@ impl Reply {
             _ => self.tokens.row(&rows.shape, values),
         };
         match written {
-            Err(error @ TdsError::Misfit { .. }) => Err(PlanError::internal(&error.to_string()).into()),
+            Err(error @ TdsError::Misfit { .. }) => Err(SqlError::internal(&error.to_string()).into()),
             written => Ok(self.written(written)?),
         }
     }
@@ -374,9 +374,9 @@ fn cut(value: &mut Value, unit_count: usize) {
     }
 }
 
-fn too_many_columns() -> PlanError {
+fn too_many_columns() -> SqlError {
     let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
-    PlanError::new(1056, Ends::Batch, text).with_severity(15)
+    SqlError::new(1056, Ends::Batch, text).with_severity(15)
 }
 
 /// Of a SELECT.

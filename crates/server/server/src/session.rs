@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use local_clock::LocalClock;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
 use session_loop::SessionLoop;
 
@@ -83,7 +83,7 @@ impl Stock {
     ///
     /// # Errors
     /// What is wrong with it: at least one.
-    pub(crate) fn program(&self, key: ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Arc<Program>, Vec<PlanError>> {
+    pub(crate) fn program(&self, key: ProgramKey, goes_on: &dyn Fn() -> bool) -> Result<Arc<Program>, Vec<SqlError>> {
         if let Some(program) = self.programs.find(&key) {
             return Ok(program);
         }

@@ -38,7 +38,7 @@ use std::sync::LazyLock;
 
 pub use cell::Cell;
 pub use encryption::real;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 pub use sessions::date_format;
@@ -94,7 +94,7 @@ pub struct ViewSpec {
     /// Its columns: those of the first list, followed by those of the second.
     pub columns: (&'static [ColumnSpec], &'static [ColumnSpec]),
     /// The function that makes its rows.
-    pub rows: fn(&ViewContext<'_>) -> Result<Vec<Row>, PlanError>,
+    pub rows: fn(&ViewContext<'_>) -> Result<Vec<Row>, SqlError>,
 }
 
 /// A function of rows.
@@ -110,7 +110,7 @@ pub struct FunctionSpec {
     /// How many of them must be given; the rest are NULL, or left out at the end.
     pub required: usize,
     /// The function that makes its rows from its arguments.
-    pub rows: fn(&ViewContext<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError>,
+    pub rows: fn(&ViewContext<'_>, &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError>,
 }
 
 /// What the server shows of itself as rows: schema, name and columns of each view and of each function of rows.
@@ -134,17 +134,17 @@ fn names(first: &'static [ColumnSpec], second: &'static [ColumnSpec]) -> Vec<&'s
 ///
 /// # Errors
 /// What keeps them from being made.
-pub fn json(name: &str, arguments: &[StoredRef<'_>], context: &ViewContext<'_>) -> Result<String, PlanError> {
+pub fn json(name: &str, arguments: &[StoredRef<'_>], context: &ViewContext<'_>) -> Result<String, SqlError> {
     let (schema, own) = name.split_once('.').unwrap_or_default();
     let view = all().find(|view| (view.schema, view.name) == (schema, own));
     let function = functions().find(|function| (function.schema, function.name) == (schema, own));
     let (rows, width) = match (view, function) {
         (Some(view), _) => ((view.rows)(context)?, view.columns.0.len() + view.columns.1.len()),
         (None, Some(function)) => ((function.rows)(context, arguments)?, function.columns.len()),
-        (None, None) => return Err(PlanError::internal("an unknown system view")),
+        (None, None) => return Err(SqlError::internal("an unknown system view")),
     };
     if rows.iter().any(|row| row.len() != width) {
-        return Err(PlanError::internal(&format!("rows of {name}")));
+        return Err(SqlError::internal(&format!("rows of {name}")));
     }
     Ok(cell::json(&rows))
 }

@@ -7,7 +7,7 @@ use selenite_types::{DataType, Decimal, Operator, Value, compare, text_of, utf16
 
 use super::{Aggregate, AggregateKind};
 use crate::expr::{float_in, whole_in, within};
-use crate::{Collation, PlanError};
+use crate::{Collation, SqlError};
 
 /// What an aggregate has seen of its group.
 #[derive(Clone, Debug)]
@@ -88,7 +88,7 @@ impl Accumulator {
     /// Takes a value of the operand's type; for `COUNT(*)` any. NULL is left out.
     ///
     /// Errors: 9829 and 7119 for a text that grows too large, 8624 for a value of another type.
-    pub fn step(&mut self, value: &Value) -> Result<(), PlanError> {
+    pub fn step(&mut self, value: &Value) -> Result<(), SqlError> {
         if *value == Value::Null && !self.counts_rows {
             return Ok(());
         }
@@ -138,7 +138,7 @@ impl Accumulator {
                 within(text.len())?;
                 let is_too_long = || !self.data_type.is_max() && !self.data_type.fits(utf16_length(text));
                 if text.len() > LIMIT && is_too_long() {
-                    return Err(PlanError::string_agg_too_large());
+                    return Err(SqlError::string_agg_too_large());
                 }
             }
         }
@@ -148,8 +148,8 @@ impl Accumulator {
     /// The aggregate of all that was taken.
     ///
     /// Errors: 8115 when it does not fit its type.
-    pub fn finish(&self) -> Result<Value, PlanError> {
-        let overflow = || PlanError::overflow(self.data_type.overflow_name());
+    pub fn finish(&self) -> Result<Value, SqlError> {
+        let overflow = || SqlError::overflow(self.data_type.overflow_name());
         let counts = matches!(self.seen, Accumulated::Count);
         if self.count == 0 && !counts {
             return Ok(Value::Null);
@@ -206,7 +206,7 @@ impl Accumulator {
         i32::try_from(sum).ok().map(Value::Int)
     }
 
-    fn spread(&self, squares: f64) -> Result<Value, PlanError> {
+    fn spread(&self, squares: f64) -> Result<Value, SqlError> {
         let is_sample = matches!(self.kind, AggregateKind::StDev | AggregateKind::Var);
         let divisor = if is_sample { self.count - 1 } else { self.count };
         if divisor == 0 {
@@ -218,7 +218,7 @@ impl Accumulator {
         if result.is_finite() {
             Ok(Value::Float(result))
         } else {
-            Err(PlanError::overflow("float"))
+            Err(SqlError::overflow("float"))
         }
     }
 }
@@ -234,14 +234,14 @@ fn sum_of_decimals(sum: Decimal, number: Decimal) -> Option<Decimal> {
     sum.fits(38).then_some(sum)
 }
 
-fn whole(value: &Value) -> Result<i128, PlanError> {
+fn whole(value: &Value) -> Result<i128, SqlError> {
     if let Value::Money(units) = value {
         return Ok(i128::from(*units));
     }
     whole_in(value).map(i128::from).ok_or_else(|| misfit(value))
 }
 
-fn float(value: &Value) -> Result<f64, PlanError> {
+fn float(value: &Value) -> Result<f64, SqlError> {
     float_in(value).ok_or_else(|| misfit(value))
 }
 
@@ -254,8 +254,8 @@ fn count_as_float(count: i64) -> f64 {
 }
 
 #[cold]
-fn misfit(value: &Value) -> PlanError {
-    PlanError::internal(&format!("an aggregate of {value:?}"))
+fn misfit(value: &Value) -> SqlError {
+    SqlError::internal(&format!("an aggregate of {value:?}"))
 }
 
 /// 4,000 bytes: a text of fewer fits every type of STRING_AGG's.

@@ -5,7 +5,7 @@ use crate::testing::Batch;
 
 /// The aggregate of values, as text with its type.
 fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {
-    let told = |error: PlanError| (error.number(), error.text().to_owned());
+    let told = |error: SqlError| (error.number(), error.text().to_owned());
     let batch = Batch::new();
     let exprs: Vec<Expr> = values.iter().map(|text| batch.bind(text).unwrap()).collect();
     let mut arguments = vec![exprs[0].clone()];

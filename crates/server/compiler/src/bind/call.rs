@@ -4,35 +4,35 @@ use selenite_tsql::ast;
 use selenite_types::DatePart;
 
 use super::Binder;
-use crate::{AggregateKind, Expr, Function, PlanError, written_object};
+use crate::{AggregateKind, Expr, Function, SqlError, written_object};
 
 impl Binder<'_> {
     /// A function of values, or what only a query has: an aggregate, a window function.
-    pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError> {
+    pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         let Some(name) = call.name.single() else {
-            return Err(PlanError::unknown_user_function(&written_object(&call.name)));
+            return Err(SqlError::unknown_user_function(&written_object(&call.name)));
         };
         if call.over.is_some() || AggregateKind::find(&name.text).is_some() {
             return self.hook.call(call, position);
         }
         let name = odbc_name(&name.text, call.odbc);
         if WINDOW_FUNCTIONS.iter().any(|known| known.eq_ignore_ascii_case(name)) {
-            return Err(PlanError::over_required(name));
+            return Err(SqlError::over_required(name));
         }
         let Some(function) = Function::find(name).filter(|function| !function.name.starts_with('@')) else {
-            return Err(PlanError::unknown_function(name));
+            return Err(SqlError::unknown_function(name));
         };
         function.check_supported()?;
         let arguments = match &call.arguments {
             ast::Arguments::Absent => &[],
             ast::Arguments::List(arguments) => {
                 if function.is_bare() {
-                    return Err(PlanError::syntax_near("("));
+                    return Err(SqlError::syntax_near("("));
                 }
                 arguments.as_slice()
             }
-            ast::Arguments::Star => return Err(PlanError::unsupported(&format!("{}(*)", name.to_ascii_uppercase()))),
-            ast::Arguments::Distinct(_) => return Err(PlanError::syntax_near("DISTINCT")),
+            ast::Arguments::Star => return Err(SqlError::unsupported(&format!("{}(*)", name.to_ascii_uppercase()))),
+            ast::Arguments::Distinct(_) => return Err(SqlError::syntax_near("DISTINCT")),
         };
         let (part, arguments) = if function.takes_part() {
             let (part, arguments) = split_part(function, arguments)?;
@@ -52,21 +52,18 @@ impl Binder<'_> {
 fn split_part<'a>(
     function: &Function,
     arguments: &'a [ast::Expr],
-) -> Result<(Option<DatePart>, &'a [ast::Expr]), PlanError> {
+) -> Result<(Option<DatePart>, &'a [ast::Expr]), SqlError> {
     let Some((first, rest)) = arguments.split_first() else {
         // Binding finds that arguments are missing.
-        return Err(PlanError::argument_count(
-            function.name,
-            function.argument_count_least(),
-        ));
+        return Err(SqlError::argument_count(function.name, function.argument_count_least()));
     };
     let ast::ExprKind::Column(column) = &first.kind else {
-        return Err(PlanError::invalid_parameter(1, function.name));
+        return Err(SqlError::invalid_parameter(1, function.name));
     };
     let word = &column.name.text;
     match DatePart::from_name(word) {
         Some(part) if column.table.is_none() => Ok((Some(part), rest)),
-        Some(_) | None => Err(PlanError::unknown_date_part(word, function.name)),
+        Some(_) | None => Err(SqlError::unknown_date_part(word, function.name)),
     }
 }
 

@@ -8,11 +8,11 @@ use super::condition::compared;
 use super::conversion::declared_type;
 use super::once::Once;
 use crate::expr::collation_of;
-use crate::{Expr, ExprKind, PlanError, Predicate, common_type};
+use crate::{Expr, ExprKind, Predicate, SqlError, common_type};
 
 impl Binder<'_> {
     /// CASE in both forms.
-    pub(super) fn case(&mut self, case: &ast::Case) -> Result<Expr, PlanError> {
+    pub(super) fn case(&mut self, case: &ast::Case) -> Result<Expr, SqlError> {
         let mut branches = Vec::new();
         let mut once = Once::default();
         match &case.branches {
@@ -44,7 +44,7 @@ impl Binder<'_> {
     }
 
     /// IIF.
-    pub(super) fn iif(&mut self, iif: &ast::Iif) -> Result<Expr, PlanError> {
+    pub(super) fn iif(&mut self, iif: &ast::Iif) -> Result<Expr, SqlError> {
         let condition = self.condition(&iif.condition)?;
         let then = self.expr(&iif.then)?;
         let otherwise = self.expr(&iif.otherwise)?;
@@ -52,7 +52,7 @@ impl Binder<'_> {
     }
 
     /// CAST, CONVERT and their TRY_ forms.
-    pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, PlanError> {
+    pub(super) fn cast(&mut self, cast: &ast::Cast) -> Result<Expr, SqlError> {
         let data_type = declared_type(&cast.type_name, DeclarationContext::Cast)?;
         let operand = self.expr(&cast.operand)?;
         let style = match &cast.style {
@@ -75,10 +75,10 @@ impl Binder<'_> {
 }
 
 /// A CASE of bound branches, whose results become one type.
-fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<Expr, PlanError> {
+fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
     let results: Vec<&Expr> = branches.iter().map(|(_, result)| result).chain(&otherwise).collect();
     if results.iter().all(|result| result.is_null_word()) {
-        return Err(PlanError::only_nulls_in_case());
+        return Err(SqlError::only_nulls_in_case());
     }
     let data_type = common_type(results.iter().copied())?;
     let collation = collation_of(results.iter().copied(), "CASE")?;
@@ -86,7 +86,7 @@ fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<E
     let branches = branches
         .into_iter()
         .map(|(condition, result)| Ok((condition, result.converted_to(&data_type)?)))
-        .collect::<Result<Vec<_>, PlanError>>()?;
+        .collect::<Result<Vec<_>, SqlError>>()?;
     let otherwise = otherwise
         .map(|otherwise| otherwise.converted_to(&data_type))
         .transpose()?

@@ -7,10 +7,10 @@ use super::Binder;
 use super::once::Once;
 use super::operator::{alike_nulls, operand};
 use crate::expr::{HEAVY_SIZE, Rule, collation_of};
-use crate::{Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate, Whole, WholeCompare};
+use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError, Whole, WholeCompare};
 
 impl Binder<'_> {
-    pub(super) fn unlined_condition(&mut self, condition: &ast::Condition) -> Result<Predicate, PlanError> {
+    pub(super) fn unlined_condition(&mut self, condition: &ast::Condition) -> Result<Predicate, SqlError> {
         self.hook.spend()?;
         let (predicate, negated) = match &condition.kind {
             ast::ConditionKind::And(parts) => (Predicate::And(self.conditions(parts)?), false),
@@ -82,7 +82,7 @@ impl Binder<'_> {
         Ok(if negated { predicate.negate() } else { predicate })
     }
 
-    fn conditions(&mut self, parts: &[ast::Condition]) -> Result<Vec<Predicate>, PlanError> {
+    fn conditions(&mut self, parts: &[ast::Condition]) -> Result<Vec<Predicate>, SqlError> {
         parts.iter().map(|part| self.condition(part)).collect()
     }
 }
@@ -101,7 +101,7 @@ fn comparison(comparison: ast::Comparison) -> Comparison {
 /// A comparison of two bound values, converted as it wants them.
 ///
 /// Errors: 206, 257 and 402 for types that are not comparable, 468 for collations.
-pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Result<Predicate, PlanError> {
+pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Result<Predicate, SqlError> {
     let (left, right) = alike_nulls(left, right);
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let compare = WholeCompare {
@@ -114,7 +114,7 @@ pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Resul
     Ok(Predicate::Compare(Box::new(compare(comparison, left, right)?)))
 }
 
-fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, PlanError> {
+fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, SqlError> {
     let (left, right) = alike_nulls(left, right);
     let collation = collation_of([&left, &right], comparison.name())?;
     let (to_left, to_right) = comparable(comparison, &left, &right)?;
@@ -127,7 +127,7 @@ fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, P
 }
 
 /// What both sides are converted to; whole numbers are compared as they are.
-fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(DataType, DataType), PlanError> {
+fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(DataType, DataType), SqlError> {
     let are_whole = Whole::of(&left.data_type).is_some() && Whole::of(&right.data_type).is_some();
     if are_whole {
         return Ok((left.data_type, right.data_type));
@@ -136,7 +136,7 @@ fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(Data
 }
 
 /// BETWEEN: one node if both bounds want the operand in one type, else two comparisons.
-fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, PlanError> {
+fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, SqlError> {
     let (once, operand) = Once::new(operand);
     let least = compare(Comparison::GreaterOrEqual, operand.clone(), low)?;
     let most = compare(Comparison::LessOrEqual, operand, high)?;
@@ -155,14 +155,14 @@ fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, PlanError>
 }
 
 /// IN: one node if all values want the operand in one type, else comparisons.
-fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, PlanError> {
+fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, SqlError> {
     let (once, operand) = Once::new(operand);
     let compares = list
         .into_iter()
         .map(|value| compare(Comparison::Equal, operand.clone(), value))
         .collect::<Result<Vec<_>, _>>()?;
     let Some(first) = compares.first() else {
-        return Err(PlanError::syntax_near(")"));
+        return Err(SqlError::syntax_near(")"));
     };
     let collation = first.collation;
     if compares
@@ -186,7 +186,7 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, PlanError> {
 }
 
 /// LIKE: all sides become text; a constant pattern is read once.
-fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate, PlanError> {
+fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate, SqlError> {
     let operand = Rule::Text.apply(operand, 1, "like")?;
     let pattern = Rule::Text.apply(pattern, 2, "like")?;
     let escape = escape.map(|escape| Rule::Text.apply(escape, 3, "like")).transpose()?;

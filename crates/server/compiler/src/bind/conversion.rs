@@ -3,19 +3,19 @@
 use selenite_tsql::ast;
 use selenite_types::{Argument, Conversion, DataType, DateFormat, DeclarationContext, Family, Site, Value, convert};
 
-use crate::{Convert, Expr, ExprKind, PlanError, same_name};
+use crate::{Convert, Expr, ExprKind, SqlError, same_name};
 
 /// The type that a batch declares: of a variable, a column, or in a CAST.
 ///
 /// Errors: whatever is wrong with the name or its numbers; 40510 for a user-defined type.
-pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Result<DataType, PlanError> {
+pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Result<DataType, SqlError> {
     let written = &name.name;
     let is_system = written
         .schema
         .as_ref()
         .is_none_or(|schema| same_name(&schema.text, "sys"));
     if !is_system || written.database.is_some() || written.server.is_some() {
-        return Err(PlanError::unsupported("A user-defined type").on_line(name.position.line));
+        return Err(SqlError::unsupported("A user-defined type").on_line(name.position.line));
     }
     let arguments: Vec<Argument> = name
         .arguments
@@ -30,7 +30,7 @@ pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Res
         line: name.position.line,
     };
     DataType::from_name(&written.name.text, &arguments, &site)
-        .map_err(|error| PlanError::from(error).on_line(name.position.line))
+        .map_err(|error| SqlError::from(error).on_line(name.position.line))
 }
 
 /// The type that several expressions become where they meet: results of CASE, columns of UNION, both sides of IN.
@@ -38,7 +38,7 @@ pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Res
 /// The word NULL has no say; int if there is nothing else.
 ///
 /// Errors: 206 if one of them does not become the highest.
-pub fn common_type<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> Result<DataType, PlanError> {
+pub fn common_type<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> Result<DataType, SqlError> {
     let mut common: Option<DataType> = None;
     for expr in exprs.into_iter().filter(|expr| !expr.is_null_word()) {
         common = Some(match common {
@@ -53,7 +53,7 @@ impl Expr {
     /// The expression as an assignment to `data_type` converts it; itself, if it is of that type.
     ///
     /// Errors: 206 and 257 if only CAST, or nothing, converts it.
-    pub fn converted_to(self, data_type: &DataType) -> Result<Self, PlanError> {
+    pub fn converted_to(self, data_type: &DataType) -> Result<Self, SqlError> {
         if self.data_type == *data_type {
             return Ok(self);
         }

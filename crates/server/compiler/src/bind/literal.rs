@@ -6,12 +6,12 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, DateFormat, Decimal, Value, Width, convert, narrow, narrow_length, utf16_length};
 
 use crate::expr::{NATIONAL_WIDTH_MAX, WIDTH_MAX};
-use crate::{Expr, ExprKind, PlanError};
+use crate::{Expr, ExprKind, SqlError};
 
 /// Binds a constant.
 ///
 /// Errors: 1007 and 168 for numbers that no type holds.
-pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, PlanError> {
+pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, SqlError> {
     match constant {
         ast::Literal::Null => Ok(Expr::new(ExprKind::Null, DataType::Int)),
         ast::Literal::Integer(digits) => integer(digits),
@@ -27,11 +27,11 @@ pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, PlanError> {
 /// Binds ODBC's constants: dates are datetimes there.
 ///
 /// Errors: 241 for text that is no date, 40510 for a time alone.
-pub(super) fn bind_odbc(constant: &ast::OdbcLiteral) -> Result<Expr, PlanError> {
+pub(super) fn bind_odbc(constant: &ast::OdbcLiteral) -> Result<Expr, SqlError> {
     match constant {
         ast::OdbcLiteral::Date(text) | ast::OdbcLiteral::Timestamp(text) => read(text, DataType::DateTime),
         // SQL Server puts the present day before it.
-        ast::OdbcLiteral::Time(_) => Err(PlanError::unsupported("The ODBC constant {t '..'}")),
+        ast::OdbcLiteral::Time(_) => Err(SqlError::unsupported("The ODBC constant {t '..'}")),
         ast::OdbcLiteral::Guid(text) => read(text, DataType::UniqueIdentifier),
     }
 }
@@ -54,7 +54,7 @@ fn national(text: &str) -> Expr {
 }
 
 /// int if it fits, else a numeric of as many digits.
-fn integer(digits: &str) -> Result<Expr, PlanError> {
+fn integer(digits: &str) -> Result<Expr, SqlError> {
     match digits.parse() {
         Ok(number) => Ok(Expr::literal(Value::Int(number), DataType::Int)),
         Err(_) => decimal(digits),
@@ -62,10 +62,10 @@ fn integer(digits: &str) -> Result<Expr, PlanError> {
 }
 
 /// A numeric of as many digits as there are, without zeros before the first.
-fn decimal(text: &str) -> Result<Expr, PlanError> {
+fn decimal(text: &str) -> Result<Expr, SqlError> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{}{fraction}", whole.trim_start_matches('0'));
-    let out_of_range = || PlanError::number_out_of_range(text);
+    let out_of_range = || SqlError::number_out_of_range(text);
     let precision = u8::try_from(digits.len().max(1)).map_err(|_| out_of_range())?;
     let scale = u8::try_from(fraction.len()).map_err(|_| out_of_range())?;
     if precision > PRECISION_MAX {
@@ -82,7 +82,7 @@ fn decimal(text: &str) -> Result<Expr, PlanError> {
     ))
 }
 
-fn float(text: &str) -> Result<Expr, PlanError> {
+fn float(text: &str) -> Result<Expr, SqlError> {
     // An exponent may lack its digits, or its sign may be alone.
     let bare = text.trim_end_matches(['+', '-']).trim_end_matches(['e', 'E']);
     let readable = if bare.len() < text.len() && !bare.contains(['e', 'E']) {
@@ -92,11 +92,11 @@ fn float(text: &str) -> Result<Expr, PlanError> {
     };
     match readable.parse::<f64>() {
         Ok(number) if number.is_finite() => Ok(Expr::literal(Value::Float(number), DataType::Float)),
-        Ok(_) | Err(_) => Err(PlanError::float_out_of_range(text)),
+        Ok(_) | Err(_) => Err(SqlError::float_out_of_range(text)),
     }
 }
 
-fn money(text: &str) -> Result<Expr, PlanError> {
+fn money(text: &str) -> Result<Expr, SqlError> {
     let mut characters = text.chars();
     characters.next();
     let digits = characters.as_str();
@@ -129,7 +129,7 @@ fn binary(digits: &str) -> Expr {
 }
 
 /// A constant that is written as text of a fixed form.
-fn read(text: &str, to: DataType) -> Result<Expr, PlanError> {
+fn read(text: &str, to: DataType) -> Result<Expr, SqlError> {
     let from = DataType::VarChar(Width::Max);
     let value = convert(&Value::Text(Arc::from(text)), &from, &to, None, DateFormat::Ymd)?;
     Ok(Expr::literal(value, to))

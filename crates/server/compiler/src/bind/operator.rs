@@ -4,7 +4,7 @@ use selenite_tsql::ast;
 use selenite_types::{DataType, Family, Operator, UnaryOperator, Value};
 
 use crate::expr::{collation_of, constant_whole};
-use crate::{Collation, Expr, ExprKind, PlanError, Whole, WholeOperand, WholeOperation};
+use crate::{Collation, Expr, ExprKind, SqlError, Whole, WholeOperand, WholeOperation};
 
 /// The operator of the tree.
 pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {
@@ -36,7 +36,7 @@ pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operato
 }
 
 /// A sign or `~`.
-pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::Expr) -> Result<Expr, PlanError> {
+pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::Expr) -> Result<Expr, SqlError> {
     let operator = match operator {
         ast::UnaryOperator::Plus => return plus(operand),
         ast::UnaryOperator::Minus => UnaryOperator::Minus,
@@ -47,7 +47,7 @@ pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::
         ast::ExprKind::Literal(ast::Literal::String(_) | ast::Literal::National(_))
     );
     if is_constant_text && operator == UnaryOperator::Minus {
-        return Err(PlanError::invalid_operator_type("minus", operand.data_type.keyword()));
+        return Err(SqlError::invalid_operator_type("minus", operand.data_type.keyword()));
     }
     let result = operator.result_type(&operand.data_type)?;
     if let ExprKind::Literal(value) = &operand.kind
@@ -66,7 +66,7 @@ pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::
     .with_nullable(nullable))
 }
 
-fn plus(operand: Expr) -> Result<Expr, PlanError> {
+fn plus(operand: Expr) -> Result<Expr, SqlError> {
     UnaryOperator::Plus.result_type(&operand.data_type)?;
     Ok(operand)
 }
@@ -113,7 +113,7 @@ fn is_written_integer(written: &ast::Expr) -> bool {
 /// An operator between two values.
 ///
 /// Errors: 206, 257, 402 and 8117 for types that do not go together, 468 for collations.
-pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Result<Expr, PlanError> {
+pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Result<Expr, SqlError> {
     let constants = (left.is_constant, right.is_constant);
     let (left, right) = alike_nulls(left.expr, right.expr);
     let nullable = left.nullable || right.nullable;

@@ -4,7 +4,7 @@ use selenite_types::{DataType, Operator, Value, Width};
 use crate::bind::{Binder, QueryHook};
 use crate::testing::{Batch, assert_shown, condition_of, expr_of, fault, type_of};
 use crate::{
-    ColumnRef, Columns, Expr, ExprKind, NoQuery, PlanError, Predicate, Slot, Source, SourceColumn, Variables, Whole,
+    ColumnRef, Columns, Expr, ExprKind, NoQuery, Predicate, Slot, Source, SourceColumn, SqlError, Variables, Whole,
     WholeOperand,
 };
 
@@ -257,18 +257,18 @@ impl OneTable<'_> {
 }
 
 impl QueryHook for OneTable<'_> {
-    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
         let found = self.columns.find(name)?;
         Ok(Expr::new(ExprKind::Column(found.reference), found.column.data_type)
             .with_nullable(found.column.nullable)
             .with_collation(found.column.collation))
     }
 
-    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, PlanError> {
+    fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         NoQuery.call(call, position)
     }
 
-    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, PlanError> {
+    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, SqlError> {
         self.subquery_count += 1;
         Ok(Expr::new(
             ExprKind::Outside(crate::OutsideRef(self.subquery_count)),
@@ -276,12 +276,12 @@ impl QueryHook for OneTable<'_> {
         ))
     }
 
-    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, PlanError> {
+    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, SqlError> {
         self.subquery_count += 1;
         Ok(Predicate::Outside(crate::OutsideRef(self.subquery_count)))
     }
 
-    fn in_query(&mut self, _: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
+    fn in_query(&mut self, _: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {
         self.exists(query)
     }
 
@@ -291,7 +291,7 @@ impl QueryHook for OneTable<'_> {
         _: selenite_types::Comparison,
         _: ast::Quantifier,
         query: &ast::Query,
-    ) -> Result<Predicate, PlanError> {
+    ) -> Result<Predicate, SqlError> {
         self.exists(query)
     }
 }

@@ -5,7 +5,7 @@
 use selenite_types::{Value, text_of};
 
 use super::{Check, ForeignKey, Key, KeyKind, Table};
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
 /// Which statement broke a constraint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -90,19 +90,19 @@ impl Table {
 
     /// 515: NULL in a column that does not take it.
     #[must_use]
-    pub fn null_in(&self, column: usize, verb: ChangeVerb) -> PlanError {
+    pub fn null_in(&self, column: usize, verb: ChangeVerb) -> SqlError {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());
         let text = format!(
             "Cannot insert the value NULL into column '{name}', table '{}'; column does not allow nulls. {} fails.",
             self.full_name(),
             verb.word()
         );
-        PlanError::new(515, Ends::Statement, text).with_state(2)
+        SqlError::new(515, Ends::Statement, text).with_state(2)
     }
 
     /// 2601 or 2627: a key that exists already; `row` has the values of all columns.
     #[must_use]
-    pub fn duplicate(&self, key: &Key, row: &[Value]) -> PlanError {
+    pub fn duplicate(&self, key: &Key, row: &[Value]) -> SqlError {
         let values: Vec<String> = key.columns.iter().map(|&at| self.shown(at, row)).collect();
         let values = values.join(", ");
         let (table, name) = (self.schema_name(), &key.name);
@@ -114,14 +114,14 @@ impl Table {
                     "Cannot insert duplicate key row in object '{table}' with unique index '{name}'. \
                      The duplicate key value is ({values})."
                 );
-                return PlanError::new(2601, Ends::Statement, text).with_severity(14);
+                return SqlError::new(2601, Ends::Statement, text).with_severity(14);
             }
         };
         let text = format!(
             "Violation of {kind} constraint '{name}'. Cannot insert duplicate key in object '{table}'. \
              The duplicate key value is ({values})."
         );
-        PlanError::new(2627, Ends::Statement, text).with_severity(14)
+        SqlError::new(2627, Ends::Statement, text).with_severity(14)
     }
 
     fn shown(&self, column: usize, row: &[Value]) -> String {
@@ -142,7 +142,7 @@ impl Table {
 
     /// 547: a check that is false.
     #[must_use]
-    pub fn check_failed(&self, check: &Check, verb: ChangeVerb) -> PlanError {
+    pub fn check_failed(&self, check: &Check, verb: ChangeVerb) -> SqlError {
         let column = check.column.and_then(|at| self.columns.get(at));
         let column = column.map_or_else(String::new, |column| format!(", column '{}'", column.name));
         let text = format!(
@@ -153,12 +153,12 @@ impl Table {
             self.database,
             self.schema_name()
         );
-        PlanError::new(547, Ends::Statement, text).with_state(0)
+        SqlError::new(547, Ends::Statement, text).with_state(0)
     }
 
     /// 547: a foreign key of this table, whose new row refers to nothing.
     #[must_use]
-    pub fn foreign_key_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> PlanError {
+    pub fn foreign_key_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> SqlError {
         let (schema, name) = &key.referenced_table;
         let same = crate::same_name(name, &self.name) && crate::same_name(schema, &self.schema);
         let kind = if same { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
@@ -167,7 +167,7 @@ impl Table {
 
     /// 547: a foreign key of another table, `referring` (schema and name), that refers to the row.
     #[must_use]
-    pub fn reference_failed(&self, referring: &str, key: &ForeignKey, verb: ChangeVerb) -> PlanError {
+    pub fn reference_failed(&self, referring: &str, key: &ForeignKey, verb: ChangeVerb) -> SqlError {
         let same = crate::same_name(referring, &self.schema_name());
         let kind = if same { "SAME TABLE REFERENCE" } else { "REFERENCE" };
         self.conflict(key, verb, kind, referring, &key.columns)
@@ -175,7 +175,7 @@ impl Table {
 
     /// 547: a row of another table that refers to this one takes its default, which nothing here is.
     #[must_use]
-    pub fn default_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> PlanError {
+    pub fn default_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> SqlError {
         let (schema, name) = &key.referenced_table;
         self.conflict(
             key,
@@ -186,7 +186,7 @@ impl Table {
         )
     }
 
-    fn conflict(&self, key: &ForeignKey, verb: ChangeVerb, kind: &str, table: &str, columns: &[String]) -> PlanError {
+    fn conflict(&self, key: &ForeignKey, verb: ChangeVerb, kind: &str, table: &str, columns: &[String]) -> SqlError {
         let column = match columns {
             [column] => format!(", column '{column}'"),
             [] | [_, ..] => String::new(),
@@ -198,17 +198,17 @@ impl Table {
             key.name,
             self.database
         );
-        PlanError::new(547, Ends::Statement, text).with_state(0)
+        SqlError::new(547, Ends::Statement, text).with_state(0)
     }
 
     /// 2628: text or bytes that are too long for their column; `kept` is as much as fits.
     #[must_use]
-    pub fn truncated(&self, column: usize, kept: &str) -> PlanError {
+    pub fn truncated(&self, column: usize, kept: &str) -> SqlError {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());
         let text = format!(
             "String or binary data would be truncated in table '{}', column '{name}'. Truncated value: '{kept}'.",
             self.full_name()
         );
-        PlanError::new(2628, Ends::Statement, text)
+        SqlError::new(2628, Ends::Statement, text)
     }
 }

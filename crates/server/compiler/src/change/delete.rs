@@ -14,7 +14,7 @@ use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::Limit;
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{SqlText, Writer, qualified};
-use crate::{PlanError, Predicate, written_object};
+use crate::{Predicate, SqlError, written_object};
 
 /// DELETE.
 #[derive(Clone, Debug)]
@@ -51,7 +51,7 @@ impl Binding<'_> {
     /// Binds a DELETE.
     ///
     /// Errors: whatever is wrong with it.
-    pub(crate) fn delete(&self, delete: &ast::Delete) -> Result<Delete, PlanError> {
+    pub(crate) fn delete(&self, delete: &ast::Delete) -> Result<Delete, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&delete.options)?;
         binder.with_commons(&delete.with, |binder| {
@@ -72,7 +72,7 @@ impl Binding<'_> {
         filter: Option<Predicate>,
         limit: Option<Limit>,
         output: &[ast::Output],
-    ) -> Result<Delete, PlanError> {
+    ) -> Result<Delete, SqlError> {
         let table = Arc::clone(&target.table);
         let mut rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
         rules.through(&target.views);
@@ -116,7 +116,7 @@ impl Binding<'_> {
         let text = writer.statement(&query)?;
         let row_id = table
             .row_id()
-            .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+            .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
         let sql = format!(
             "DELETE FROM {name} WHERE {row_id} IN (SELECT value FROM json_each(?1)) AND {CHECK_CANCELLED_FUNCTION}()"
         );
@@ -132,17 +132,17 @@ impl Binding<'_> {
     /// Binds a TRUNCATE TABLE.
     ///
     /// Errors: 4701 for no such table, 4712 for one that others refer to.
-    pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, PlanError> {
+    pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, SqlError> {
         let line = name.position.line;
         let table = match self.catalog.relation(name)? {
             Some(Relation::Table(table)) => table,
-            Some(Relation::System(_)) => return Err(PlanError::system_change().on_line(line)),
+            Some(Relation::System(_)) => return Err(SqlError::system_change().on_line(line)),
             Some(Relation::View(_)) | None => {
-                return Err(PlanError::truncate_unknown(&written_object(name)).on_line(line));
+                return Err(SqlError::truncate_unknown(&written_object(name)).on_line(line));
             }
         };
         if !table.referenced_by.is_empty() {
-            return Err(PlanError::truncate_referenced(&written_object(name)).on_line(line));
+            return Err(SqlError::truncate_referenced(&written_object(name)).on_line(line));
         }
         let sql = format!("DELETE FROM {}", qualified(&table.sqlite)?);
         Ok(Truncate { table, sql })

@@ -15,7 +15,7 @@ use crate::compiled::Compiled;
 use crate::query::tree::{Limit, Query};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{Parameter, ParameterValue, SqlText, Writer, qualified};
-use crate::{Expr, PlanError, common_type, same_name};
+use crate::{Expr, SqlError, common_type, same_name};
 
 /// INSERT.
 #[derive(Clone, Debug)]
@@ -141,9 +141,9 @@ impl Insert {
     /// Whether rows of these types can be inserted.
     ///
     /// Errors: 206, 213, 257.
-    pub fn check_types(&self, types: &[DataType]) -> Result<(), PlanError> {
+    pub fn check_types(&self, types: &[DataType]) -> Result<(), SqlError> {
         if types.len() != self.writer.targets.len() {
-            return Err(PlanError::table_count().with_state(7));
+            return Err(SqlError::table_count().with_state(7));
         }
         for (at, from) in self.writer.targets.iter().zip(types) {
             if let Some(column) = self.table().columns.get(*at) {
@@ -158,7 +158,7 @@ impl Binding<'_> {
     /// Binds an INSERT.
     ///
     /// Errors: whatever is wrong with it.
-    pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, PlanError> {
+    pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&insert.options)?;
         let InsertTarget { table, through, views } = QueryBinder::new(self.catalog, self.variables)
@@ -177,7 +177,7 @@ impl Binding<'_> {
         let changed = (&table, through.as_ref().map(|(_, columns)| columns.as_slice()));
         let outputs = Outputs::bind(self, &mut binder, &insert.output, changed, layout, &[], &mut inputs)?;
         if !inputs.items.is_empty() {
-            return Err(PlanError::unsupported("A subquery in OUTPUT"));
+            return Err(SqlError::unsupported("A subquery in OUTPUT"));
         }
         let bound = binder.with_commons(&insert.with, |binder| match &insert.source {
             ast::InsertSource::Values(rows) => binder.insert_values(&table, &targets, has_list, rows),
@@ -201,7 +201,7 @@ impl Binding<'_> {
     }
 
     /// How many of the rows are inserted.
-    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, PlanError> {
+    fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, SqlError> {
         let Some(top) = &insert.top else { return Ok(None) };
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         let bound = binder.with_commons(&insert.with, |binder| binder.bind_limit(Some(top), None, false))?;
@@ -231,7 +231,7 @@ impl Binding<'_> {
         table: &Arc<Table>,
         targets: Vec<usize>,
         bound: Source,
-    ) -> Result<(InsertSource, Vec<usize>, Vec<DataType>), PlanError> {
+    ) -> Result<(InsertSource, Vec<usize>, Vec<DataType>), SqlError> {
         match bound {
             Source::Values(rows, types) => {
                 let targets = if types.is_empty() { Vec::new() } else { targets };
@@ -270,8 +270,8 @@ fn view_targets(
     table: &Table,
     (view, columns): (&str, &[ThroughColumn]),
     given: &[ast::Name],
-) -> Result<Vec<usize>, PlanError> {
-    let derived = || PlanError::derived_column(view);
+) -> Result<Vec<usize>, SqlError> {
+    let derived = || SqlError::derived_column(view);
     if given.is_empty() {
         let mut all = Vec::with_capacity(columns.len());
         for (_, at) in columns {
@@ -287,7 +287,7 @@ fn view_targets(
     for name in given {
         let line = name.position.line;
         let found = columns.iter().find(|(column, _)| same_name(column, &name.text));
-        let (_, at) = found.ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+        let (_, at) = found.ok_or_else(|| SqlError::unknown_column(&name.text).on_line(line))?;
         let column = at
             .and_then(|at| table.columns.get(at))
             .ok_or_else(|| derived().on_line(line))?;
@@ -314,7 +314,7 @@ impl QueryBinder<'_> {
         targets: &[usize],
         has_list: bool,
         rows: &[Vec<ast::ValueOrDefault>],
-    ) -> Result<Source, PlanError> {
+    ) -> Result<Source, SqlError> {
         let mut bound: Vec<Vec<Option<Expr>>> = Vec::with_capacity(rows.len());
         for row in rows {
             check_values(table, targets, has_list, row.len())?;
@@ -326,7 +326,7 @@ impl QueryBinder<'_> {
                     }
                     ast::ValueOrDefault::Default(position) => {
                         if table.columns.get(*at).is_some_and(|column| column.identity.is_some()) {
-                            return Err(PlanError::default_identity().on_line(position.line));
+                            return Err(SqlError::default_identity().on_line(position.line));
                         }
                         None
                     }
@@ -347,7 +347,7 @@ impl QueryBinder<'_> {
         let mut values = Vec::with_capacity(bound.len());
         for row in bound {
             let row: Option<Vec<Expr>> = row.into_iter().collect();
-            values.push(row.ok_or_else(|| PlanError::unsupported("DEFAULT beside a subquery in VALUES"))?);
+            values.push(row.ok_or_else(|| SqlError::unsupported("DEFAULT beside a subquery in VALUES"))?);
         }
         Ok(Source::Query(self.values(values)?))
     }
@@ -357,7 +357,7 @@ impl QueryBinder<'_> {
         table: &Table,
         targets: &[usize],
         rows: &mut [Vec<Option<Expr>>],
-    ) -> Result<Vec<DataType>, PlanError> {
+    ) -> Result<Vec<DataType>, SqlError> {
         let mut types = Vec::with_capacity(targets.len());
         for (place, at) in targets.iter().enumerate() {
             let samples: Vec<Expr> = rows
@@ -380,30 +380,30 @@ impl QueryBinder<'_> {
     }
 }
 
-fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+fn check_values(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), SqlError> {
     if count == targets.len() {
         return Ok(());
     }
     if has_list {
-        return Err(PlanError::values_count(targets.len(), count));
+        return Err(SqlError::values_count(targets.len(), count));
     }
     check_whole(table, targets, count)
 }
 
-fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), PlanError> {
+fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) -> Result<(), SqlError> {
     if count == targets.len() {
         return Ok(());
     }
     if has_list {
-        return Err(PlanError::select_count(targets.len(), count));
+        return Err(SqlError::select_count(targets.len(), count));
     }
     check_whole(table, targets, count)
 }
 
 /// Values for all columns, the identity's too, need a list.
-fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), PlanError> {
+fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), SqlError> {
     if table.identity().is_some() && count == targets.len() + 1 {
-        return Err(PlanError::identity_without_list(table));
+        return Err(SqlError::identity_without_list(table));
     }
-    Err(PlanError::table_count())
+    Err(SqlError::table_count())
 }

@@ -11,7 +11,7 @@ use crate::binding::{Binding, Inputs, ResultColumn};
 use crate::catalog::Table;
 use crate::query::tree::SqliteColumn;
 use crate::query::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Source, SourceColumn};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, Source, SourceColumn, SqlError};
 
 /// The positions of the old and the new row in a changed row's values.
 #[derive(Clone, Copy, Debug)]
@@ -46,7 +46,7 @@ impl Outputs {
         layout: Layout,
         sources: &[Source],
         inputs: &mut Inputs,
-    ) -> Result<Vec<Self>, PlanError> {
+    ) -> Result<Vec<Self>, SqlError> {
         let mut bound = Vec::with_capacity(output.len());
         for clause in output {
             let deleted = layout
@@ -160,7 +160,7 @@ impl Changed {
     /// Lets an expression read its columns from a changed row's values.
     ///
     /// Errors: 40510 for a column that is no column of the table.
-    fn place(&self, value: &mut Expr) -> Result<(), PlanError> {
+    fn place(&self, value: &mut Expr) -> Result<(), SqlError> {
         let mut is_known = true;
         value.rewrite(&mut |node| {
             if let NodeMut::Expr(expr) = node
@@ -176,7 +176,7 @@ impl Changed {
         });
         match is_known {
             true => Ok(()),
-            false => Err(PlanError::unsupported("OUTPUT of a column that a query computes")),
+            false => Err(SqlError::unsupported("OUTPUT of a column that a query computes")),
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
 use crate::writer::quoted;
-use crate::{PlanError, same_name};
+use crate::{SqlError, same_name};
 
 /// The foreign keys that a change may break.
 #[derive(Clone, Default, Debug)]
@@ -64,7 +64,7 @@ impl References {
     /// Those of a table whose columns change according to `changed`.
     ///
     /// Errors: a name that SQLite can't take.
-    pub fn bind(table: &Table, verb: ChangeVerb, changed: &dyn Fn(usize) -> bool) -> Result<Self, PlanError> {
+    pub fn bind(table: &Table, verb: ChangeVerb, changed: &dyn Fn(usize) -> bool) -> Result<Self, SqlError> {
         let mut references = Self::default();
         if verb != ChangeVerb::Delete {
             for (at, key) in table.foreign_keys.iter().enumerate() {
@@ -111,7 +111,7 @@ impl References {
     }
 
     /// Adds the keys that lead to rows that a change reaches, and follows those that pass it on.
-    fn follow(&mut self, table: &Table, reached: &Reached, depth: usize) -> Result<(), PlanError> {
+    fn follow(&mut self, table: &Table, reached: &Reached, depth: usize) -> Result<(), SqlError> {
         if depth > DEPTH_MAX {
             return Ok(());
         }
@@ -171,7 +171,7 @@ impl References {
 impl Referring {
     /// The error of a row that refers to what the change takes away.
     #[must_use]
-    pub fn error(&self, table: &Table, verb: ChangeVerb) -> PlanError {
+    pub fn error(&self, table: &Table, verb: ChangeVerb) -> SqlError {
         if self.takes_default {
             return table.default_failed(&self.key, verb);
         }
@@ -189,17 +189,17 @@ fn places(table: &Table, names: &[String]) -> Vec<usize> {
 }
 
 /// A table of the same database in SQLite.
-fn place(table: &Table, named: &(String, String)) -> Result<String, PlanError> {
+fn place(table: &Table, named: &(String, String)) -> Result<String, SqlError> {
     Ok(format!("{}.{}", quoted(&table.sqlite.schema)?, quoted(&named.1)?))
 }
 
-fn listed(columns: &[String]) -> Result<String, PlanError> {
-    let columns: Result<Vec<String>, PlanError> = columns.iter().map(|column| quoted(column)).collect();
+fn listed(columns: &[String]) -> Result<String, SqlError> {
+    let columns: Result<Vec<String>, SqlError> = columns.iter().map(|column| quoted(column)).collect();
     Ok(columns?.join(", "))
 }
 
 /// That columns have the values of the parameters.
-fn equal(columns: &[String]) -> Result<String, PlanError> {
+fn equal(columns: &[String]) -> Result<String, SqlError> {
     let mut conditions = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
         conditions.push(format!("{} = ?{}", quoted(column)?, at + 1));
@@ -208,7 +208,7 @@ fn equal(columns: &[String]) -> Result<String, PlanError> {
 }
 
 /// What finds a row that refers to nothing.
-fn dangling(root: &Table, table: &(String, String), key: &ForeignKey) -> Result<String, PlanError> {
+fn dangling(root: &Table, table: &(String, String), key: &ForeignKey) -> Result<String, SqlError> {
     let (mut given, mut same) = (Vec::new(), Vec::new());
     for (column, referenced) in key.columns.iter().zip(&key.referenced_columns) {
         let (column, referenced) = (quoted(column)?, quoted(referenced)?);

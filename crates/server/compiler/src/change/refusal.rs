@@ -1,9 +1,9 @@
 //! What is wrong with a change, in SQL Server's words.
 
 use crate::catalog::Table;
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     fn change(number: i32, severity: u8, state: u8, text: impl Into<String>) -> Self {
         Self::new(number, Ends::Batch, text)
             .with_severity(severity)

@@ -7,7 +7,7 @@ use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table, View};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
-use crate::{ColumnRef, Expr, ExprKind, NodeMut, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, NodeMut, Predicate, SqlError};
 
 /// What a table requires of its rows; expressions are over the row, column by column.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl RowRules {
         table: &Arc<Table>,
         verb: ChangeVerb,
         changed: &dyn Fn(usize) -> bool,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         let mut binder = QueryBinder::new(binding.catalog, binding.variables);
         let bound = binder.plain_table(table);
         let number = bound.sources.first().map_or(0, |source| source.number);
@@ -93,13 +93,13 @@ impl RowRules {
     /// Adds what views require of the rows that are written through them, the outermost last.
     ///
     /// Errors: whatever is wrong with a view's condition; 40510 for one that reads other tables.
-    pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), PlanError> {
+    pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), SqlError> {
         self.through(views);
         let mut conditions = Vec::new();
         for view in views.iter().filter(|view| view.check_option) {
             let filter = view
                 .checked_filter()
-                .ok_or_else(|| PlanError::unsupported(CHECK_OPTION))?;
+                .ok_or_else(|| SqlError::unsupported(CHECK_OPTION))?;
             let Some((filter, alias)) = filter else { continue };
             let mut binder = QueryBinder::new(binding.catalog, binding.variables);
             let mut bound = binder.plain_table(&self.table);
@@ -111,7 +111,7 @@ impl RowRules {
             let bound = binder.scoped(bound.sources, |binder| binder.condition(Clause::Where, filter));
             let mut condition = bound?;
             if !binder.parts.outsides.is_empty() {
-                return Err(PlanError::unsupported(CHECK_OPTION));
+                return Err(SqlError::unsupported(CHECK_OPTION));
             }
             condition.rewrite(&mut |node| over_row(node, number));
             conditions.push(condition);
@@ -130,7 +130,7 @@ impl RowRules {
 const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
 
 /// Keys that may hold NULL, with the SQL that finds a row of the same key.
-fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, PlanError> {
+fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, SqlError> {
     let mut keys = Vec::new();
     for (at, key) in table.keys.iter().enumerate() {
         let columns = || {

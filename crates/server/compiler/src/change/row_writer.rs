@@ -10,7 +10,7 @@ use crate::binding::Binding;
 use crate::catalog::{ChangeVerb, Table};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// What writes rows into a table.
 #[derive(Clone, Debug)]
@@ -38,10 +38,10 @@ impl RowWriter {
         table: &Arc<Table>,
         columns: &[ast::Name],
         types: Vec<DataType>,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         let targets = targets(table, columns)?;
         if targets.len() != types.len() {
-            return Err(PlanError::table_count());
+            return Err(SqlError::table_count());
         }
         Self::of_targets(binding, table, targets, types)
     }
@@ -54,7 +54,7 @@ impl RowWriter {
         table: &Arc<Table>,
         targets: Vec<usize>,
         types: Vec<DataType>,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         for (at, from) in targets.iter().zip(&types) {
             if let Some(column) = table.columns.get(*at) {
                 selenite_types::Conversion::check_implicit(from, &column.data_type)?;
@@ -92,7 +92,7 @@ impl RowWriter {
 /// The columns of a list; without one, all that can be given.
 ///
 /// Errors: 207, 264, 271.
-pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>, PlanError> {
+pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>, SqlError> {
     if columns.is_empty() {
         let open = |(at, column): (usize, &crate::catalog::Column)| {
             (column.identity.is_none() && column.computed.is_none()).then_some(at)
@@ -104,13 +104,13 @@ pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>
         let line = name.position.line;
         let at = table
             .column(&name.text)
-            .ok_or_else(|| PlanError::unknown_column(&name.text).on_line(line))?;
+            .ok_or_else(|| SqlError::unknown_column(&name.text).on_line(line))?;
         let column = table.columns.get(at).map_or("", |column| column.name.as_str());
         if targets.contains(&at) {
-            return Err(PlanError::column_given_twice(column).on_line(line));
+            return Err(SqlError::column_given_twice(column).on_line(line));
         }
         if table.columns.get(at).is_some_and(|column| column.computed.is_some()) {
-            return Err(PlanError::computed_change(column).on_line(line));
+            return Err(SqlError::computed_change(column).on_line(line));
         }
         targets.push(at);
     }
@@ -120,7 +120,7 @@ pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>
 /// A column's default, of its own type; NULL's place is `None`.
 ///
 /// Errors: whatever is wrong with its text.
-pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Result<Option<Expr>, PlanError> {
+pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Result<Option<Expr>, SqlError> {
     let Some(column) = table.columns.get(at) else {
         return Ok(None);
     };
@@ -131,16 +131,16 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
     let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
     let value = value.map_err(constant_alone)?;
     if !binder.parts.outsides.is_empty() {
-        return Err(PlanError::subquery_not_allowed());
+        return Err(SqlError::subquery_not_allowed());
     }
     Ok(Some(value))
 }
 
 /// A default names no columns: 128 is reported instead of 207.
-fn constant_alone(error: PlanError) -> PlanError {
+fn constant_alone(error: SqlError) -> SqlError {
     let name = error.text().strip_prefix("Invalid column name '");
     match name.and_then(|name| name.strip_suffix("'.")) {
-        Some(name) if error.number() == UNKNOWN_COLUMN => PlanError::name_not_permitted(name),
+        Some(name) if error.number() == UNKNOWN_COLUMN => SqlError::name_not_permitted(name),
         Some(_) | None => error,
     }
 }

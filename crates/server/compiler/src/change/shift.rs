@@ -9,7 +9,7 @@
 
 use selenite_types::DataType;
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::catalog::{KeyKind, Table};
 use crate::writer::{Form, qualified, quoted};
 
@@ -32,7 +32,7 @@ impl Shift {
     /// That of a table whose columns `changed` are written by `set`, an UPDATE up to its WHERE.
     ///
     /// Errors: a name that SQLite can't take.
-    pub fn bind(table: &Table, changed: &[usize], set: &str, row_id: &str) -> Result<Option<Self>, PlanError> {
+    pub fn bind(table: &Table, changed: &[usize], set: &str, row_id: &str) -> Result<Option<Self>, SqlError> {
         let is_key = |at: &&usize| table.keys.iter().any(|key| key.columns.contains(*at));
         let columns: Vec<usize> = changed.iter().filter(is_key).copied().collect();
         if columns.is_empty() {

@@ -8,7 +8,7 @@ use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::{Bound, join};
 use crate::query::tree::JoinKind;
-use crate::{PlanError, same_name, written_object};
+use crate::{SqlError, same_name, written_object};
 
 /// The table that an UPDATE or DELETE changes, among the sources that it reads.
 pub(crate) struct Target {
@@ -50,7 +50,7 @@ impl QueryBinder<'_> {
     /// The table that a name means where rows are written.
     ///
     /// Errors: 208, 259 for what the server shows, 40510 for a view.
-    pub(crate) fn target_table(&self, target: &ast::ChangeTarget) -> Result<Arc<Table>, PlanError> {
+    pub(crate) fn target_table(&self, target: &ast::ChangeTarget) -> Result<Arc<Table>, SqlError> {
         match target {
             ast::ChangeTarget::Variable { name, position } => {
                 self.table_variable(name).map_err(|error| error.on_line(position.line))
@@ -59,7 +59,7 @@ impl QueryBinder<'_> {
                 if let Some(single) = name.single()
                     && self.is_common(single)
                 {
-                    let error = PlanError::unsupported("A change through a common table expression");
+                    let error = SqlError::unsupported("A change through a common table expression");
                     return Err(error.on_line(name.position.line));
                 }
                 let relation = self.relation(name).map_err(|error| error.on_line(name.position.line))?;
@@ -67,9 +67,9 @@ impl QueryBinder<'_> {
                     Relation::Table(table) => Ok(table),
                     Relation::View(view) => {
                         let what = format!("A change through a view ('{}')", view.name);
-                        Err(PlanError::unsupported(&what).on_line(name.position.line))
+                        Err(SqlError::unsupported(&what).on_line(name.position.line))
                     }
-                    Relation::System(_) => Err(PlanError::system_change().on_line(name.position.line)),
+                    Relation::System(_) => Err(SqlError::system_change().on_line(name.position.line)),
                 }
             }
         }
@@ -82,7 +82,7 @@ impl QueryBinder<'_> {
         &mut self,
         target: &ast::ChangeTarget,
         from: &[ast::TableSource],
-    ) -> Result<Target, PlanError> {
+    ) -> Result<Target, SqlError> {
         let Some(bound) = self.bind_from(from)? else {
             if let Some(bound) = self.bind_query_target(target)? {
                 let number = bound.sources.first().map_or(0, |source| source.number);
@@ -121,12 +121,12 @@ impl QueryBinder<'_> {
                 let bound = join(JoinKind::Inner, own.bound, bound, None)?;
                 Ok(Target::among(table, own.source, bound))
             }
-            [_, ..] => Err(PlanError::ambiguous_target(&name)),
+            [_, ..] => Err(SqlError::ambiguous_target(&name)),
         }
     }
 
     /// The source that a target of no FROM is, if it is a common table expression or a view.
-    pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, PlanError> {
+    pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, SqlError> {
         let ast::ChangeTarget::Table(name) = target else {
             return Ok(None);
         };
@@ -140,7 +140,7 @@ impl QueryBinder<'_> {
             .map_err(|error| error.on_line(name.position.line))
     }
 
-    fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, PlanError> {
+    fn lone_target(&mut self, table: Arc<Table>, target: &ast::ChangeTarget) -> Result<Target, SqlError> {
         let alias = match target {
             ast::ChangeTarget::Table(_) => None,
             ast::ChangeTarget::Variable { name, .. } => Some(name.clone()),

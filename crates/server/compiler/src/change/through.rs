@@ -11,7 +11,7 @@ use crate::catalog::{Relation, Table, View};
 use crate::query::QueryBinder;
 use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
-use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate};
+use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError};
 
 /// A query that gives its table's rowid too.
 struct Opened {
@@ -37,7 +37,7 @@ impl QueryBinder<'_> {
     /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
     /// Errors: 4405 and 40510 for a query that is not about one table's rows.
-    pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, PlanError> {
+    pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
         let Opened {
@@ -47,7 +47,7 @@ impl QueryBinder<'_> {
             views,
         } = self
             .open_query(&mut bound.from, number)?
-            .ok_or_else(|| PlanError::change_of_several(&alias))?;
+            .ok_or_else(|| SqlError::change_of_several(&alias))?;
         self.parts.row_ids.insert(number, format!("c{place}"));
         let own = self.bind_table(&table, Some(String::new()))?;
         let source = own.sources.first().map_or(0, |source| source.number);
@@ -84,7 +84,7 @@ impl QueryBinder<'_> {
     /// The table of the target of an INSERT, which may be a view.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
-    pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, PlanError> {
+    pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, SqlError> {
         let plain = |table| InsertTarget {
             table,
             through: None,
@@ -93,21 +93,21 @@ impl QueryBinder<'_> {
         let ast::ChangeTarget::Table(name) = target else {
             return Ok(plain(self.target_table(target)?));
         };
-        let on_line = |error: PlanError| error.on_line(name.position.line);
+        let on_line = |error: SqlError| error.on_line(name.position.line);
         // A name is looked up once: a user who may only write to it reads nothing of it.
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {
                 Relation::Table(table) => return Ok(plain(table)),
                 Relation::View(view) => self.bind_view(&view, None),
-                Relation::System(_) => Err(PlanError::system_change()),
+                Relation::System(_) => Err(SqlError::system_change()),
             },
         }
         .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
         let opened = self.open_query(&mut bound.from, number)?;
-        let opened = opened.ok_or_else(|| PlanError::change_of_several(&alias))?;
+        let opened = opened.ok_or_else(|| SqlError::change_of_several(&alias))?;
         Ok(InsertTarget {
             table: opened.table,
             through: Some((alias, opened.columns)),
@@ -116,7 +116,7 @@ impl QueryBinder<'_> {
     }
 
     /// Makes the query of a source return its table's rowid too.
-    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, PlanError> {
+    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, SqlError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);
         };
@@ -129,7 +129,7 @@ impl QueryBinder<'_> {
                     .filter(|common| common.recursion.is_none())
                     .and_then(|common| common.query.take())
                 else {
-                    return Err(PlanError::unsupported(
+                    return Err(SqlError::unsupported(
                         "A change through a recursive common table expression",
                     ));
                 };

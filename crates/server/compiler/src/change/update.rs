@@ -16,7 +16,7 @@ use crate::compiled::{CHECK_CANCELLED_FUNCTION, Compiled};
 use crate::query::tree::{Limit, Query, QueryColumn, ROW_ID, Select};
 use crate::query::{Clause, QueryBinder};
 use crate::writer::{SqlText, Writer, keeps_form, qualified, quoted};
-use crate::{ColumnRef, Expr, ExprKind, PlanError, Predicate, Slot, same_name};
+use crate::{ColumnRef, Expr, ExprKind, Predicate, Slot, SqlError, same_name};
 
 /// UPDATE.
 #[derive(Clone, Debug)]
@@ -80,7 +80,7 @@ impl Binding<'_> {
     /// Binds an UPDATE.
     ///
     /// Errors: whatever is wrong with it.
-    pub(crate) fn update(&self, update: &ast::Update) -> Result<Update, PlanError> {
+    pub(crate) fn update(&self, update: &ast::Update) -> Result<Update, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&update.options)?;
         let parts = binder.with_commons(&update.with, |binder| self.update_parts(binder, update))?;
@@ -94,7 +94,7 @@ impl Binding<'_> {
         self.update_rows(binder, parts, rules, changed, update)
     }
 
-    fn update_parts(&self, binder: &mut QueryBinder<'_>, update: &ast::Update) -> Result<Parts, PlanError> {
+    fn update_parts(&self, binder: &mut QueryBinder<'_>, update: &ast::Update) -> Result<Parts, SqlError> {
         let limit = binder.bind_limit(update.top.as_ref(), None, false)?;
         let target = binder.bind_target(&update.target, &update.from)?;
         let sources = target.bound.sources.clone();
@@ -124,7 +124,7 @@ impl Binding<'_> {
         target: &Target,
         assignment: &ast::Assignment,
         before: &[SetValue],
-    ) -> Result<SetValue, PlanError> {
+    ) -> Result<SetValue, SqlError> {
         let (column, variable) = match &assignment.target {
             ast::AssignmentTarget::Column(name) => (Some(name), None),
             ast::AssignmentTarget::Variable(variable) => (None, Some(variable)),
@@ -143,7 +143,7 @@ impl Binding<'_> {
         };
         let value = match (&assignment.value, at) {
             (ast::ValueOrDefault::Default(_), Some(at)) => default_of(self, &target.table, at)?,
-            (ast::ValueOrDefault::Default(_), None) => return Err(PlanError::syntax_near("DEFAULT")),
+            (ast::ValueOrDefault::Default(_), None) => return Err(SqlError::syntax_near("DEFAULT")),
             (ast::ValueOrDefault::Value(value), _) => {
                 let value = match (column, variable) {
                     (Some(name), _) => {
@@ -185,7 +185,7 @@ impl Binding<'_> {
         rules: RowRules,
         changed: Vec<usize>,
         update: &ast::Update,
-    ) -> Result<Update, PlanError> {
+    ) -> Result<Update, SqlError> {
         let Parts {
             target,
             mut sets,
@@ -314,7 +314,7 @@ fn write_sql(
     sets: Vec<SetValue>,
     changed: Vec<usize>,
     table: &Table,
-) -> Result<UpdateRows, PlanError> {
+) -> Result<UpdateRows, SqlError> {
     let mut assignments = Vec::with_capacity(changed.len());
     for (number, at) in changed.iter().enumerate() {
         if let Some(column) = table.columns.get(*at) {
@@ -323,7 +323,7 @@ fn write_sql(
     }
     let row_id = table
         .row_id()
-        .ok_or_else(|| PlanError::unsupported("A table whose columns hide its rowid"))?;
+        .ok_or_else(|| SqlError::unsupported("A table whose columns hide its rowid"))?;
     let name = qualified(&table.sqlite)?;
     let set = format!("UPDATE {name} SET {} WHERE", assignments.join(", "));
     Ok(UpdateRows {
@@ -359,7 +359,7 @@ fn own_column(target: &Target, name: &ast::ColumnName) -> ast::ColumnName {
     name
 }
 
-fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, PlanError> {
+fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> Result<usize, SqlError> {
     let exposed = target
         .bound
         .sources
@@ -368,32 +368,32 @@ fn set_column(target: &Target, name: &ast::ColumnName, before: &[SetValue]) -> R
     if let Some(table) = &name.table {
         let own = exposed.is_some_and(|source| source.is_named(table));
         if !own && !same_name(&target.table.name, &table.name.text) {
-            return Err(PlanError::other_target(&crate::written_column(name)));
+            return Err(SqlError::other_target(&crate::written_column(name)));
         }
     }
     let at = match &target.through {
         Some(columns) => {
             let column = columns.iter().find(|(column, _)| same_name(column, &name.name.text));
-            let (_, at) = column.ok_or_else(|| PlanError::unknown_column(&name.name.text))?;
+            let (_, at) = column.ok_or_else(|| SqlError::unknown_column(&name.name.text))?;
             let alias = exposed.map_or("", |source| source.alias.as_str());
-            at.ok_or_else(|| PlanError::derived_column(alias))?
+            at.ok_or_else(|| SqlError::derived_column(alias))?
         }
         None => {
             let at = target.table.column(&name.name.text);
-            at.ok_or_else(|| PlanError::unknown_column(&name.name.text))?
+            at.ok_or_else(|| SqlError::unknown_column(&name.name.text))?
         }
     };
     let Some(column) = target.table.columns.get(at) else {
-        return Err(PlanError::internal("no column"));
+        return Err(SqlError::internal("no column"));
     };
     if before.iter().any(|set| set.column == Some(at)) {
-        return Err(PlanError::column_given_twice(&column.name));
+        return Err(SqlError::column_given_twice(&column.name));
     }
     if column.computed.is_some() {
-        return Err(PlanError::computed_change(&column.name));
+        return Err(SqlError::computed_change(&column.name));
     }
     if column.identity.is_some() {
-        return Err(PlanError::identity_change(&column.name));
+        return Err(SqlError::identity_change(&column.name));
     }
     Ok(at)
 }
@@ -404,7 +404,7 @@ fn whole(
     parts: &Parts,
     rules: &RowRules,
     update: &ast::Update,
-) -> Result<Option<Update>, PlanError> {
+) -> Result<Option<Update>, SqlError> {
     let Parts {
         target,
         sets,

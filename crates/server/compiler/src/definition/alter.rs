@@ -11,7 +11,7 @@ use super::column::is_sysname;
 use super::constraint::Naming;
 use super::sqlite::quoted;
 use super::{ColumnDefinition, IndexDefinition, TableDefinition};
-use crate::{Collation, PlanError, declared_type, same_name};
+use crate::{Collation, SqlError, declared_type, same_name};
 
 /// The result of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
@@ -83,7 +83,7 @@ impl TableDefinition {
     ///
     /// # Errors
     /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
-    pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, PlanError> {
+    pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, SqlError> {
         let naming = Naming { salt };
         let mut altered = Alteration {
             definition: self.clone(),
@@ -170,7 +170,7 @@ impl Alteration {
         self.steps.push(Step::Rebuild(Rebuild { columns }));
     }
 
-    fn add(&mut self, element: &TableElement, (check, naming): (bool, &Naming)) -> Result<(), PlanError> {
+    fn add(&mut self, element: &TableElement, (check, naming): (bool, &Naming)) -> Result<(), SqlError> {
         match element {
             TableElement::Column(column) => self.add_column(column, (check, naming)),
             TableElement::Constraint(constraint) => self.add_constraint(constraint, None, (check, naming)),
@@ -184,7 +184,7 @@ impl Alteration {
         }
     }
 
-    fn add_column(&mut self, column: &ast::ColumnDefinition, how: (bool, &Naming)) -> Result<(), PlanError> {
+    fn add_column(&mut self, column: &ast::ColumnDefinition, how: (bool, &Naming)) -> Result<(), SqlError> {
         self.definition.add_column(column)?;
         let name = column.name.text.as_str();
         for constraint in &column.constraints {
@@ -195,7 +195,7 @@ impl Alteration {
             self.definition.indexes.push(index);
         }
         let Some(added) = self.definition.column(name).cloned() else {
-            return Err(PlanError::internal("a column that was added"));
+            return Err(SqlError::internal("a column that was added"));
         };
         let with_values = column
             .constraints
@@ -233,7 +233,7 @@ impl Alteration {
         constraint: &ast::Constraint,
         column: Option<&str>,
         (check, naming): (bool, &Naming),
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         self.definition.add_constraint(constraint, column, naming, false)?;
         match &constraint.kind {
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) => {
@@ -246,7 +246,7 @@ impl Alteration {
             }
             ConstraintKind::ForeignKey(_) => {
                 if !check {
-                    return Err(PlanError::unsupported("WITH NOCHECK of a foreign key"));
+                    return Err(SqlError::unsupported("WITH NOCHECK of a foreign key"));
                 }
                 self.rebuild(None);
             }
@@ -263,7 +263,7 @@ impl Alteration {
         Ok(())
     }
 
-    fn drop(&mut self, element: &DropElement) -> Result<(), PlanError> {
+    fn drop(&mut self, element: &DropElement) -> Result<(), SqlError> {
         let name = element.name.text.as_str();
         if element.column {
             return self.drop_column(name, element.if_exists);
@@ -289,25 +289,25 @@ impl Alteration {
             match table.columns.iter_mut().find(is_it) {
                 Some(column) => column.default = None,
                 None if element.if_exists => {}
-                None => return Err(PlanError::no_such_constraint(name)),
+                None => return Err(SqlError::no_such_constraint(name)),
             }
         }
         Ok(())
     }
 
-    fn drop_column(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+    fn drop_column(&mut self, name: &str, if_exists: bool) -> Result<(), SqlError> {
         let table = &mut self.definition;
         let Some(at) = table.columns.iter().position(|column| same_name(&column.name, name)) else {
             return if if_exists {
                 Ok(())
             } else {
-                Err(PlanError::no_such_column("ALTER TABLE DROP COLUMN", name, &table.name))
+                Err(SqlError::no_such_column("ALTER TABLE DROP COLUMN", name, &table.name))
             };
         };
         table.check_not_needed(name)?;
         let column = table.columns.remove(at);
         if table.columns.iter().all(|column| column.computed.is_some()) {
-            return Err(PlanError::last_column(&column.name, &table.name));
+            return Err(SqlError::last_column(&column.name, &table.name));
         }
         if column.computed.is_none() {
             let (table, column) = (quoted(&table.name), quoted(&column.name));
@@ -317,17 +317,17 @@ impl Alteration {
         Ok(())
     }
 
-    fn alter_column(&mut self, change: &ast::AlterColumn) -> Result<(), PlanError> {
+    fn alter_column(&mut self, change: &ast::AlterColumn) -> Result<(), SqlError> {
         let table = &mut self.definition;
         let (name, table_name) = (change.name.text.as_str(), table.name.clone());
         let place = DeclarationContext::Column { number: 1, name };
         let new = declared_type(&change.type_name, place)?;
         let Some(at) = table.columns.iter().position(|column| same_name(&column.name, name)) else {
-            return Err(PlanError::no_such_column("ALTER TABLE ALTER COLUMN", name, &table_name));
+            return Err(SqlError::no_such_column("ALTER TABLE ALTER COLUMN", name, &table_name));
         };
         if table.columns[at].computed.is_some() {
             let text = format!("Cannot alter column '{name}' because it is 'COMPUTED'.");
-            return Err(PlanError::new(4928, crate::Ends::Batch, text));
+            return Err(SqlError::new(4928, crate::Ends::Batch, text));
         }
         let old = table.columns[at].data_type;
         if old != Some(new) {
@@ -360,20 +360,20 @@ impl Alteration {
         Ok(())
     }
 
-    fn change_constraints(&mut self, change: &ConstraintChange) -> Result<(), PlanError> {
+    fn change_constraints(&mut self, change: &ConstraintChange) -> Result<(), SqlError> {
         let table = &mut self.definition;
         for name in &change.names {
             let name = name.text.as_str();
             if table.foreign_keys.iter().any(|key| same_name(&key.name, name)) {
-                return Err(PlanError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
+                return Err(SqlError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
             }
             if !table.checks.iter().any(|check| same_name(&check.name, name)) {
                 let text = format!("Constraint '{name}' does not exist.");
-                return Err(PlanError::new(4917, crate::Ends::Batch, text).with_state(0));
+                return Err(SqlError::new(4917, crate::Ends::Batch, text).with_state(0));
             }
         }
         if change.names.is_empty() && !table.foreign_keys.is_empty() {
-            return Err(PlanError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
+            return Err(SqlError::unsupported("CHECK and NOCHECK CONSTRAINT of a foreign key"));
         }
         for check in &mut table.checks {
             let is_named =
@@ -395,41 +395,41 @@ impl Alteration {
 
 impl TableDefinition {
     /// 5074: what needs a column that is to go.
-    fn check_not_needed(&self, column: &str) -> Result<(), PlanError> {
+    fn check_not_needed(&self, column: &str) -> Result<(), SqlError> {
         let is_it = |name: &String| same_name(name, column);
         for key in &self.keys {
             if key.columns.iter().any(|(name, _)| is_it(name)) {
-                return Err(PlanError::column_needed(&format!("object '{}'", key.name), column));
+                return Err(SqlError::column_needed(&format!("object '{}'", key.name), column));
             }
         }
         if let Some(key) = self.foreign_keys.iter().find(|key| key.columns.iter().any(is_it)) {
-            return Err(PlanError::column_needed(&format!("object '{}'", key.name), column));
+            return Err(SqlError::column_needed(&format!("object '{}'", key.name), column));
         }
         if let Some((name, _)) = self.column(column).and_then(|column| column.default.as_ref()) {
-            return Err(PlanError::column_needed(&format!("object '{name}'"), column));
+            return Err(SqlError::column_needed(&format!("object '{name}'"), column));
         }
         self.check_not_checked(column)?;
         self.check_not_computed_from(column)
     }
 
     /// 5074: a check that is about a column.
-    fn check_not_checked(&self, column: &str) -> Result<(), PlanError> {
+    fn check_not_checked(&self, column: &str) -> Result<(), SqlError> {
         for check in &self.checks {
             let is_own = check.column.as_ref().is_some_and(|name| same_name(name, column));
             if is_own || mentions(&check.condition.to_string(), column) {
-                return Err(PlanError::column_needed(&format!("object '{}'", check.name), column));
+                return Err(SqlError::column_needed(&format!("object '{}'", check.name), column));
             }
         }
         Ok(())
     }
 
     /// 5074: a column that is computed from another.
-    fn check_not_computed_from(&self, column: &str) -> Result<(), PlanError> {
+    fn check_not_computed_from(&self, column: &str) -> Result<(), SqlError> {
         for other in &self.columns {
             if let Some((value, _)) = &other.computed
                 && mentions(&value.to_string(), column)
             {
-                return Err(PlanError::column_needed(&format!("column '{}'", other.name), column));
+                return Err(SqlError::column_needed(&format!("column '{}'", other.name), column));
             }
         }
         Ok(())
@@ -437,7 +437,7 @@ impl TableDefinition {
 
     /// 5074: the column of a key or a check keeps its type, but for the length of text; that of a computed column
     /// keeps it.
-    fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), PlanError> {
+    fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), SqlError> {
         let is_longer = matches!(
             (old, new),
             (Some(DataType::VarChar(_)), DataType::VarChar(_))
@@ -457,7 +457,7 @@ impl TableDefinition {
         let foreign = self.foreign_keys.iter().find(|key| key.columns.iter().any(is_it));
         let name = keys.map(|key| &key.name).or(foreign.map(|key| &key.name));
         match name {
-            Some(name) => Err(PlanError::column_needed(&format!("object '{name}'"), column)),
+            Some(name) => Err(SqlError::column_needed(&format!("object '{name}'"), column)),
             None => Ok(()),
         }
     }

@@ -8,11 +8,11 @@ use selenite_types::{DataType, DeclarationContext};
 use super::ColumnDefinition;
 use super::subquery::check_scalar;
 use crate::catalog::{Column, ColumnDefault, Computed, IdentityRule};
-use crate::{Collation, PlanError, declared_type};
+use crate::{Collation, SqlError, declared_type};
 
 impl ColumnDefinition {
     /// Reads one; `number` is its place in the statement, from 1. Its constraints are read by others.
-    pub(super) fn read(column: &ast::ColumnDefinition, table: &str, number: u32) -> Result<Self, PlanError> {
+    pub(super) fn read(column: &ast::ColumnDefinition, table: &str, number: u32) -> Result<Self, SqlError> {
         let name = column.name.text.clone();
         let line = column.position.line;
         let mut read = Self {
@@ -50,28 +50,28 @@ impl ColumnDefinition {
         Ok(read)
     }
 
-    fn number(&mut self, identity: &ast::Identity, (table, nullable): (&str, Option<bool>)) -> Result<(), PlanError> {
+    fn number(&mut self, identity: &ast::Identity, (table, nullable): (&str, Option<bool>)) -> Result<(), SqlError> {
         let fits = match self.data_type {
             Some(DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt) => true,
             Some(DataType::Decimal { scale, .. } | DataType::Numeric { scale, .. }) => scale == 0,
             Some(_) | None => false,
         };
         if !fits {
-            return Err(PlanError::identity_type(&self.name));
+            return Err(SqlError::identity_type(&self.name));
         }
         if nullable == Some(true) {
-            return Err(PlanError::identity_nullable(&self.name, table));
+            return Err(SqlError::identity_nullable(&self.name, table));
         }
         self.nullable = false;
         let (seed, increment) = match &identity.seed_and_increment {
             None => (1, 1),
             Some((seed, increment)) => (
-                whole(seed).ok_or_else(|| PlanError::identity_value(&self.name))?,
-                whole(increment).ok_or_else(|| PlanError::identity_value(&self.name))?,
+                whole(seed).ok_or_else(|| SqlError::identity_value(&self.name))?,
+                whole(increment).ok_or_else(|| SqlError::identity_value(&self.name))?,
             ),
         };
         if increment == 0 {
-            return Err(PlanError::identity_value(&self.name));
+            return Err(SqlError::identity_value(&self.name));
         }
         self.identity = Some(IdentityRule { seed, increment });
         Ok(())
@@ -80,12 +80,12 @@ impl ColumnDefinition {
     /// As queries see it.
     pub(super) fn of_table(
         &self,
-        column_type: &mut impl FnMut(&ast::Expr) -> Result<DataType, PlanError>,
-    ) -> Result<Column, PlanError> {
+        column_type: &mut impl FnMut(&ast::Expr) -> Result<DataType, SqlError>,
+    ) -> Result<Column, SqlError> {
         let data_type = match (&self.data_type, &self.computed) {
             (Some(data_type), _) => *data_type,
             (None, Some((value, _))) => column_type(value)?,
-            (None, None) => return Err(PlanError::internal("a column without a type")),
+            (None, None) => return Err(SqlError::internal("a column without a type")),
         };
         let collation = Collation {
             is_binary: self.is_binary,

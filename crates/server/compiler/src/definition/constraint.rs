@@ -4,7 +4,7 @@ use selenite_tsql::ast::{self, IndexColumn, ReferentialAction};
 
 use super::{ColumnDefinition, SCHEMA, TableDefinition, check_schema};
 use crate::catalog::{ForeignKey, ReferencedAction};
-use crate::{PlanError, same_name};
+use crate::{SqlError, same_name};
 
 /// Names constraints that have none, as SQL Server does: `PK__orders__3213E83F0A1B2C3D`.
 pub(super) struct Naming {
@@ -57,11 +57,11 @@ impl TableDefinition {
         key: &ast::ForeignKey,
         (given, column): (Option<String>, Option<&str>),
         naming: &Naming,
-    ) -> Result<ForeignKey, PlanError> {
+    ) -> Result<ForeignKey, SqlError> {
         check_schema(&key.table)?;
         if key.table.database.is_some() || key.table.server.is_some() {
             let text = "Cross-database foreign key references are not supported. Foreign key";
-            return Err(PlanError::new(
+            return Err(SqlError::new(
                 1763,
                 crate::Ends::Batch,
                 format!("{text} '{}'.", key.table.name.text),
@@ -81,7 +81,7 @@ impl TableDefinition {
         });
         for column in &columns {
             if !self.columns.iter().any(|known| same_name(&known.name, column)) {
-                return Err(PlanError::foreign_column(&name, column, &self.name));
+                return Err(SqlError::foreign_column(&name, column, &self.name));
             }
         }
         if columns
@@ -89,16 +89,16 @@ impl TableDefinition {
             .any(|name| self.column(name).is_some_and(ColumnDefinition::has_offset))
         {
             // SQLite compares all of it, and not the instant.
-            return Err(PlanError::unsupported("A foreign key of datetimeoffset"));
+            return Err(SqlError::unsupported("A foreign key of datetimeoffset"));
         }
         let referenced_columns: Vec<String> = key.referenced.iter().map(|name| name.text.clone()).collect();
         if !referenced_columns.is_empty() && referenced_columns.len() != columns.len() {
-            return Err(PlanError::foreign_column_count(&self.name));
+            return Err(SqlError::foreign_column_count(&self.name));
         }
         // SQLite knows none of T-SQL's defaults.
         let set_default = Some(ReferentialAction::SetDefault);
         if key.on_delete == set_default || key.on_update == set_default {
-            return Err(PlanError::unsupported("SET DEFAULT of a foreign key"));
+            return Err(SqlError::unsupported("SET DEFAULT of a foreign key"));
         }
         Ok(ForeignKey {
             name,
@@ -115,7 +115,7 @@ impl TableDefinition {
     ///
     /// # Errors
     /// 1767 for a table that is not there, 1773 for one without a primary key, 1776 for columns that are no key.
-    pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), PlanError> {
+    pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), SqlError> {
         let own = self.clone();
         for key in &mut self.foreign_keys {
             let table = key.referenced_table.1.clone();
@@ -125,7 +125,7 @@ impl TableDefinition {
                 find(&table)
             };
             let Some(other) = other else {
-                return Err(PlanError::foreign_table(&key.name, &table));
+                return Err(SqlError::foreign_table(&key.name, &table));
             };
             if key.referenced_columns.is_empty() {
                 let primary = other
@@ -133,16 +133,16 @@ impl TableDefinition {
                     .iter()
                     .find(|key| key.kind == crate::catalog::KeyKind::Primary);
                 let Some(primary) = primary else {
-                    return Err(PlanError::foreign_no_key(&key.name, &table));
+                    return Err(SqlError::foreign_no_key(&key.name, &table));
                 };
                 key.referenced_columns = primary.columns.iter().map(|(name, _)| name.clone()).collect();
                 if key.referenced_columns.len() != key.columns.len() {
-                    return Err(PlanError::foreign_column_count(&own.name));
+                    return Err(SqlError::foreign_column_count(&own.name));
                 }
             }
             key.referenced_table.1.clone_from(&other.name);
             if !other.has_key(&key.referenced_columns) {
-                return Err(PlanError::foreign_no_candidate(&table, &key.name));
+                return Err(SqlError::foreign_no_candidate(&table, &key.name));
             }
         }
         Ok(())
@@ -164,7 +164,7 @@ impl TableDefinition {
     }
 }
 
-impl PlanError {
+impl SqlError {
     fn foreign_table(key: &str, table: &str) -> Self {
         let text = format!("Foreign key '{key}' references invalid table '{table}'.");
         Self::new(1767, crate::Ends::Batch, text).with_state(0)

@@ -9,7 +9,7 @@ use super::constraint::{Naming, key_columns};
 use super::subquery::check_scalar;
 use super::{CheckDefinition, ColumnDefinition, IndexDefinition, KeyDefinition, SCHEMA, TableDefinition, check_schema};
 use crate::catalog::KeyKind;
-use crate::{Ends, PlanError, same_name};
+use crate::{Ends, SqlError, same_name};
 
 impl TableDefinition {
     /// Reads a statement. `salt` distinguishes the generated names of constraints from those of other tables: any
@@ -17,11 +17,11 @@ impl TableDefinition {
     ///
     /// # Errors
     /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
-    pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, PlanError> {
+    pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, SqlError> {
         check_schema(&statement.name)?;
         let name = statement.name.name.text.clone();
         if name.starts_with("##") {
-            return Err(PlanError::unsupported(&format!("The global temporary table '{name}'")));
+            return Err(SqlError::unsupported(&format!("The global temporary table '{name}'")));
         }
         Self::of_elements(&name, &statement.elements, salt)
     }
@@ -30,7 +30,7 @@ impl TableDefinition {
     ///
     /// # Errors
     /// As [`TableDefinition::read`].
-    pub fn of_elements(name: &str, elements: &[TableElement], salt: u64) -> Result<Self, PlanError> {
+    pub fn of_elements(name: &str, elements: &[TableElement], salt: u64) -> Result<Self, SqlError> {
         let mut table = Self {
             name: name.to_owned(),
             columns: Vec::new(),
@@ -50,7 +50,7 @@ impl TableDefinition {
                 "CREATE TABLE failed because table '{}' must have at least one column that is not computed.",
                 table.name
             );
-            return Err(PlanError::new(1708, Ends::Batch, text));
+            return Err(SqlError::new(1708, Ends::Batch, text));
         }
         for element in elements {
             table.add_rest(element, &naming)?;
@@ -62,7 +62,7 @@ impl TableDefinition {
     }
 
     /// 8111 for a column of the primary key that is declared NULL.
-    fn check_primary_columns(&self, elements: &[TableElement]) -> Result<(), PlanError> {
+    fn check_primary_columns(&self, elements: &[TableElement]) -> Result<(), SqlError> {
         let primary = self.keys.iter().find(|key| key.kind == KeyKind::Primary);
         let columns = primary.map_or(&[][..], |key| &key.columns);
         let is_null = |element: &TableElement| match element {
@@ -72,18 +72,18 @@ impl TableDefinition {
             TableElement::Column(_) | TableElement::Constraint(_) | TableElement::Index(_) => false,
         };
         match elements.iter().any(is_null) {
-            true => Err(PlanError::primary_key_nullable(&self.name)),
+            true => Err(SqlError::primary_key_nullable(&self.name)),
             false => Ok(()),
         }
     }
 
     /// 1913 for an index whose name another index or a key of the table has.
-    pub(super) fn check_index_names(&self) -> Result<(), PlanError> {
+    pub(super) fn check_index_names(&self) -> Result<(), SqlError> {
         let keys = self.keys.iter().map(|key| key.name.as_str());
         let mut seen: Vec<&str> = keys.collect();
         for index in &self.indexes {
             if seen.iter().any(|known| same_name(known, &index.name)) {
-                return Err(PlanError::index_name_taken(
+                return Err(SqlError::index_name_taken(
                     &index.name,
                     &format!("{SCHEMA}.{}", self.name),
                 ));
@@ -94,21 +94,21 @@ impl TableDefinition {
     }
 
     /// Adds a column without its constraints.
-    pub(super) fn add_column(&mut self, column: &ast::ColumnDefinition) -> Result<(), PlanError> {
+    pub(super) fn add_column(&mut self, column: &ast::ColumnDefinition) -> Result<(), SqlError> {
         let number = u32::try_from(self.columns.len() + 1).unwrap_or(u32::MAX);
         if self.columns.len() >= COLUMN_COUNT_MAX {
             let text = format!(
                 "CREATE TABLE failed because column '{}' in table '{}' exceeds the maximum of {COLUMN_COUNT_MAX} columns.",
                 column.name.text, self.name
             );
-            return Err(PlanError::new(1702, Ends::Batch, text));
+            return Err(SqlError::new(1702, Ends::Batch, text));
         }
         if self.column(&column.name.text).is_some() {
-            return Err(PlanError::column_defined_twice(&column.name.text, &self.name));
+            return Err(SqlError::column_defined_twice(&column.name.text, &self.name));
         }
         let mut read = ColumnDefinition::read(column, &self.name, number)?;
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
-            return Err(PlanError::identity_twice(&self.name));
+            return Err(SqlError::identity_twice(&self.name));
         }
         // A primary key makes its column NOT NULL where nothing else is specified.
         let is_key = column.constraints.iter().any(is_primary);
@@ -120,7 +120,7 @@ impl TableDefinition {
     }
 
     /// Adds a column's constraints, a table's, or an index.
-    pub(super) fn add_rest(&mut self, element: &TableElement, naming: &Naming) -> Result<(), PlanError> {
+    pub(super) fn add_rest(&mut self, element: &TableElement, naming: &Naming) -> Result<(), SqlError> {
         match element {
             TableElement::Column(column) => {
                 let name = column.name.text.as_str();
@@ -152,12 +152,12 @@ impl TableDefinition {
         column: Option<&str>,
         naming: &Naming,
         is_new: bool,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let given = constraint.name.as_ref().map(|name| name.text.clone());
         if let Some(name) = &given
             && self.has_constraint(name)
         {
-            return Err(PlanError::name_taken(name));
+            return Err(SqlError::name_taken(name));
         }
         match &constraint.kind {
             ConstraintKind::PrimaryKey(key) => self.add_key((KeyKind::Primary, key), (given, column), naming, is_new),
@@ -190,19 +190,19 @@ impl TableDefinition {
         value: &ast::Expr,
         (given, column): (Option<String>, &str),
         naming: &Naming,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         check_scalar(value)?;
         let name = given.unwrap_or_else(|| naming.of("DF", &self.name, Some(column), 0));
         let table = self.name.clone();
         let Some(found) = self.columns.iter_mut().find(|known| same_name(&known.name, column)) else {
             let text = format!("Column '{column}' in table '{table}' is invalid for creating a default constraint.");
-            return Err(PlanError::new(1752, Ends::Batch, text).with_state(0));
+            return Err(SqlError::new(1752, Ends::Batch, text).with_state(0));
         };
         if found.identity.is_some() {
-            return Err(PlanError::default_on_identity(&table, &found.name));
+            return Err(SqlError::default_on_identity(&table, &found.name));
         }
         if found.default.is_some() {
-            return Err(PlanError::default_twice());
+            return Err(SqlError::default_twice());
         }
         found.default = Some((name, Arc::new(value.clone())));
         Ok(())
@@ -214,13 +214,13 @@ impl TableDefinition {
         (given, column): (Option<String>, Option<&str>),
         naming: &Naming,
         is_new: bool,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let is_primary = kind == KeyKind::Primary;
         if is_primary && self.keys.iter().any(|key| key.kind == KeyKind::Primary) {
             let again = if is_new {
-                PlanError::primary_key_twice
+                SqlError::primary_key_twice
             } else {
-                PlanError::has_primary_key
+                SqlError::has_primary_key
             };
             return Err(again(&self.name));
         }
@@ -231,7 +231,7 @@ impl TableDefinition {
         if is_primary {
             for (name, _) in &columns {
                 let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
-                    return Err(PlanError::index_column(name));
+                    return Err(SqlError::index_column(name));
                 };
                 // SQL Server makes columns of a table's own primary key NOT NULL where nothing was specified. What
                 // was specified is not kept here, so a column that may be NULL becomes one that may not. Later it is
@@ -240,7 +240,7 @@ impl TableDefinition {
                     known.nullable = false;
                 }
                 if known.nullable {
-                    return Err(PlanError::primary_key_nullable(&self.name));
+                    return Err(SqlError::primary_key_nullable(&self.name));
                 }
             }
         }
@@ -259,20 +259,20 @@ impl TableDefinition {
     }
 
     /// Whether each is a column that a key may have, once.
-    pub(super) fn check_index_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), PlanError> {
+    pub(super) fn check_index_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), SqlError> {
         let mut seen: Vec<&str> = Vec::new();
         for name in names {
             let Some(column) = self.column(name) else {
-                return Err(PlanError::index_column(name));
+                return Err(SqlError::index_column(name));
             };
             if seen.iter().any(|other| same_name(other, name)) {
-                return Err(PlanError::index_column_twice(name));
+                return Err(SqlError::index_column_twice(name));
             }
             seen.push(name);
             match &column.data_type {
                 Some(data_type) if is_key_type(data_type) => {}
-                Some(_) => return Err(PlanError::index_column_type(&column.name, &self.name)),
-                None => return Err(PlanError::unsupported("An index on a computed column")),
+                Some(_) => return Err(SqlError::index_column_type(&column.name, &self.name)),
+                None => return Err(SqlError::unsupported("An index on a computed column")),
             }
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! What is wrong with a definition.
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     fn of_definition(number: i32, text: String) -> Self {
         Self::new(number, Ends::Batch, text)
     }

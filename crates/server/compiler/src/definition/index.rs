@@ -9,7 +9,7 @@ use super::constraint::key_columns;
 use super::sqlite::{collation, index_name, null_index_name, quoted};
 use super::text::bracketed;
 use super::{SCHEMA, TableDefinition, check_schema};
-use crate::PlanError;
+use crate::SqlError;
 
 /// An index, as it is defined.
 #[derive(Clone, PartialEq, Debug)]
@@ -35,7 +35,7 @@ impl IndexDefinition {
     ///
     /// # Errors
     /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
-    pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, PlanError> {
+    pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, SqlError> {
         check_schema(&statement.table)?;
         let read = Self {
             name: statement.name.text.clone(),
@@ -55,7 +55,7 @@ impl IndexDefinition {
         index: &ast::TableIndex,
         own: &[(String, bool)],
         table: &TableDefinition,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         let mut columns = key_columns(&index.columns, None);
         if columns.is_empty() {
             columns = own.to_vec();
@@ -73,13 +73,13 @@ impl IndexDefinition {
         Ok(read)
     }
 
-    fn check(&self, table: &TableDefinition) -> Result<(), PlanError> {
+    fn check(&self, table: &TableDefinition) -> Result<(), SqlError> {
         table.check_index_columns(self.columns.iter().map(|(name, _)| name.as_str()))?;
         for name in &self.include {
             match table.column(name) {
-                None => return Err(PlanError::index_column(name)),
+                None => return Err(SqlError::index_column(name)),
                 Some(column) if column.computed.is_some() => {
-                    return Err(PlanError::unsupported("An index on a computed column"));
+                    return Err(SqlError::unsupported("An index on a computed column"));
                 }
                 Some(_) => {}
             }
@@ -94,7 +94,7 @@ impl IndexDefinition {
     ///
     /// # Errors
     /// 40510 for a filter that SQLite can't have.
-    pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, PlanError> {
+    pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, SqlError> {
         let mut columns = vec![table.index_columns(&self.columns)];
         // What is included may not make two rows differ.
         if !self.is_unique {
@@ -165,7 +165,7 @@ impl TableDefinition {
 }
 
 /// A filter in SQLite's words: columns that are NULL, or are not, all of them.
-fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, PlanError> {
+fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, SqlError> {
     check_filter(filter)?;
     if let ConditionKind::And(all) = &filter.kind {
         let all = all.iter().map(|one| native_filter(one, table));
@@ -178,7 +178,7 @@ fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, 
         return Err(unsupported_filter());
     };
     let known = table.column(&column.name.text);
-    let known = known.ok_or_else(|| PlanError::unknown_column(&column.name.text))?;
+    let known = known.ok_or_else(|| SqlError::unknown_column(&column.name.text))?;
     let not = if *negated { "NOT " } else { "" };
     Ok(format!("{} IS {not}NULL", quoted(&known.name)))
 }
@@ -187,7 +187,7 @@ fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, 
 ///
 /// # Errors
 /// 40510.
-pub fn check_filter(filter: &Condition) -> Result<(), PlanError> {
+pub fn check_filter(filter: &Condition) -> Result<(), SqlError> {
     if let ConditionKind::And(all) = &filter.kind {
         return all.iter().try_for_each(check_filter);
     }
@@ -198,8 +198,8 @@ pub fn check_filter(filter: &Condition) -> Result<(), PlanError> {
     Err(unsupported_filter())
 }
 
-fn unsupported_filter() -> PlanError {
-    PlanError::unsupported("A filter of an index other than IS [NOT] NULL")
+fn unsupported_filter() -> SqlError {
+    SqlError::unsupported("A filter of an index other than IS [NOT] NULL")
 }
 
 /// The statement that makes it.

@@ -2,15 +2,15 @@
 
 use std::fmt::Display;
 
-use crate::PlanError;
+use crate::SqlError;
 
 /// Refuses a value or condition that has a subquery.
 ///
 /// # Errors
 /// 1046.
-pub(super) fn check_scalar(rule: &impl Display) -> Result<(), PlanError> {
+pub(super) fn check_scalar(rule: &impl Display) -> Result<(), SqlError> {
     match has_query(&rule.to_string()) {
-        true => Err(PlanError::subquery_not_allowed()),
+        true => Err(SqlError::subquery_not_allowed()),
         false => Ok(()),
     }
 }

@@ -5,7 +5,7 @@ use selenite_types::DataType;
 use super::*;
 use crate::DEFAULT_COLLATION;
 
-fn table(text: &str) -> Result<TableDefinition, PlanError> {
+fn table(text: &str) -> Result<TableDefinition, SqlError> {
     let tree = parse(text, Options::default()).unwrap();
     let StatementKind::CreateTable(create) = &tree.statements[0].kind else {
         panic!("{tree:?}");
@@ -13,7 +13,7 @@ fn table(text: &str) -> Result<TableDefinition, PlanError> {
     TableDefinition::read(create, 1)
 }
 
-fn altered(table: &TableDefinition, text: &str) -> Result<Alteration, PlanError> {
+fn altered(table: &TableDefinition, text: &str) -> Result<Alteration, SqlError> {
     let tree = parse(text, Options::default()).unwrap();
     let StatementKind::AlterTable(alter) = &tree.statements[0].kind else {
         panic!("{tree:?}");
@@ -21,7 +21,7 @@ fn altered(table: &TableDefinition, text: &str) -> Result<Alteration, PlanError>
     table.alter(&alter.action, 2)
 }
 
-fn number(result: Result<impl std::fmt::Debug, PlanError>) -> i32 {
+fn number(result: Result<impl std::fmt::Debug, SqlError>) -> i32 {
     result.unwrap_err().number()
 }
 

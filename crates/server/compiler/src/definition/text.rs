@@ -6,7 +6,7 @@ use selenite_tsql::ast::{StatementKind, Tree};
 
 use super::{ColumnDefinition, KeyDefinition, SCHEMA, TableDefinition};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
-use crate::{DEFAULT_COLLATION, PlanError};
+use crate::{DEFAULT_COLLATION, SqlError};
 
 /// The statements that make it: CREATE TABLE, and ALTER TABLE for what that can't say.
 impl fmt::Display for TableDefinition {
@@ -56,15 +56,15 @@ impl TableDefinition {
     ///
     /// # Errors
     /// What is wrong with it: a catalog that another program wrote to.
-    pub fn of_tree(tree: &Tree) -> Result<Self, PlanError> {
+    pub fn of_tree(tree: &Tree) -> Result<Self, SqlError> {
         let mut statements = tree.statements.iter().map(|statement| &statement.kind);
         let Some(StatementKind::CreateTable(create)) = statements.next() else {
-            return Err(PlanError::internal("a table's definition"));
+            return Err(SqlError::internal("a table's definition"));
         };
         let mut table = Self::read(create, 0)?;
         for statement in statements {
             let StatementKind::AlterTable(alter) = statement else {
-                return Err(PlanError::internal("a table's definition"));
+                return Err(SqlError::internal("a table's definition"));
             };
             table = table.alter(&alter.action, 0)?.definition;
         }

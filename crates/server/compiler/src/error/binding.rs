@@ -2,9 +2,9 @@
 
 use selenite_types::DeclarationError;
 
-use super::{Ends, PlanError};
+use super::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     /// 40510: what SQL Server has and we do not, by its name.
     #[must_use]
     pub fn unsupported(what: &str) -> Self {
@@ -300,7 +300,7 @@ impl PlanError {
     }
 }
 
-impl From<DeclarationError> for PlanError {
+impl From<DeclarationError> for SqlError {
     fn from(error: DeclarationError) -> Self {
         Self::new(i32::from(error.number()), Ends::Batch, error.to_string())
             .with_severity(error.severity())

@@ -1,8 +1,8 @@
 //! What goes wrong while procedural code runs.
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     /// 148: no time that WAITFOR understands.
     pub fn wait_time(text: &str) -> Self {
         Self::new(

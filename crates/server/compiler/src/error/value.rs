@@ -2,9 +2,9 @@
 
 use selenite_types::{ConversionError, ConversionFault, DateError, OperationError};
 
-use super::{Ends, PlanError};
+use super::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     /// 537: SUBSTRING or LEFT of a negative length.
     #[must_use]
     pub fn invalid_length() -> Self {
@@ -83,7 +83,7 @@ impl PlanError {
     }
 }
 
-impl From<OperationError> for PlanError {
+impl From<OperationError> for SqlError {
     /// What is wrong with types ends the batch, with values the statement.
     fn from(error: OperationError) -> Self {
         let ends = match error {
@@ -100,7 +100,7 @@ impl From<OperationError> for PlanError {
     }
 }
 
-impl From<ConversionError> for PlanError {
+impl From<ConversionError> for SqlError {
     /// A pair of types that does not convert ends the batch. Text that is no value of its new type ends the batch
     /// too, and the transaction with it; a number out of range only the statement.
     fn from(error: ConversionError) -> Self {
@@ -137,7 +137,7 @@ impl From<ConversionError> for PlanError {
     }
 }
 
-impl From<DateError> for PlanError {
+impl From<DateError> for SqlError {
     /// A part or type that the function never takes ends the batch; what leaves the calendar only the statement.
     fn from(error: DateError) -> Self {
         let ends = match error {

@@ -6,21 +6,21 @@ use selenite_types::{Comparison, LikePattern, Value, compare};
 
 use super::{Frame, size_of};
 use crate::expr::HEAVY_SIZE;
-use crate::{Collation, Compare, Expr, LetPredicate, Like, PlanError, Predicate};
+use crate::{Collation, Compare, Expr, LetPredicate, Like, Predicate, SqlError};
 
 impl Predicate {
     /// Whether it is true; `None` is unknown.
     ///
     /// Errors: as [`Expr::evaluate`].
     #[inline]
-    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
         if let Self::Whole(compare) = self {
             return compare.evaluate(frame);
         }
         self.evaluate_others(frame)
     }
 
-    fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+    fn evaluate_others(&self, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
         match self {
             Self::Whole(compare) => compare.evaluate(frame),
             Self::Compare(compare) => compared(compare, frame),
@@ -51,7 +51,7 @@ impl Predicate {
             } => in_list(operand, list, *collation, frame),
             Self::Like(like) => alike(like, frame),
             Self::Let(bound) => over_local(bound, frame),
-            Self::Outside(_) => Err(PlanError::internal("a subquery without its query")),
+            Self::Outside(_) => Err(SqlError::internal("a subquery without its query")),
             Self::Input(at) => {
                 let value = frame.input(*at)?;
                 if let Value::Bit(truth) = value {
@@ -60,7 +60,7 @@ impl Predicate {
                 if *value == Value::Null {
                     Ok(None)
                 } else {
-                    Err(PlanError::internal("an input that is no truth"))
+                    Err(SqlError::internal("an input that is no truth"))
                 }
             }
         }
@@ -68,7 +68,7 @@ impl Predicate {
 }
 
 /// AND, or OR if `decisive` is true: the first part of that truth decides.
-fn all(parts: &[Predicate], frame: &Frame<'_>, decisive: bool) -> Result<Option<bool>, PlanError> {
+fn all(parts: &[Predicate], frame: &Frame<'_>, decisive: bool) -> Result<Option<bool>, SqlError> {
     let mut truth = Some(!decisive);
     for part in parts {
         match part.evaluate(frame)? {
@@ -80,12 +80,12 @@ fn all(parts: &[Predicate], frame: &Frame<'_>, decisive: bool) -> Result<Option<
     Ok(truth)
 }
 
-fn over_local(bound: &LetPredicate, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+fn over_local(bound: &LetPredicate, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let value = bound.value.evaluate(frame)?;
     bound.body.evaluate(&frame.within(&value))
 }
 
-fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let (left, right) = (compare.left.evaluate(frame)?, compare.right.evaluate(frame)?);
     let order = order(&left, &right, compare.collation, frame)?;
     Ok(order.map(|order| match compare.comparison {
@@ -98,7 +98,7 @@ fn compared(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanEr
     }))
 }
 
-fn same(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+fn same(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let (left, right) = (compare.left.evaluate(frame)?, compare.right.evaluate(frame)?);
     Ok(Some(match order(&left, &right, compare.collation, frame)? {
         Some(order) => order.is_eq(),
@@ -106,7 +106,7 @@ fn same(compare: &Compare, frame: &Frame<'_>) -> Result<Option<bool>, PlanError>
     }))
 }
 
-fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let operand = operand.evaluate(frame)?;
     let mut truth = Some(false);
     for value in list {
@@ -122,18 +122,18 @@ fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_
 /// The order of two values; `None` if either is NULL.
 ///
 /// Errors: 8624 if they are of no one type, which binding never leaves so; that the statement is to stop.
-fn order(left: &Value, right: &Value, collation: Collation, frame: &Frame<'_>) -> Result<Option<Ordering>, PlanError> {
+fn order(left: &Value, right: &Value, collation: Collation, frame: &Frame<'_>) -> Result<Option<Ordering>, SqlError> {
     if size_of(left).min(size_of(right)) > HEAVY_SIZE {
         frame.environment.poll()?;
     }
     let order = compare(left, right, collation.order());
     if order.is_none() && *left != Value::Null && *right != Value::Null {
-        return Err(PlanError::internal("a comparison of two types"));
+        return Err(SqlError::internal("a comparison of two types"));
     }
     Ok(order)
 }
 
-fn alike(like: &Like, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+fn alike(like: &Like, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
     let is_national = like.operand.data_type.is_national() || like.pattern.data_type.is_national();
     let operand = like.operand.evaluate(frame)?;
     let poll = &mut || frame.environment.poll();

@@ -4,14 +4,14 @@ use selenite_types::{Comparison, Operator, Value};
 
 use super::Frame;
 use crate::expr::whole_in;
-use crate::{ExprKind, PlanError, Whole, WholeCompare, WholeOperand, WholeOperation};
+use crate::{ExprKind, SqlError, Whole, WholeCompare, WholeOperand, WholeOperation};
 
 impl WholeOperation {
     /// The result, or NULL.
     ///
     /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
     #[inline]
-    pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, PlanError> {
+    pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, SqlError> {
         match self.number(frame)? {
             Some(number) => Ok(self.result.value(number)),
             None => Ok(Value::Null),
@@ -22,7 +22,7 @@ impl WholeOperation {
     ///
     /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
     #[inline]
-    pub fn number(&self, frame: &Frame<'_>) -> Result<Option<i64>, PlanError> {
+    pub fn number(&self, frame: &Frame<'_>) -> Result<Option<i64>, SqlError> {
         let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
@@ -49,19 +49,19 @@ impl WholeOperation {
     }
 
     #[cold]
-    fn failure(&self, right: i64) -> PlanError {
+    fn failure(&self, right: i64) -> SqlError {
         let divides = matches!(self.operator, Operator::Divide | Operator::Modulo);
         if divides && right == 0 {
-            return PlanError::divide_by_zero();
+            return SqlError::divide_by_zero();
         }
-        PlanError::overflow(self.result.data_type().bare_name())
+        SqlError::overflow(self.result.data_type().bare_name())
     }
 }
 
 impl WholeCompare {
     /// Whether the comparison holds.
     #[inline]
-    pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, PlanError> {
+    pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
         let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
@@ -95,7 +95,7 @@ impl WholeOperand {
     }
 
     /// The number; none for NULL.
-    fn load(&self, frame: &Frame<'_>) -> Result<Option<i64>, PlanError> {
+    fn load(&self, frame: &Frame<'_>) -> Result<Option<i64>, SqlError> {
         match self {
             Self::Slot(slot, _) => whole(frame.slots.get(slot.index()).ok_or_else(super::no_slot)?),
             Self::Literal(number, _) => Ok(Some(*number)),
@@ -147,10 +147,10 @@ impl Whole {
 }
 
 /// A value of a type of whole numbers.
-fn whole(value: &Value) -> Result<Option<i64>, PlanError> {
+fn whole(value: &Value) -> Result<Option<i64>, SqlError> {
     match whole_in(value) {
         Some(number) => Ok(Some(number)),
         None if *value == Value::Null => Ok(None),
-        None => Err(PlanError::internal(&format!("{value:?} is no whole number"))),
+        None => Err(SqlError::internal(&format!("{value:?} is no whole number"))),
     }
 }

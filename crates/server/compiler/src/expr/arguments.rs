@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf16_prefix};
 
-use crate::{Collation, Environment, Expr, PlanError};
+use crate::{Collation, Environment, Expr, SqlError};
 
 /// The values of a call, and what is known of them.
 #[derive(Clone, Copy)]
@@ -35,7 +35,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A text.
-    pub fn text(&self, at: usize) -> Result<&'a str, PlanError> {
+    pub fn text(&self, at: usize) -> Result<&'a str, SqlError> {
         let value = self.value(at);
         if let Value::Text(text) = value {
             Ok(text)
@@ -45,7 +45,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// An int or smaller.
-    pub fn int(&self, at: usize) -> Result<i32, PlanError> {
+    pub fn int(&self, at: usize) -> Result<i32, SqlError> {
         let value = self.value(at);
         let number = if let Value::Bit(bit) = value {
             Some(i64::from(*bit))
@@ -58,27 +58,27 @@ impl<'a> Arguments<'a> {
     }
 
     /// A bigint or smaller.
-    pub fn bigint(&self, at: usize) -> Result<i64, PlanError> {
+    pub fn bigint(&self, at: usize) -> Result<i64, SqlError> {
         let value = self.value(at);
         whole_in(value).ok_or_else(|| misfit(value, "bigint"))
     }
 
     /// A float.
-    pub fn float(&self, at: usize) -> Result<f64, PlanError> {
+    pub fn float(&self, at: usize) -> Result<f64, SqlError> {
         let value = self.value(at);
         float_in(value).ok_or_else(|| misfit(value, "float"))
     }
 
     /// The part of a date that the call is about.
-    pub fn part(&self) -> Result<DatePart, PlanError> {
+    pub fn part(&self) -> Result<DatePart, SqlError> {
         self.part
-            .ok_or_else(|| PlanError::internal("a function of dates without a part"))
+            .ok_or_else(|| SqlError::internal("a function of dates without a part"))
     }
 
     /// Asks for the memory of a text of so many bytes.
     ///
     /// Errors: 7119 for one that is too long; 701.
-    pub fn reserve(&self, size: usize) -> Result<(), PlanError> {
+    pub fn reserve(&self, size: usize) -> Result<(), SqlError> {
         within(size)?;
         if size > HEAVY_SIZE {
             self.environment.reserve(size.saturating_mul(COPIES))?;
@@ -102,8 +102,8 @@ impl<'a> Arguments<'a> {
     /// The whole number `number` in the result's type.
     ///
     /// Errors: 8115 if it does not fit.
-    pub fn whole_result(&self, number: i64) -> Result<Value, PlanError> {
-        let overflow = || PlanError::overflow(self.data_type.overflow_name());
+    pub fn whole_result(&self, number: i64) -> Result<Value, SqlError> {
+        let overflow = || SqlError::overflow(self.data_type.overflow_name());
         if self.data_type == DataType::BigInt {
             return Ok(Value::BigInt(number));
         }
@@ -111,7 +111,7 @@ impl<'a> Arguments<'a> {
     }
 
     /// A length or position in the result's type: what is too long for an int can't be held in memory either.
-    pub fn length_result(&self, length: usize) -> Result<Value, PlanError> {
+    pub fn length_result(&self, length: usize) -> Result<Value, SqlError> {
         self.whole_result(i64::try_from(length).unwrap_or(i64::MAX))
     }
 
@@ -134,7 +134,7 @@ impl Polls<'_> {
     ///
     /// Errors: that the statement is to stop.
     #[inline]
-    pub fn step(&mut self) -> Result<(), PlanError> {
+    pub fn step(&mut self) -> Result<(), SqlError> {
         match self.left.checked_sub(1) {
             Some(left) => {
                 self.left = left;
@@ -184,16 +184,16 @@ pub(crate) fn float_in(value: &Value) -> Option<f64> {
 }
 
 #[cold]
-fn misfit(value: &Value, wanted: &str) -> PlanError {
-    PlanError::internal(&format!("{value:?} is no {wanted}"))
+fn misfit(value: &Value, wanted: &str) -> SqlError {
+    SqlError::internal(&format!("{value:?} is no {wanted}"))
 }
 
 /// Refuses a text of more bytes than one may have.
 ///
 /// Errors: 7119.
-pub(crate) fn within(size: usize) -> Result<(), PlanError> {
+pub(crate) fn within(size: usize) -> Result<(), SqlError> {
     if size > TEXT_SIZE_MAX {
-        return Err(PlanError::text_too_large(TEXT_SIZE_MAX));
+        return Err(SqlError::text_too_large(TEXT_SIZE_MAX));
     }
     Ok(())
 }

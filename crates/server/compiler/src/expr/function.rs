@@ -8,7 +8,7 @@ use super::Expr;
 use super::arguments::Arguments;
 use super::rule::Rule;
 use super::typing::Typing;
-use crate::PlanError;
+use crate::SqlError;
 
 /// A function of values, or a global variable.
 pub struct Function {
@@ -55,9 +55,9 @@ pub(crate) enum Nulls {
 /// What makes the value.
 pub(crate) enum Code {
     /// This, at each evaluation.
-    Run(fn(&Arguments<'_>) -> Result<Value, PlanError>),
+    Run(fn(&Arguments<'_>) -> Result<Value, SqlError>),
     /// Other nodes, at binding.
-    Rewrite(fn(&'static str, Vec<Expr>) -> Result<Expr, PlanError>),
+    Rewrite(fn(&'static str, Vec<Expr>) -> Result<Expr, SqlError>),
     /// Nothing: it is not supported.
     Refused,
 }
@@ -68,7 +68,7 @@ impl Function {
         name: &'static str,
         rules: &'static [Rule],
         typing: Typing,
-        run: fn(&Arguments<'_>) -> Result<Value, PlanError>,
+        run: fn(&Arguments<'_>) -> Result<Value, SqlError>,
     ) -> Self {
         Self {
             name,
@@ -89,7 +89,7 @@ impl Function {
         name: &'static str,
         least: usize,
         most: usize,
-        rewrite: fn(&'static str, Vec<Expr>) -> Result<Expr, PlanError>,
+        rewrite: fn(&'static str, Vec<Expr>) -> Result<Expr, SqlError>,
     ) -> Self {
         Self {
             least,
@@ -178,7 +178,7 @@ impl Function {
     /// The value of a call.
     ///
     /// Errors: whatever goes wrong with the values.
-    pub(crate) fn run(&self, arguments: &Arguments<'_>) -> Result<Value, PlanError> {
+    pub(crate) fn run(&self, arguments: &Arguments<'_>) -> Result<Value, SqlError> {
         let spreads = match self.nulls {
             Nulls::Spread | Nulls::Make => true,
             Nulls::Take | Nulls::Never => false,
@@ -188,7 +188,7 @@ impl Function {
         }
         match self.code {
             Code::Run(run) => run(arguments),
-            Code::Rewrite(_) | Code::Refused => Err(PlanError::unsupported_function(self.name)),
+            Code::Rewrite(_) | Code::Refused => Err(SqlError::unsupported_function(self.name)),
         }
     }
 

@@ -3,7 +3,7 @@
 use selenite_types::{DataType, DateError, Family, Width};
 
 use super::typing::{constant_whole, text_width, varying};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// What an argument may be, and what it becomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -52,7 +52,7 @@ impl Rule {
     /// The argument, number `number` from 1 of `function`, as the rule wants it.
     ///
     /// Errors: 8116 if it may not be of its type.
-    pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, PlanError> {
+    pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, SqlError> {
         let is_null = argument.is_null_word();
         let family = argument.data_type.family();
         let name = if is_null {
@@ -60,7 +60,7 @@ impl Rule {
         } else {
             argument.data_type.bare_name()
         };
-        let refused = || PlanError::argument_type(name, number, function);
+        let refused = || SqlError::argument_type(name, number, function);
         match self {
             Self::Any | Self::Alike => Ok(argument),
             Self::TextOnly | Self::TextOrBinaryOnly if is_null => Err(refused()),
@@ -99,7 +99,7 @@ impl Rule {
         }
     }
 
-    fn moment(self, argument: Expr, refused: impl Fn() -> PlanError) -> Result<Expr, PlanError> {
+    fn moment(self, argument: Expr, refused: impl Fn() -> SqlError) -> Result<Expr, SqlError> {
         let is_null = argument.is_null_word();
         let family = argument.data_type.family();
         let is_date = matches!(family, Family::OldDate | Family::NewDate | Family::Time);
@@ -154,7 +154,7 @@ pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
 }
 
 /// A constant as int.
-fn scale_of(argument: Expr, function: &str) -> Result<Expr, PlanError> {
+fn scale_of(argument: Expr, function: &str) -> Result<Expr, SqlError> {
     let to = match function {
         "timefromparts" => DataType::Time(7),
         "datetime2fromparts" => DataType::DateTime2(7),
@@ -167,7 +167,7 @@ fn scale_of(argument: Expr, function: &str) -> Result<Expr, PlanError> {
     }
 }
 
-fn number_of(argument: Expr, is_null: bool) -> Result<Expr, PlanError> {
+fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
     match argument.data_type.family() {
         _ if is_null => Ok(argument),
         Family::Integer | Family::Decimal | Family::Money | Family::Approximate => Ok(argument),

@@ -3,7 +3,7 @@
 use selenite_types::{DataType, Family, Width};
 
 use super::arguments::whole_in;
-use crate::{Collation, Expr, ExprKind, PlanError};
+use crate::{Collation, Expr, ExprKind, SqlError};
 
 /// The type of a function's result.
 #[derive(Clone, Copy)]
@@ -160,7 +160,7 @@ pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u
 pub(crate) fn collation_of<'a>(
     values: impl IntoIterator<Item = &'a Expr>,
     operation: &str,
-) -> Result<Collation, PlanError> {
+) -> Result<Collation, SqlError> {
     let texts = values
         .into_iter()
         .filter(|value| value.data_type.family() == Family::Text);

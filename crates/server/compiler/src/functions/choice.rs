@@ -7,7 +7,7 @@ use selenite_types::{Comparison, DataType, Value, compare};
 use super::{Arguments, Function, Rule, Typing};
 use crate::bind::{Once, compared};
 use crate::expr::collation_of;
-use crate::{Expr, ExprKind, PlanError, common_type};
+use crate::{Expr, ExprKind, SqlError, common_type};
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::rewritten("choose", 2, 255, choose),
@@ -23,9 +23,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 /// COALESCE: the first value that is not NULL, of the type that all become.
-fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
+fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
     if values.iter().all(Expr::is_null_word) {
-        return Err(PlanError::only_nulls_in_coalesce());
+        return Err(SqlError::only_nulls_in_coalesce());
     }
     let data_type = common_type(&values)?;
     let nullable = values.iter().all(|value| value.nullable);
@@ -40,8 +40,8 @@ fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
 }
 
 /// ISNULL: of the type of the first argument, unless that is NULL itself.
-fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
-    let [value, replacement]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("isnull", 2))?;
+fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
+    let [value, replacement]: [Expr; 2] = values.try_into().map_err(|_| SqlError::argument_count("isnull", 2))?;
     let data_type = if value.is_null_word() {
         replacement.data_type
     } else {
@@ -56,10 +56,10 @@ fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
 }
 
 /// NULLIF: NULL if both are equal, else the first.
-fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
-    let [value, other]: [Expr; 2] = values.try_into().map_err(|_| PlanError::argument_count("nullif", 2))?;
+fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
+    let [value, other]: [Expr; 2] = values.try_into().map_err(|_| SqlError::argument_count("nullif", 2))?;
     if value.is_null_word() {
-        return Err(PlanError::nullif_of_null());
+        return Err(SqlError::nullif_of_null());
     }
     let (data_type, collation) = (value.data_type, value.collation);
     let (once, value) = Once::new(value);
@@ -72,11 +72,11 @@ fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, PlanError> {
 }
 
 /// CHOOSE: the value whose number the first argument is.
-fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, PlanError> {
+fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, SqlError> {
     let choices = values.split_off(1);
     let index = values
         .pop()
-        .ok_or_else(|| PlanError::argument_count_range("choose", 2, 255))?;
+        .ok_or_else(|| SqlError::argument_count_range("choose", 2, 255))?;
     let data_type = common_type(&choices)?;
     let collation = collation_of(&choices, "choose")?;
     let values = choices
@@ -95,16 +95,16 @@ fn alike(arguments: &[Expr]) -> DataType {
     arguments.first().map_or(DataType::Int, |first| first.data_type)
 }
 
-fn greatest(call: &Arguments<'_>) -> Result<Value, PlanError> {
+fn greatest(call: &Arguments<'_>) -> Result<Value, SqlError> {
     extreme(call, Ordering::Greater)
 }
 
-fn least(call: &Arguments<'_>) -> Result<Value, PlanError> {
+fn least(call: &Arguments<'_>) -> Result<Value, SqlError> {
     extreme(call, Ordering::Less)
 }
 
 /// The value that compares as `wanted` with all others; NULLs are left out.
-fn extreme(call: &Arguments<'_>, wanted: Ordering) -> Result<Value, PlanError> {
+fn extreme(call: &Arguments<'_>, wanted: Ordering) -> Result<Value, SqlError> {
     let mut found = &Value::Null;
     for value in call.values {
         if *found == Value::Null || compare(value, found, call.collation.order()) == Some(wanted) {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value, Width};
 
 use super::{Arguments, Function, SYSNAME, Typing};
-use crate::PlanError;
+use crate::SqlError;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     Function::refused("@@connections"),
@@ -87,7 +87,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 const fn global(
     name: &'static str,
     data_type: DataType,
-    run: fn(&Arguments<'_>) -> Result<Value, PlanError>,
+    run: fn(&Arguments<'_>) -> Result<Value, SqlError>,
 ) -> Function {
     Function::new(name, &[], Typing::Is(data_type), run)
         .never_null()
@@ -95,7 +95,7 @@ const fn global(
 }
 
 /// `@@ROWCOUNT`: a count beyond int is returned by ROWCOUNT_BIG.
-fn row_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+fn row_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     call.whole_result(call.environment.session().row_count)
 }
 

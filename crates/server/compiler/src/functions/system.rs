@@ -167,7 +167,7 @@ const fn catalog(name: &'static str, rules: &'static [Rule], data_type: DataType
         .of_definitions()
 }
 
-type Run = fn(&super::Arguments<'_>) -> Result<selenite_types::Value, crate::PlanError>;
+type Run = fn(&super::Arguments<'_>) -> Result<selenite_types::Value, crate::SqlError>;
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use selenite_types::{DataType, DeclarationContext, Value};
 
 use super::step::{Asks, Operand, Role, Step, Target, TryRegion};
 use super::{Body, Parameter, Program, StatementId};
-use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, PlanError, Slot, Variables, Volatility, declared_type};
+use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, Slot, SqlError, Variables, Volatility, declared_type};
 
 mod assignment;
 mod command;
@@ -36,7 +36,7 @@ pub(super) struct Compiler<'a> {
     steps: Vec<Step>,
     lines: Vec<u32>,
     tries: Vec<TryRegion>,
-    errors: Vec<PlanError>,
+    errors: Vec<SqlError>,
     hidden_count: u32,
     flow: control::Flow,
 }
@@ -68,9 +68,9 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn parameter(&mut self, number: u32, parameter: &ast::Parameter) -> Result<(), PlanError> {
+    fn parameter(&mut self, number: u32, parameter: &ast::Parameter) -> Result<(), SqlError> {
         if parameter.read_only {
-            return Err(PlanError::unsupported("A table-valued parameter"));
+            return Err(SqlError::unsupported("A table-valued parameter"));
         }
         let place = DeclarationContext::Variable {
             number,
@@ -93,7 +93,7 @@ impl<'a> Compiler<'a> {
     }
 
     /// A default is a constant; a bare word means the string of its letters.
-    fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, PlanError> {
+    fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, SqlError> {
         if let ast::ExprKind::Column(column) = &value.kind {
             return word_value(&column.name.text).converted_to(data_type);
         }
@@ -103,9 +103,9 @@ impl<'a> Compiler<'a> {
     /// Declares a scalar variable.
     ///
     /// Errors: 134.
-    fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, PlanError> {
+    fn declare(&mut self, name: &str, data_type: DataType) -> Result<Slot, SqlError> {
         if self.tables.contains(&NameKey::new(name)) {
-            return Err(PlanError::variable_declared_twice(name));
+            return Err(SqlError::variable_declared_twice(name));
         }
         self.variables.declare(name, data_type)
     }
@@ -120,11 +120,11 @@ impl<'a> Compiler<'a> {
     /// The program.
     ///
     /// Errors: all that was found, in order of the text.
-    pub(super) fn finish(mut self, body: Body) -> Result<Program, Vec<PlanError>> {
+    pub(super) fn finish(mut self, body: Body) -> Result<Program, Vec<SqlError>> {
         self.push(Step::End, 0);
         self.fill_gotos();
         if u32::try_from(self.steps.len()).is_err() {
-            self.errors.push(PlanError::internal("a batch of too many steps"));
+            self.errors.push(SqlError::internal("a batch of too many steps"));
         }
         if !self.errors.is_empty() {
             return Err(self.errors);
@@ -153,7 +153,7 @@ impl<'a> Compiler<'a> {
         clippy::wildcard_enum_match_arm,
         reason = "every statement that is not scalar is the host's"
     )]
-    fn compile(&mut self, statement: ast::Statement) -> Result<(), PlanError> {
+    fn compile(&mut self, statement: ast::Statement) -> Result<(), SqlError> {
         let position = statement.position;
         let line = position.line;
         match statement.kind {
@@ -179,7 +179,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Select(select) => self.select(*select, position)?,
             StatementKind::Unsupported(unsupported) => {
                 // Nothing of the batch runs: the statements before it would be half of what was meant.
-                return Err(PlanError::unsupported(&unsupported.what).on_line(unsupported.position.line));
+                return Err(SqlError::unsupported(&unsupported.what).on_line(unsupported.position.line));
             }
             kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,
         }
@@ -189,7 +189,7 @@ impl<'a> Compiler<'a> {
     /// Leaves a statement to the host.
     ///
     /// Errors: 137 and 1087 for a variable that it names and that was not declared.
-    fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), PlanError> {
+    fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
         // A procedure's variables are its own: its body is compiled by itself.
         if !matches!(statement.kind, StatementKind::Procedure(_)) {
             self.check_variables(statement.position)?;
@@ -199,7 +199,7 @@ impl<'a> Compiler<'a> {
         {
             let execute = (**execute).clone();
             if !insert.output.is_empty() {
-                return Err(PlanError::output_of_execute());
+                return Err(SqlError::output_of_execute());
             }
             return self.insert_execute(statement, execute);
         }
@@ -232,24 +232,24 @@ impl<'a> Compiler<'a> {
         number(self.steps.len())
     }
 
-    fn error(&mut self, error: PlanError, line: u32) {
+    fn error(&mut self, error: SqlError, line: u32) {
         self.errors.push(error.on_line(line));
     }
 
     /// Binds an expression where no subquery may be.
-    fn operand(&self, value: &ast::Expr) -> Result<Operand, PlanError> {
+    fn operand(&self, value: &ast::Expr) -> Result<Operand, SqlError> {
         Ok(Operand::new(Binder::new(&self.variables, &mut NoQuery).expr(value)?))
     }
 
     /// As [`Compiler::operand`], converted to a type.
-    fn operand_as(&self, value: &ast::Expr, data_type: &DataType) -> Result<Operand, PlanError> {
+    fn operand_as(&self, value: &ast::Expr, data_type: &DataType) -> Result<Operand, SqlError> {
         Ok(Operand::new(
             Binder::new(&self.variables, &mut NoQuery).expr_as(value, data_type)?,
         ))
     }
 
     /// Declares a variable that no batch can name: no name that is written has a blank in it.
-    fn hidden(&mut self, data_type: DataType) -> Result<(String, Slot), PlanError> {
+    fn hidden(&mut self, data_type: DataType) -> Result<(String, Slot), SqlError> {
         let name = format!("@ {}", self.hidden_count);
         self.hidden_count = self.hidden_count.saturating_add(1);
         let slot = self.variables.declare(&name, data_type)?;

@@ -2,14 +2,14 @@
 
 use selenite_tsql::SyntaxError;
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
 /// An error of severity 15, state 1, which ends the batch before it begins.
-fn refused(number: i32, text: impl Into<String>) -> PlanError {
-    PlanError::new(number, Ends::Batch, text).with_severity(15)
+fn refused(number: i32, text: impl Into<String>) -> SqlError {
+    SqlError::new(number, Ends::Batch, text).with_severity(15)
 }
 
-impl PlanError {
+impl SqlError {
     /// 119: an argument without a name after one with.
     pub(crate) fn argument_after_named(number: usize) -> Self {
         refused(
@@ -83,7 +83,7 @@ impl PlanError {
 
     /// 263: a star without a table.
     pub(crate) fn star_without_table() -> Self {
-        PlanError::new(263, Ends::Batch, "Must specify table to select from.")
+        SqlError::new(263, Ends::Batch, "Must specify table to select from.")
     }
 
     /// 1026: a GOTO into a TRY or CATCH block.
@@ -98,7 +98,7 @@ impl PlanError {
 
     /// 2747: too many arguments of RAISERROR.
     pub(crate) fn too_many_substitutions(most: usize) -> Self {
-        PlanError::new(
+        SqlError::new(
             2747,
             Ends::Batch,
             format!("Too many substitution parameters for RAISERROR. Cannot exceed {most} substitution parameters."),
@@ -107,7 +107,7 @@ impl PlanError {
 
     /// 2748: an argument of RAISERROR of a type that no place takes.
     pub(crate) fn substitution_type(type_name: &str, number: usize) -> Self {
-        PlanError::new(
+        SqlError::new(
             2748,
             Ends::Batch,
             format!("Cannot specify {type_name} data type (parameter {number}) as a substitution parameter."),
@@ -124,7 +124,7 @@ impl PlanError {
     }
 }
 
-impl From<SyntaxError> for PlanError {
+impl From<SyntaxError> for SqlError {
     /// Nothing of a text runs that is no T-SQL.
     fn from(error: SyntaxError) -> Self {
         let number = i32::try_from(error.number).unwrap_or(i32::MAX);

@@ -5,10 +5,10 @@ use selenite_tsql::{Options, parse};
 use super::*;
 
 /// Compiles a batch; what the parser refuses already is an error as well.
-fn compile(text: &str) -> Result<Program, Vec<PlanError>> {
+fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
     match parse(text, Options::default()) {
         Ok(tree) => Program::of_batch(text, tree),
-        Err(error) => Err(vec![PlanError::from(error)]),
+        Err(error) => Err(vec![SqlError::from(error)]),
     }
 }
 

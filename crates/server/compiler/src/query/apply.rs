@@ -20,7 +20,7 @@ use super::tree::{
     Body, From, JoinKind, Leaf, Limit, OrderKey, OrderTerm, Outside, Query, QueryColumn, ROW_ID, Rows, Select,
     SqliteColumn,
 };
-use crate::{ColumnRef, Compare, Expr, ExprKind, PlanError, Predicate, Source};
+use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, Source, SqlError};
 
 /// What the right side of an APPLY becomes.
 struct Lateral {
@@ -32,12 +32,7 @@ struct Lateral {
 }
 
 impl QueryBinder<'_> {
-    pub(super) fn bind_apply(
-        &mut self,
-        left: Bound,
-        right: &ast::TableSource,
-        outer: bool,
-    ) -> Result<Bound, PlanError> {
+    pub(super) fn bind_apply(&mut self, left: Bound, right: &ast::TableSource, outer: bool) -> Result<Bound, SqlError> {
         let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
         let (query, alias) = match &right.kind {
             ast::TableSourceKind::Derived { query, alias } => {
@@ -100,7 +95,7 @@ impl QueryBinder<'_> {
     }
 
     /// What a query becomes that depends on the left side; none if it can't be taken apart.
-    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Option<Lateral>, PlanError> {
+    fn lateral(&mut self, left: &Bound, query: Query) -> Result<Option<Lateral>, SqlError> {
         if let Body::Values(rows) = &query.body {
             return Ok(Some(self.lateral_values(rows, &query.columns)));
         }
@@ -332,7 +327,7 @@ impl QueryBinder<'_> {
         query: &Query,
         alias: &ast::DerivedAlias,
         outer: bool,
-    ) -> Result<Bound, PlanError> {
+    ) -> Result<Bound, SqlError> {
         let Lateral {
             from,
             on,
@@ -371,7 +366,7 @@ impl QueryBinder<'_> {
     /// Lets columns that are computed from a side of an outer join be NULL where that side has no row.
     ///
     /// Errors: 40510 if nothing in the side shows whether there is a row.
-    pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), PlanError> {
+    pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), SqlError> {
         for source in sources {
             let Some(places) = self.parts.sources.get(index(source.number)) else {
                 continue;
@@ -462,6 +457,6 @@ fn all_of(mut parts: Vec<Predicate>) -> Option<Predicate> {
     }
 }
 
-fn refused(what: &str) -> PlanError {
-    PlanError::unsupported(&format!("APPLY of {what}"))
+fn refused(what: &str) -> SqlError {
+    SqlError::unsupported(&format!("APPLY of {what}"))
 }

@@ -5,26 +5,26 @@ use selenite_types::{DataType, Value};
 
 use super::tree::{AggregateCall, Outside, WindowCall, WindowFunction};
 use super::{Clause, QueryBinder};
-use crate::{Aggregate, AggregateKind, Expr, ExprKind, Node, PlanError};
+use crate::{Aggregate, AggregateKind, Expr, ExprKind, Node, SqlError};
 
 impl QueryBinder<'_> {
     /// Binds an aggregate, or any function with OVER.
-    pub(super) fn bind_call(&mut self, call: &ast::FunctionCall) -> Result<Expr, PlanError> {
+    pub(super) fn bind_call(&mut self, call: &ast::FunctionCall) -> Result<Expr, SqlError> {
         match &call.over {
             Some(window) => self.bind_window(call, window),
             None => self.bind_aggregate(call),
         }
     }
 
-    fn bind_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Expr, PlanError> {
+    fn bind_aggregate(&mut self, call: &ast::FunctionCall) -> Result<Expr, SqlError> {
         match self.clause() {
             Clause::Items | Clause::Having | Clause::OrderBy => {}
-            Clause::Where | Clause::Values => return Err(PlanError::aggregate_in_where()),
-            Clause::On => return Err(PlanError::aggregate_in_on()),
-            Clause::GroupBy => return Err(PlanError::group_by_aggregate()),
-            Clause::Argument => return Err(PlanError::aggregate_of_aggregate()),
-            Clause::Set => return Err(PlanError::aggregate_in_set()),
-            Clause::Output => return Err(PlanError::aggregate_in_output()),
+            Clause::Where | Clause::Values => return Err(SqlError::aggregate_in_where()),
+            Clause::On => return Err(SqlError::aggregate_in_on()),
+            Clause::GroupBy => return Err(SqlError::group_by_aggregate()),
+            Clause::Argument => return Err(SqlError::aggregate_of_aggregate()),
+            Clause::Set => return Err(SqlError::aggregate_in_set()),
+            Clause::Output => return Err(SqlError::aggregate_in_output()),
         }
         let aggregate = self.aggregate_of(call)?;
         let mut order = Vec::new();
@@ -55,19 +55,19 @@ impl QueryBinder<'_> {
     }
 
     /// The aggregate with its operand, which may hold no other and must be about this query's rows.
-    fn aggregate_of(&mut self, call: &ast::FunctionCall) -> Result<Aggregate, PlanError> {
+    fn aggregate_of(&mut self, call: &ast::FunctionCall) -> Result<Aggregate, SqlError> {
         let name = &call.name.name.text;
         let Some(kind) = AggregateKind::find(name).filter(|_| call.name.single().is_some()) else {
-            return Err(PlanError::unsupported_function(&crate::written_object(&call.name)));
+            return Err(SqlError::unsupported_function(&crate::written_object(&call.name)));
         };
         if !call.within_group.is_empty() && kind != AggregateKind::StringAgg {
-            return Err(PlanError::unsupported(&format!("WITHIN GROUP of {}", kind.name())));
+            return Err(SqlError::unsupported(&format!("WITHIN GROUP of {}", kind.name())));
         }
         let arguments = match &call.arguments {
             ast::Arguments::Absent | ast::Arguments::Star => Vec::new(),
             ast::Arguments::List(arguments) | ast::Arguments::Distinct(arguments) => {
                 if arguments.is_empty() {
-                    return Err(PlanError::argument_count(kind.name(), 1));
+                    return Err(SqlError::argument_count(kind.name(), 1));
                 }
                 let mut bound = Vec::with_capacity(arguments.len());
                 for argument in arguments {
@@ -83,19 +83,19 @@ impl QueryBinder<'_> {
     }
 
     /// An argument, which may hold no aggregate and no subquery.
-    fn argument(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    fn argument(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = self.value(Clause::Argument, expr)?;
         let mut holds = false;
         bound.visit(&mut |node| holds |= matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Outside(_))));
         bound.visit(&mut |node| holds |= matches!(node, Node::Predicate(crate::Predicate::Outside(_))));
         if holds {
-            return Err(PlanError::aggregate_of_aggregate().on_line(expr.position.line));
+            return Err(SqlError::aggregate_of_aggregate().on_line(expr.position.line));
         }
         Ok(bound)
     }
 
     /// An aggregate whose columns are all of an outer query is that query's: we have none such.
-    fn check_own_columns(&self, operand: &Expr) -> Result<(), PlanError> {
+    fn check_own_columns(&self, operand: &Expr) -> Result<(), SqlError> {
         let (mut local, mut outer) = (false, false);
         operand.visit(&mut |node| {
             if let Node::Expr(Expr {
@@ -116,25 +116,25 @@ impl QueryBinder<'_> {
             } else {
                 "An aggregate of an outer query's columns"
             };
-            return Err(PlanError::unsupported(mixed));
+            return Err(SqlError::unsupported(mixed));
         }
         Ok(())
     }
 
-    fn bind_window(&mut self, call: &ast::FunctionCall, window: &ast::Window) -> Result<Expr, PlanError> {
+    fn bind_window(&mut self, call: &ast::FunctionCall, window: &ast::Window) -> Result<Expr, SqlError> {
         match self.clause() {
             Clause::Items | Clause::OrderBy => {}
-            Clause::Argument => return Err(PlanError::window_in_window()),
+            Clause::Argument => return Err(SqlError::window_in_window()),
             Clause::On
             | Clause::Where
             | Clause::GroupBy
             | Clause::Having
             | Clause::Set
             | Clause::Values
-            | Clause::Output => return Err(PlanError::window_not_allowed()),
+            | Clause::Output => return Err(SqlError::window_not_allowed()),
         }
         if call.null_treatment == Some(ast::NullTreatment::Ignore) {
-            return Err(PlanError::unsupported("IGNORE NULLS"));
+            return Err(SqlError::unsupported("IGNORE NULLS"));
         }
         let (function, data_type, nullable) = self.window_function(call, window)?;
         let mut partition = Vec::new();
@@ -158,7 +158,7 @@ impl QueryBinder<'_> {
     }
 
     /// A part of a window: aggregates of a grouped query are allowed in it, windows are not.
-    fn window_part(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    fn window_part(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = self.value(Clause::Items, expr)?;
         let mut nested = false;
         bound.visit(&mut |node| {
@@ -171,17 +171,17 @@ impl QueryBinder<'_> {
             }
         });
         if nested {
-            return Err(PlanError::window_in_window().on_line(expr.position.line));
+            return Err(SqlError::window_in_window().on_line(expr.position.line));
         }
         Ok(bound)
     }
 
     /// What a window is ordered by; `None` for `(SELECT NULL)` and related ones, which leave it open.
-    fn window_order(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, PlanError> {
+    fn window_order(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, SqlError> {
         let bound = self.window_part(expr)?;
         match &bound.kind {
-            ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(PlanError::window_order_index()),
-            ExprKind::Literal(_) | ExprKind::Null => Err(PlanError::window_order_constant()),
+            ExprKind::Literal(Value::Int(_) | Value::BigInt(_)) => Err(SqlError::window_order_index()),
+            ExprKind::Literal(_) | ExprKind::Null => Err(SqlError::window_order_constant()),
             ExprKind::Outside(reference) => {
                 let fixed =
                     matches!(self.parts.outside(*reference), Some(Outside::Scalar(query)) if query.is_constant());
@@ -207,7 +207,7 @@ impl QueryBinder<'_> {
         &mut self,
         call: &ast::FunctionCall,
         window: &ast::Window,
-    ) -> Result<(WindowFunction, DataType, bool), PlanError> {
+    ) -> Result<(WindowFunction, DataType, bool), SqlError> {
         let name = call.name.name.text.to_ascii_lowercase();
         if AggregateKind::find(&name).is_some() {
             return self.window_aggregate(call);
@@ -246,7 +246,7 @@ impl QueryBinder<'_> {
             "first_value" | "last_value" => {
                 check_count(&upper, arguments, 1, 1)?;
                 if window.order_by.is_empty() {
-                    return Err(PlanError::window_order_required(&upper));
+                    return Err(SqlError::window_order_required(&upper));
                 }
                 let value = self.first(arguments)?;
                 let data_type = value.data_type;
@@ -257,22 +257,22 @@ impl QueryBinder<'_> {
                 };
                 Ok((make(value), data_type, true))
             }
-            _ => Err(PlanError::unsupported_function(&format!(
+            _ => Err(SqlError::unsupported_function(&format!(
                 "{} with OVER",
                 call.name.name.text
             ))),
         }
     }
 
-    fn window_aggregate(&mut self, call: &ast::FunctionCall) -> Result<(WindowFunction, DataType, bool), PlanError> {
+    fn window_aggregate(&mut self, call: &ast::FunctionCall) -> Result<(WindowFunction, DataType, bool), SqlError> {
         if matches!(call.arguments, ast::Arguments::Distinct(_)) {
-            return Err(PlanError::distinct_window());
+            return Err(SqlError::distinct_window());
         }
         let Some(kind) = AggregateKind::find(&call.name.name.text) else {
-            return Err(PlanError::unsupported_function(&call.name.name.text));
+            return Err(SqlError::unsupported_function(&call.name.name.text));
         };
         if kind == AggregateKind::StringAgg {
-            return Err(PlanError::unsupported("STRING_AGG with OVER"));
+            return Err(SqlError::unsupported("STRING_AGG with OVER"));
         }
         let mut arguments = Vec::new();
         if let ast::Arguments::List(list) = &call.arguments {
@@ -285,7 +285,7 @@ impl QueryBinder<'_> {
         Ok((WindowFunction::Aggregate(aggregate), data_type, nullable))
     }
 
-    fn shift(&mut self, arguments: &[ast::Expr], forward: bool) -> Result<(WindowFunction, DataType, bool), PlanError> {
+    fn shift(&mut self, arguments: &[ast::Expr], forward: bool) -> Result<(WindowFunction, DataType, bool), SqlError> {
         let value = self.first(arguments)?;
         let data_type = value.data_type;
         let offset = match arguments.get(1) {
@@ -309,10 +309,10 @@ impl QueryBinder<'_> {
         ))
     }
 
-    fn first(&mut self, arguments: &[ast::Expr]) -> Result<Expr, PlanError> {
+    fn first(&mut self, arguments: &[ast::Expr]) -> Result<Expr, SqlError> {
         match arguments.first() {
             Some(argument) => self.window_part(argument),
-            None => Err(PlanError::internal("a window function without its argument")),
+            None => Err(SqlError::internal("a window function without its argument")),
         }
     }
 }
@@ -329,30 +329,30 @@ pub(crate) fn is_text(data_type: &DataType) -> bool {
     data_type.family() == selenite_types::Family::Text
 }
 
-fn check_count(name: &str, arguments: &[ast::Expr], least: usize, most: usize) -> Result<(), PlanError> {
+fn check_count(name: &str, arguments: &[ast::Expr], least: usize, most: usize) -> Result<(), SqlError> {
     if (least..=most).contains(&arguments.len()) {
         return Ok(());
     }
     Err(match least == most {
-        true => PlanError::argument_count(name, least),
-        false => PlanError::argument_count_range(name, least, most),
+        true => SqlError::argument_count(name, least),
+        false => SqlError::argument_count_range(name, least, most),
     })
 }
 
-fn check_ranking(name: &str, window: &ast::Window) -> Result<(), PlanError> {
+fn check_ranking(name: &str, window: &ast::Window) -> Result<(), SqlError> {
     if window.order_by.is_empty() {
-        return Err(PlanError::window_order_required(name));
+        return Err(SqlError::window_order_required(name));
     }
     if window.frame.is_some() {
-        return Err(PlanError::window_frame_not_allowed(name));
+        return Err(SqlError::window_frame_not_allowed(name));
     }
     Ok(())
 }
 
-fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
+fn check_frame(window: &ast::Window) -> Result<(), SqlError> {
     let Some(frame) = window.frame else { return Ok(()) };
     if window.order_by.is_empty() {
-        return Err(PlanError::frame_without_order());
+        return Err(SqlError::frame_without_order());
     }
     let counted = |bound: ast::FrameBound| match bound {
         ast::FrameBound::Preceding(_) | ast::FrameBound::Following(_) => true,
@@ -361,7 +361,7 @@ fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
         }
     };
     if frame.unit == ast::FrameUnit::Range && (counted(frame.start) || frame.end.is_some_and(counted)) {
-        return Err(PlanError::range_frame());
+        return Err(SqlError::range_frame());
     }
     let rank = |bound: ast::FrameBound| match bound {
         ast::FrameBound::UnboundedPreceding => 0,
@@ -372,15 +372,15 @@ fn check_frame(window: &ast::Window) -> Result<(), PlanError> {
     };
     let end = frame.end.unwrap_or(ast::FrameBound::CurrentRow);
     if rank(frame.start) > rank(end) || rank(frame.start) == 4 || rank(end) == 0 {
-        return Err(PlanError::frame_reversed());
+        return Err(SqlError::frame_reversed());
     }
     Ok(())
 }
 
-fn check_fixed(expr: &Expr, what: &str) -> Result<(), PlanError> {
+fn check_fixed(expr: &Expr, what: &str) -> Result<(), SqlError> {
     if crate::expr::is_fixed(expr) {
         Ok(())
     } else {
-        Err(PlanError::unsupported(what))
+        Err(SqlError::unsupported(what))
     }
 }

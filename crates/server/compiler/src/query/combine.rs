@@ -5,10 +5,10 @@ use selenite_types::DataType;
 
 use super::tree::{Body, ColumnKind, Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, PlanError, common_type};
+use crate::{ColumnRef, Expr, SqlError, common_type};
 
 impl QueryBinder<'_> {
-    pub(super) fn bind_combination(&mut self, combined: &ast::Combination) -> Result<Query, PlanError> {
+    pub(super) fn bind_combination(&mut self, combined: &ast::Combination) -> Result<Query, SqlError> {
         let line = combined.position.line;
         let first = self.bind_body(&combined.first)?;
         let mut rest = Vec::with_capacity(combined.rest.len());
@@ -21,9 +21,9 @@ impl QueryBinder<'_> {
     /// Combines queries, their columns converted to the types that they share.
     ///
     /// Errors: 205 for unequal counts, 206 and related ones for types that share none.
-    pub(super) fn combine(&mut self, first: Query, rest: Vec<(ast::SetOperator, Query)>) -> Result<Query, PlanError> {
+    pub(super) fn combine(&mut self, first: Query, rest: Vec<(ast::SetOperator, Query)>) -> Result<Query, SqlError> {
         if rest.iter().any(|(_, query)| query.columns.len() != first.columns.len()) {
-            return Err(PlanError::unequal_columns());
+            return Err(SqlError::unequal_columns());
         }
         let mut types = Vec::with_capacity(first.columns.len());
         let mut columns = Vec::with_capacity(first.columns.len());
@@ -56,7 +56,7 @@ impl QueryBinder<'_> {
     /// The query with its columns converted.
     ///
     /// Errors: 206 and related ones.
-    pub(crate) fn with_types(&mut self, mut query: Query, types: &[DataType]) -> Result<Query, PlanError> {
+    pub(crate) fn with_types(&mut self, mut query: Query, types: &[DataType]) -> Result<Query, SqlError> {
         if query
             .columns
             .iter()
@@ -104,7 +104,7 @@ impl QueryBinder<'_> {
     /// Binds `VALUES (1, 2), (3, 4)`.
     ///
     /// Errors: 10709 for rows of unequal length.
-    pub(crate) fn bind_values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query, PlanError> {
+    pub(crate) fn bind_values(&mut self, rows: &[Vec<ast::Expr>]) -> Result<Query, SqlError> {
         let mut bound = Vec::with_capacity(rows.len());
         for row in rows {
             let mut values = Vec::with_capacity(row.len());
@@ -119,10 +119,10 @@ impl QueryBinder<'_> {
     /// Rows of values as a query, each column of one type.
     ///
     /// Errors: 10709.
-    pub(crate) fn values(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Query, PlanError> {
+    pub(crate) fn values(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Query, SqlError> {
         let count = rows.first().map_or(0, Vec::len);
         if rows.iter().any(|row| row.len() != count) {
-            return Err(PlanError::unequal_rows());
+            return Err(SqlError::unequal_rows());
         }
         let mut columns = Vec::with_capacity(count);
         for at in 0..count {

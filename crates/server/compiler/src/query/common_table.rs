@@ -9,7 +9,7 @@ use selenite_tsql::ast;
 use super::QueryBinder;
 use super::source::{Bound, column_of, rename};
 use super::tree::{Body, Common, From, JoinKind, Leaf, Query, QueryColumn, Recursion, Rows, Select, SqliteColumn};
-use crate::{PlanError, Source, same_name};
+use crate::{Source, SqlError, same_name};
 
 /// The common table expressions of one WITH, or a view's border.
 #[derive(Debug)]
@@ -60,10 +60,10 @@ impl QueryBinder<'_> {
     pub(crate) fn with_commons<T>(
         &mut self,
         with: &[ast::CommonTable],
-        bind: impl FnOnce(&mut Self) -> Result<T, PlanError>,
-    ) -> Result<T, PlanError> {
+        bind: impl FnOnce(&mut Self) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
         if with.len() > COMMON_COUNT_MAX {
-            return Err(PlanError::nested_too_deeply());
+            return Err(SqlError::nested_too_deeply());
         }
         self.commons.push(CommonScope {
             entries: Vec::new(),
@@ -93,7 +93,7 @@ impl QueryBinder<'_> {
         &mut self,
         name: &ast::Name,
         alias: Option<&ast::Name>,
-    ) -> Result<Option<Bound>, PlanError> {
+    ) -> Result<Option<Bound>, SqlError> {
         let depth = self.depth;
         let mut found = None;
         for scope in self.commons.iter_mut().rev() {
@@ -111,10 +111,10 @@ impl QueryBinder<'_> {
             .add_source((0..entry.columns.len()).map(SqliteColumn::Numbered).collect());
         match &mut entry.state {
             State::Bound => {}
-            State::Anchor { is_union: true } => return Err(PlanError::recursion_without_anchor(&entry.name)),
-            State::Anchor { is_union: false } => return Err(PlanError::recursion_without_union(&entry.name)),
-            State::Member { source: Some(_), .. } => return Err(PlanError::recursion_twice(&entry.name)),
-            State::Member { depth: allowed, .. } if *allowed != depth => return Err(PlanError::recursion_in_subquery()),
+            State::Anchor { is_union: true } => return Err(SqlError::recursion_without_anchor(&entry.name)),
+            State::Anchor { is_union: false } => return Err(SqlError::recursion_without_union(&entry.name)),
+            State::Member { source: Some(_), .. } => return Err(SqlError::recursion_twice(&entry.name)),
+            State::Member { depth: allowed, .. } if *allowed != depth => return Err(SqlError::recursion_in_subquery()),
             State::Member { source, .. } => *source = Some(number),
         }
         let alias = alias.map_or(&entry.name, |alias| &alias.text).clone();
@@ -142,11 +142,11 @@ impl QueryBinder<'_> {
         seen.any(|scope| scope.entries.iter().any(|entry| same_name(&entry.name, &name.text)))
     }
 
-    fn define_common(&mut self, table: &ast::CommonTable) -> Result<(), PlanError> {
+    fn define_common(&mut self, table: &ast::CommonTable) -> Result<(), SqlError> {
         let name = &table.name.text;
         let entries = self.commons.last().map_or(&[][..], |scope| &scope.entries);
         if entries.iter().any(|entry| same_name(&entry.name, name)) {
-            return Err(PlanError::common_table_twice(name));
+            return Err(SqlError::common_table_twice(name));
         }
         let combined = match &table.query.body {
             ast::QueryBody::Combined(combined) => Some(combined),
@@ -217,7 +217,7 @@ impl QueryBinder<'_> {
         &mut self,
         table: &ast::CommonTable,
         combined: &ast::Combination,
-    ) -> Result<(Query, Option<Recursion>), PlanError> {
+    ) -> Result<(Query, Option<Recursion>), SqlError> {
         let name = &table.name.text;
         let mut first = self.bind_body(&combined.first)?;
         rename(&mut first, name, &table.columns)?;
@@ -246,12 +246,12 @@ impl QueryBinder<'_> {
             });
             if let Some(source) = source {
                 if term.operator != ast::SetOperator::UnionAll {
-                    return Err(PlanError::recursion_without_union(name));
+                    return Err(SqlError::recursion_without_union(name));
                 }
                 check_member(&query, source, name)?;
                 check_types(&columns, &query, name)?;
             } else if members.iter().any(Option::is_some) {
-                return Err(PlanError::unsupported("An anchor member after a recursive one"));
+                return Err(SqlError::unsupported("An anchor member after a recursive one"));
             }
             members.push(source);
             rest.push((term.operator, query));
@@ -279,12 +279,12 @@ impl QueryBinder<'_> {
 }
 
 /// What a recursive member may have: SQL Server's rules, which SQLite's include.
-fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError> {
+fn check_member(query: &Query, source: u32, name: &str) -> Result<(), SqlError> {
     if query.limit.is_some() {
-        return Err(PlanError::in_recursive_part(461, "The TOP or OFFSET operator is", name));
+        return Err(SqlError::in_recursive_part(461, "The TOP or OFFSET operator is", name));
     }
     let Body::Select(select) = &query.body else {
-        return Err(PlanError::unsupported("A combination of queries in a recursive member"));
+        return Err(SqlError::unsupported("A combination of queries in a recursive member"));
     };
     let Select {
         distinct,
@@ -293,10 +293,10 @@ fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError>
         ..
     } = &**select;
     if *distinct {
-        return Err(PlanError::in_recursive_part(460, "DISTINCT operator is", name));
+        return Err(SqlError::in_recursive_part(460, "DISTINCT operator is", name));
     }
     if *grouped {
-        return Err(PlanError::in_recursive_part(
+        return Err(SqlError::in_recursive_part(
             467,
             "GROUP BY, HAVING, or aggregate functions are",
             name,
@@ -307,27 +307,27 @@ fn check_member(query: &Query, source: u32, name: &str) -> Result<(), PlanError>
         from.visit_joins(&mut |join| inner &= join.kind == JoinKind::Inner);
     }
     if !inner {
-        return Err(PlanError::in_recursive_part(462, "Outer join is", name));
+        return Err(SqlError::in_recursive_part(462, "Outer join is", name));
     }
     let direct = from.as_ref().is_some_and(|from| from.has_leaf(source));
     if direct {
         Ok(())
     } else {
-        Err(PlanError::recursion_in_subquery())
+        Err(SqlError::recursion_in_subquery())
     }
 }
 
 /// The types of a member must be the anchor's, to the length.
-fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<(), PlanError> {
+fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<(), SqlError> {
     if columns.len() != member.columns.len() {
-        return Err(PlanError::unequal_columns());
+        return Err(SqlError::unequal_columns());
     }
     match columns
         .iter()
         .zip(&member.columns)
         .find(|(anchor, column)| anchor.data_type != column.data_type)
     {
-        Some((anchor, _)) => Err(PlanError::recursive_type(&anchor.name, name)),
+        Some((anchor, _)) => Err(SqlError::recursive_type(&anchor.name, name)),
         None => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use selenite_types::Value;
 use super::tree::{OrderKey, OrderTerm, Outside, Parts, Select};
 use super::walk::{column_of, held_by};
 use super::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, OutsideRef, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, OutsideRef, Predicate, SqlError};
 
 /// What is looked through for columns that no group has.
 pub(super) struct GroupCheck<'a> {
@@ -17,7 +17,7 @@ pub(super) struct GroupCheck<'a> {
 }
 
 impl QueryBinder<'_> {
-    pub(super) fn bind_group_by(&mut self, exprs: &[ast::Expr]) -> Result<Vec<Expr>, PlanError> {
+    pub(super) fn bind_group_by(&mut self, exprs: &[ast::Expr]) -> Result<Vec<Expr>, SqlError> {
         let mut bound = Vec::with_capacity(exprs.len());
         for expr in exprs {
             let group = self.value(Clause::GroupBy, expr)?;
@@ -28,26 +28,26 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    fn check_group(&self, group: &Expr) -> Result<(), PlanError> {
+    fn check_group(&self, group: &Expr) -> Result<(), SqlError> {
         let (mut local, mut held) = (false, false);
         group.visit(&mut |node| {
             held |= held_by(node).is_some();
             local |= column_of(node).is_some_and(|column| self.is_local(column));
         });
         if held {
-            return Err(PlanError::group_by_aggregate());
+            return Err(SqlError::group_by_aggregate());
         }
         if local {
             Ok(())
         } else {
-            Err(PlanError::group_by_constant())
+            Err(SqlError::group_by_constant())
         }
     }
 
     /// Sees that every column of a grouped query is grouped by, or in an aggregate.
     ///
     /// Errors: 8120, 8121, 8127.
-    pub(super) fn check_grouped(&mut self, check: &GroupCheck<'_>) -> Result<(), PlanError> {
+    pub(super) fn check_grouped(&mut self, check: &GroupCheck<'_>) -> Result<(), SqlError> {
         let groups = &check.select.group_by;
         // Each node of each item is compared with each group.
         let mut nodes = 0_usize;
@@ -59,7 +59,7 @@ impl QueryBinder<'_> {
         self.spend(nodes.saturating_mul(groups.len()) / COMPARED_AT_ONCE)?;
         for item in &check.select.items {
             if let Some(column) = self.ungrouped(item, groups) {
-                return Err(PlanError::not_grouped(8120, &self.shown(column), "select list"));
+                return Err(SqlError::not_grouped(8120, &self.shown(column), "select list"));
             }
         }
         if let Some(having) = &check.select.having {
@@ -73,14 +73,14 @@ impl QueryBinder<'_> {
                 selenite_types::DataType::Int,
             );
             if let Some(column) = self.ungrouped(&case, groups) {
-                return Err(PlanError::not_grouped(8121, &self.shown(column), "HAVING clause"));
+                return Err(SqlError::not_grouped(8121, &self.shown(column), "HAVING clause"));
             }
         }
         for term in check.order {
             if let OrderKey::Value(value) = &term.key
                 && let Some(column) = self.ungrouped(value, groups)
             {
-                return Err(PlanError::not_grouped(8127, &self.shown(column), "ORDER BY clause"));
+                return Err(SqlError::not_grouped(8127, &self.shown(column), "ORDER BY clause"));
             }
         }
         Ok(())

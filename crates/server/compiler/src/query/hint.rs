@@ -8,19 +8,19 @@
 use selenite_tsql::ast;
 
 use super::QueryBinder;
-use crate::PlanError;
+use crate::SqlError;
 
 impl QueryBinder<'_> {
     /// Notes what a table's hints require.
     ///
     /// Errors: 321 for one that does not exist.
-    pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), PlanError> {
+    pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), SqlError> {
         for hint in hints {
             let name = hint.name.text.to_ascii_uppercase();
             if HOLDING.contains(&name.as_str()) {
                 self.parts.holds = true;
             } else if !OTHER.contains(&name.as_str()) {
-                return Err(PlanError::unknown_hint(&hint.name.text).on_line(hint.position.line));
+                return Err(SqlError::unknown_hint(&hint.name.text).on_line(hint.position.line));
             }
         }
         Ok(())

@@ -6,7 +6,7 @@ use selenite_types::{DataType, Family, Value};
 use super::QueryBinder;
 use super::tree::Limit;
 use crate::expr::{Arguments, Typing, whole_in};
-use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, PlanError};
+use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, SqlError};
 
 impl QueryBinder<'_> {
     /// Binds what cuts a query.
@@ -18,13 +18,13 @@ impl QueryBinder<'_> {
         top: Option<&ast::Top>,
         offset: Option<&ast::Offset>,
         ordered: bool,
-    ) -> Result<Option<Limit>, PlanError> {
+    ) -> Result<Option<Limit>, SqlError> {
         match (top, offset) {
             (None, None) => Ok(None),
-            (Some(_), Some(offset)) => Err(PlanError::top_and_offset().on_line(offset.skip.position.line)),
+            (Some(_), Some(offset)) => Err(SqlError::top_and_offset().on_line(offset.skip.position.line)),
             (Some(top), None) => {
                 if top.with_ties && !ordered {
-                    return Err(PlanError::ties_without_order().on_line(top.count.position.line));
+                    return Err(SqlError::ties_without_order().on_line(top.count.position.line));
                 }
                 let ties = top.with_ties;
                 if top.percent {
@@ -47,28 +47,28 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    fn row_count(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         if let ast::ExprKind::Subquery(query) = &expr.kind {
             return self.queried_count(query, expr.position.line);
         }
         let bound = self.fixed(expr)?;
         if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) && !bound.is_null_word() {
-            return Err(PlanError::row_count_type().on_line(expr.position.line));
+            return Err(SqlError::row_count_type().on_line(expr.position.line));
         }
         bound.converted_to(&DataType::BigInt)
     }
 
     /// A count that a query returns, which SQLite evaluates once: it sees no columns of the queries around it.
-    fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, PlanError> {
+    fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, SqlError> {
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.nested(|binder| binder.bind_scalar(query));
         self.scopes = scopes;
         let bound = bound.map_err(|error| match error.number() {
-            UNBOUND => PlanError::column_in_limit().on_line(line),
+            UNBOUND => SqlError::column_in_limit().on_line(line),
             _ => error.on_line(line),
         })?;
         if !matches!(bound.data_type.family(), Family::Integer | Family::Bit) {
-            return Err(PlanError::row_count_type().on_line(line));
+            return Err(SqlError::row_count_type().on_line(line));
         }
         let count = FunctionCall {
             function: &QUERIED_COUNT,
@@ -79,11 +79,11 @@ impl QueryBinder<'_> {
     }
 
     /// A value that no row changes.
-    fn fixed(&mut self, expr: &ast::Expr) -> Result<Expr, PlanError> {
+    fn fixed(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
         let bound = bound.map_err(|error| match error.number() {
-            UNKNOWN_COLUMN | UNBOUND => PlanError::column_in_limit(),
-            SUBQUERY => PlanError::unsupported("A subquery in TOP, OFFSET or FETCH"),
+            UNKNOWN_COLUMN | UNBOUND => SqlError::column_in_limit(),
+            SUBQUERY => SqlError::unsupported("A subquery in TOP, OFFSET or FETCH"),
             _ => error,
         });
         bound.map_err(|error| error.on_line(expr.position.line))
@@ -93,9 +93,9 @@ impl QueryBinder<'_> {
 /// Sees that a count that a query gave is one; no name leads to it.
 static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), queried_count).taking_nulls();
 
-fn queried_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+fn queried_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = whole_in(call.value(0)).filter(|count| *count >= 0);
-    count.map(Value::BigInt).ok_or_else(PlanError::invalid_row_count)
+    count.map(Value::BigInt).ok_or_else(SqlError::invalid_row_count)
 }
 
 const UNKNOWN_COLUMN: i32 = 207;

@@ -5,7 +5,7 @@ use selenite_tsql::ast;
 use super::select::Item;
 use super::tree::{OrderKey, OrderTerm, Query};
 use super::{Clause, QueryBinder};
-use crate::{Expr, ExprKind, PlanError, same_name};
+use crate::{Expr, ExprKind, SqlError, same_name};
 
 impl QueryBinder<'_> {
     /// Binds the ORDER BY of one SELECT.
@@ -16,7 +16,7 @@ impl QueryBinder<'_> {
         items: &[Item],
         order_by: &[ast::OrderItem],
         distinct: bool,
-    ) -> Result<Vec<OrderTerm>, PlanError> {
+    ) -> Result<Vec<OrderTerm>, SqlError> {
         let mut terms: Vec<OrderTerm> = Vec::with_capacity(order_by.len());
         for (at, item) in order_by.iter().enumerate() {
             let line = item.value.position.line;
@@ -24,10 +24,10 @@ impl QueryBinder<'_> {
                 .order_key(items, &item.value, at)
                 .map_err(|error| error.on_line(line))?;
             if distinct && matches!(key, OrderKey::Value(_)) {
-                return Err(PlanError::order_item_of_distinct().on_line(line));
+                return Err(SqlError::order_item_of_distinct().on_line(line));
             }
             if terms.iter().any(|term| term.key.is_same(&key)) {
-                return Err(PlanError::order_item_twice().on_line(line));
+                return Err(SqlError::order_item_twice().on_line(line));
             }
             terms.push(OrderTerm {
                 key,
@@ -37,7 +37,7 @@ impl QueryBinder<'_> {
         Ok(terms)
     }
 
-    fn order_key(&mut self, items: &[Item], expr: &ast::Expr, at: usize) -> Result<OrderKey, PlanError> {
+    fn order_key(&mut self, items: &[Item], expr: &ast::Expr, at: usize) -> Result<OrderKey, SqlError> {
         if let Some(output) = position_of(expr, items.len())? {
             return Ok(OrderKey::Output(output));
         }
@@ -46,10 +46,10 @@ impl QueryBinder<'_> {
         }
         let value = self.value(Clause::OrderBy, expr)?;
         if matches!(value.kind, ExprKind::Literal(_) | ExprKind::Null) {
-            return Err(PlanError::order_by_constant(at + 1));
+            return Err(SqlError::order_by_constant(at + 1));
         }
         if matches!(value.kind, ExprKind::Variable(_)) {
-            return Err(PlanError::order_by_variable(at + 1));
+            return Err(SqlError::order_by_variable(at + 1));
         }
         Ok(match items.iter().position(|item| item.value == value) {
             Some(output) => OrderKey::Output(output),
@@ -58,7 +58,7 @@ impl QueryBinder<'_> {
     }
 
     /// The column of the list that a bare name means.
-    fn alias_of(&mut self, items: &[Item], expr: &ast::Expr) -> Result<Option<usize>, PlanError> {
+    fn alias_of(&mut self, items: &[Item], expr: &ast::Expr) -> Result<Option<usize>, SqlError> {
         let ast::ExprKind::Column(name) = &expr.kind else {
             return Ok(None);
         };
@@ -73,7 +73,7 @@ impl QueryBinder<'_> {
             return Ok(None);
         };
         if named.any(|(_, other)| other.value != first.value) {
-            return Err(PlanError::ambiguous_column(&name.name.text));
+            return Err(SqlError::ambiguous_column(&name.name.text));
         }
         Ok(Some(at))
     }
@@ -87,7 +87,7 @@ impl QueryBinder<'_> {
         query: &Query,
         first: &ast::QueryBody,
         order_by: &[ast::OrderItem],
-    ) -> Result<Vec<OrderTerm>, PlanError> {
+    ) -> Result<Vec<OrderTerm>, SqlError> {
         let mut terms = Vec::with_capacity(order_by.len());
         for item in order_by {
             let line = item.value.position.line;
@@ -95,7 +95,7 @@ impl QueryBinder<'_> {
                 Some(output) => output,
                 None => named(query, &item.value)
                     .or_else(|| written(first, &item.value))
-                    .ok_or_else(|| PlanError::order_item_of_union().on_line(line))?,
+                    .ok_or_else(|| SqlError::order_item_of_union().on_line(line))?,
             };
             terms.push(OrderTerm {
                 key: OrderKey::Output(output),
@@ -167,12 +167,12 @@ fn is_same_table(left: &ast::ObjectName, right: &ast::ObjectName) -> bool {
 }
 
 /// The column that a bare number means, from 1.
-fn position_of(expr: &ast::Expr, count: usize) -> Result<Option<usize>, PlanError> {
+fn position_of(expr: &ast::Expr, count: usize) -> Result<Option<usize>, SqlError> {
     let ast::ExprKind::Literal(ast::Literal::Integer(digits)) = &expr.kind else {
         return Ok(None);
     };
     match digits.parse::<usize>() {
         Ok(number) if (1..=count).contains(&number) => Ok(Some(number - 1)),
-        Ok(_) | Err(_) => Err(PlanError::order_position(digits)),
+        Ok(_) | Err(_) => Err(SqlError::order_position(digits)),
     }
 }

@@ -3,9 +3,9 @@
 mod recursion;
 mod window;
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     fn query(number: i32, severity: u8, state: u8, text: impl Into<String>) -> Self {
         Self::new(number, Ends::Batch, text)
             .with_severity(severity)

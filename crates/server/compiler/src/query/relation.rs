@@ -9,27 +9,27 @@ use super::source::{Bound, rename};
 use super::tree::{From, Leaf, Query, QueryColumn, ROW_ID, Rows, Select, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View};
-use crate::{Collation, ColumnRef, Expr, ExprKind, PlanError, Source, SourceColumn, written_object};
+use crate::{Collation, ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, written_object};
 
 impl QueryBinder<'_> {
     /// What the catalog has under a name.
     ///
     /// Errors: 208, and what the catalog refuses.
-    pub(crate) fn relation(&self, name: &ast::ObjectName) -> Result<Relation, PlanError> {
+    pub(crate) fn relation(&self, name: &ast::ObjectName) -> Result<Relation, SqlError> {
         if let Some(server) = &name.server {
-            return Err(PlanError::unreachable_server(&server.text));
+            return Err(SqlError::unreachable_server(&server.text));
         }
         let name = self.at_home(name);
         self.catalog
             .relation(&name)?
-            .ok_or_else(|| PlanError::unknown_object(&written_object(&name)))
+            .ok_or_else(|| SqlError::unknown_object(&written_object(&name)))
     }
 
     pub(crate) fn bind_relation(
         &mut self,
         name: &ast::ObjectName,
         alias: Option<&ast::Name>,
-    ) -> Result<Bound, PlanError> {
+    ) -> Result<Bound, SqlError> {
         if let Some(single) = name.single()
             && let Some(bound) = self.bind_common(single, alias)?
         {
@@ -42,7 +42,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    pub(super) fn bind_table_variable(&mut self, name: &str, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+    pub(super) fn bind_table_variable(&mut self, name: &str, alias: Option<&ast::Name>) -> Result<Bound, SqlError> {
         let table = self.table_variable(name)?;
         let alias = alias.map_or_else(|| name.to_owned(), |alias| alias.text.clone());
         self.bind_table(&table, Some(alias))
@@ -51,13 +51,13 @@ impl QueryBinder<'_> {
     /// The table of a table variable.
     ///
     /// Errors: 1087.
-    pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, PlanError> {
+    pub(crate) fn table_variable(&self, name: &str) -> Result<Arc<Table>, SqlError> {
         let table = self.catalog.table_variable(name)?;
-        table.ok_or_else(|| PlanError::undeclared_table_variable(name))
+        table.ok_or_else(|| SqlError::undeclared_table_variable(name))
     }
 
     /// A table as a source; one with computed columns is a query that computes them.
-    pub(crate) fn bind_table(&mut self, table: &Arc<Table>, alias: Option<String>) -> Result<Bound, PlanError> {
+    pub(crate) fn bind_table(&mut self, table: &Arc<Table>, alias: Option<String>) -> Result<Bound, SqlError> {
         let stored = self.stored_table(table);
         let named = match alias {
             Some(alias) => (alias, None),
@@ -124,7 +124,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    fn computed_query(&mut self, table: &Arc<Table>, stored: Bound) -> Result<Query, PlanError> {
+    fn computed_query(&mut self, table: &Arc<Table>, stored: Bound) -> Result<Query, SqlError> {
         let number = stored.sources.first().map_or(0, |source| source.number);
         let mut items = Vec::new();
         let outer = std::mem::take(&mut self.scopes);
@@ -173,9 +173,9 @@ impl QueryBinder<'_> {
         Ok(Query::of_select(select, columns))
     }
 
-    pub(crate) fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, PlanError> {
+    pub(crate) fn bind_view(&mut self, view: &Arc<View>, alias: Option<&ast::Name>) -> Result<Bound, SqlError> {
         if self.parts.sources.len() > SOURCE_COUNT_MAX {
-            return Err(PlanError::too_many_tables(SOURCE_COUNT_MAX));
+            return Err(SqlError::too_many_tables(SOURCE_COUNT_MAX));
         }
         let scopes = std::mem::take(&mut self.scopes);
         self.commons.push(CommonScope::border(view.database.clone()));
@@ -200,7 +200,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    fn bind_view_rows(&mut self, view: &View) -> Result<Query, PlanError> {
+    fn bind_view_rows(&mut self, view: &View) -> Result<Query, SqlError> {
         self.with_commons(&view.select.with, |binder| binder.bind_rows(&view.select.query))
     }
 
@@ -243,17 +243,17 @@ impl QueryBinder<'_> {
         &mut self,
         call: &ast::FunctionCall,
         alias: Option<&ast::DerivedAlias>,
-    ) -> Result<Bound, PlanError> {
+    ) -> Result<Bound, SqlError> {
         let written = written_object(&call.name);
         let Some(function) = self.catalog.function(&self.at_home(&call.name))? else {
-            return Err(PlanError::unknown_object(&written));
+            return Err(SqlError::unknown_object(&written));
         };
         let (arguments, shown) = self.function_arguments(call, &function, &written)?;
         let is_json = matches!(function.rows, SystemRows::Json(_));
         let (number, mut columns) = self.system_columns(&shown, is_json);
         if let Some(names) = alias.map(|alias| &alias.columns).filter(|names| !names.is_empty()) {
             if names.len() != columns.len() {
-                return Err(PlanError::column_list(&function.name, columns.len(), names.len()));
+                return Err(SqlError::column_list(&function.name, columns.len(), names.len()));
             }
             columns
                 .iter_mut()
@@ -281,16 +281,16 @@ impl QueryBinder<'_> {
         call: &ast::FunctionCall,
         function: &SystemFunction,
         written: &str,
-    ) -> Result<(Vec<Expr>, Vec<SystemColumn>), PlanError> {
+    ) -> Result<(Vec<Expr>, Vec<SystemColumn>), SqlError> {
         let given: &[ast::Expr] = match &call.arguments {
             ast::Arguments::List(given) => given,
             ast::Arguments::Absent | ast::Arguments::Star | ast::Arguments::Distinct(_) => &[],
         };
         if given.len() < function.required {
-            return Err(PlanError::too_few_arguments(written));
+            return Err(SqlError::too_few_arguments(written));
         }
         if given.len() > function.arguments.len() {
-            return Err(PlanError::too_many_function_arguments(written));
+            return Err(SqlError::too_many_function_arguments(written));
         }
         let mut arguments = Vec::with_capacity(given.len());
         let mut columns = function.columns.clone();

@@ -5,7 +5,7 @@ use selenite_tsql::ast;
 use super::grouping::GroupCheck;
 use super::tree::{Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
-use crate::{ColumnRef, Expr, ExprKind, PlanError, Source, written_object};
+use crate::{ColumnRef, Expr, ExprKind, Source, SqlError, written_object};
 
 /// A column of a list, before it is one of a query.
 pub(crate) struct Item {
@@ -19,13 +19,13 @@ impl QueryBinder<'_> {
     /// Binds a query where rows have no order of their own: a derived table, a subquery, a view.
     ///
     /// Errors: 1033 for an ORDER BY without TOP or OFFSET.
-    pub(crate) fn bind_rows(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+    pub(crate) fn bind_rows(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
         let cut = match &query.body {
             ast::QueryBody::Select(select) => select.top.is_some(),
             ast::QueryBody::Combined(_) | ast::QueryBody::Nested(_) => false,
         };
         if let (Some(item), false) = (query.order_by.first(), cut || query.offset.is_some()) {
-            return Err(PlanError::order_in_view().on_line(item.value.position.line));
+            return Err(SqlError::order_in_view().on_line(item.value.position.line));
         }
         self.bind_query(query)
     }
@@ -33,7 +33,7 @@ impl QueryBinder<'_> {
     /// Binds a query.
     ///
     /// Errors: whatever is wrong with it.
-    pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+    pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
         match &query.body {
             ast::QueryBody::Select(select) => self.bind_select(select, &query.order_by, query.offset.as_ref()),
             ast::QueryBody::Combined(combined) => {
@@ -46,7 +46,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    pub(super) fn bind_body(&mut self, body: &ast::QueryBody) -> Result<Query, PlanError> {
+    pub(super) fn bind_body(&mut self, body: &ast::QueryBody) -> Result<Query, SqlError> {
         match body {
             ast::QueryBody::Select(select) => self.bind_select(select, &[], None),
             ast::QueryBody::Combined(combined) => self.nested(|binder| binder.bind_combination(combined)),
@@ -62,7 +62,7 @@ impl QueryBinder<'_> {
         select: &ast::Select,
         order_by: &[ast::OrderItem],
         offset: Option<&ast::Offset>,
-    ) -> Result<Query, PlanError> {
+    ) -> Result<Query, SqlError> {
         let line = select.position.line;
         let items = |binder: &mut Self| binder.bind_items(&select.items, Clause::Items);
         self.bind_select_of(select, order_by, offset, items)
@@ -77,8 +77,8 @@ impl QueryBinder<'_> {
         select: &ast::Select,
         order_by: &[ast::OrderItem],
         offset: Option<&ast::Offset>,
-        items: impl FnOnce(&mut Self) -> Result<Vec<Item>, PlanError>,
-    ) -> Result<Query, PlanError> {
+        items: impl FnOnce(&mut Self) -> Result<Vec<Item>, SqlError>,
+    ) -> Result<Query, SqlError> {
         let limit = self.bind_limit(select.top.as_ref(), offset, !order_by.is_empty())?;
         let (from, sources) = match self.bind_from(&select.from)? {
             Some(bound) => (Some(bound.from), bound.sources),
@@ -125,7 +125,7 @@ impl QueryBinder<'_> {
     /// Binds a list of columns, stars expanded.
     ///
     /// Errors: 107 and 263 for a star of nothing, 141 for an assignment among them.
-    pub(crate) fn bind_items(&mut self, items: &[ast::SelectItem], clause: Clause) -> Result<Vec<Item>, PlanError> {
+    pub(crate) fn bind_items(&mut self, items: &[ast::SelectItem], clause: Clause) -> Result<Vec<Item>, SqlError> {
         let mut bound = Vec::with_capacity(items.len());
         for item in items {
             match item {
@@ -147,14 +147,14 @@ impl QueryBinder<'_> {
                     });
                 }
                 ast::SelectItem::Assign { position, .. } => {
-                    return Err(PlanError::assignment_and_rows().on_line(position.line));
+                    return Err(SqlError::assignment_and_rows().on_line(position.line));
                 }
             }
         }
         Ok(bound)
     }
 
-    fn star(&mut self, table: Option<&ast::ObjectName>) -> Result<Vec<Item>, PlanError> {
+    fn star(&mut self, table: Option<&ast::ObjectName>) -> Result<Vec<Item>, SqlError> {
         let sources = self.scope().map_or(&[][..], |scope| &scope.columns.sources);
         let mut items = Vec::new();
         let mut known = false;
@@ -166,8 +166,8 @@ impl QueryBinder<'_> {
             items.extend(columns_of(source));
         }
         match (table, known) {
-            (Some(table), false) => Err(PlanError::unknown_star(&written_object(table))),
-            (None, false) => Err(PlanError::star_of_nothing()),
+            (Some(table), false) => Err(SqlError::unknown_star(&written_object(table))),
+            (None, false) => Err(SqlError::star_of_nothing()),
             (Some(_) | None, true) => Ok(items),
         }
     }

@@ -4,7 +4,7 @@ use selenite_tsql::ast;
 
 use super::tree::{From, Join, JoinKind, Leaf, Query, Rows, SqliteColumn};
 use super::{Clause, QueryBinder};
-use crate::{PlanError, Source, SourceColumn, same_name};
+use crate::{Source, SourceColumn, SqlError, same_name};
 
 /// A part of a FROM with its names.
 pub(crate) struct Bound {
@@ -18,7 +18,7 @@ impl QueryBinder<'_> {
     /// Binds a whole FROM; `None` if it is empty.
     ///
     /// Errors: 208 and related ones, and 1011, 1012, 1013 for names that clash.
-    pub(crate) fn bind_from(&mut self, from: &[ast::TableSource]) -> Result<Option<Bound>, PlanError> {
+    pub(crate) fn bind_from(&mut self, from: &[ast::TableSource]) -> Result<Option<Bound>, SqlError> {
         let mut whole: Option<Bound> = None;
         for source in from {
             let next = self.bind_source(source)?;
@@ -35,7 +35,7 @@ impl QueryBinder<'_> {
         Ok(whole)
     }
 
-    pub(super) fn bind_source(&mut self, source: &ast::TableSource) -> Result<Bound, PlanError> {
+    pub(super) fn bind_source(&mut self, source: &ast::TableSource) -> Result<Bound, SqlError> {
         let bound = match &source.kind {
             ast::TableSourceKind::Table { name, alias, hints } => {
                 self.hints(hints)?;
@@ -59,7 +59,7 @@ impl QueryBinder<'_> {
         bound.map_err(|error| error.on_line(source.position.line))
     }
 
-    fn bind_join(&mut self, source: &ast::Join) -> Result<Bound, PlanError> {
+    fn bind_join(&mut self, source: &ast::Join) -> Result<Bound, SqlError> {
         // A chain of joins is deep to the left: as deep as a tree may be.
         let mut chain = vec![source];
         let mut left = &source.left;
@@ -74,7 +74,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    fn bind_link(&mut self, left: Bound, link: &ast::Join) -> Result<Bound, PlanError> {
+    fn bind_link(&mut self, left: Bound, link: &ast::Join) -> Result<Bound, SqlError> {
         let kind = match link.kind {
             ast::JoinKind::Inner | ast::JoinKind::Cross => JoinKind::Inner,
             ast::JoinKind::Left => JoinKind::Left,
@@ -120,7 +120,7 @@ impl QueryBinder<'_> {
     /// A query as a source under an alias.
     ///
     /// Errors: 8155 to 8159 about its columns' names.
-    pub(crate) fn derived(&mut self, mut query: Query, alias: &ast::DerivedAlias) -> Result<Bound, PlanError> {
+    pub(crate) fn derived(&mut self, mut query: Query, alias: &ast::DerivedAlias) -> Result<Bound, SqlError> {
         rename(&mut query, &alias.name.text, &alias.columns)?;
         Ok(self.leaf(query, alias.name.text.clone()))
     }
@@ -149,10 +149,10 @@ impl QueryBinder<'_> {
 }
 
 /// Gives a query's columns the names of a list, and sees that all have one and no two the same.
-pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Result<(), PlanError> {
+pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Result<(), SqlError> {
     if !names.is_empty() {
         if names.len() != query.columns.len() {
-            return Err(PlanError::column_list(name, query.columns.len(), names.len()));
+            return Err(SqlError::column_list(name, query.columns.len(), names.len()));
         }
         for (column, given) in query.columns.iter_mut().zip(names) {
             column.name.clone_from(&given.text);
@@ -160,7 +160,7 @@ pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Resu
     }
     for (at, column) in query.columns.iter().enumerate() {
         if column.name.is_empty() {
-            return Err(PlanError::unnamed_column(at + 1, name));
+            return Err(SqlError::unnamed_column(at + 1, name));
         }
         if query
             .columns
@@ -168,7 +168,7 @@ pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Resu
             .take(at)
             .any(|before| same_name(&before.name, &column.name))
         {
-            return Err(PlanError::column_twice(&column.name, name));
+            return Err(SqlError::column_twice(&column.name, name));
         }
     }
     Ok(())
@@ -187,12 +187,7 @@ pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
 /// Joins two parts.
 ///
 /// Errors: 1011, 1012 and 1013 for names that both have.
-pub(crate) fn join(
-    kind: JoinKind,
-    left: Bound,
-    right: Bound,
-    on: Option<crate::Predicate>,
-) -> Result<Bound, PlanError> {
+pub(crate) fn join(kind: JoinKind, left: Bound, right: Bound, on: Option<crate::Predicate>) -> Result<Bound, SqlError> {
     for source in &right.sources {
         if let Some(other) = left.sources.iter().find(|other| clash(other, source)) {
             return Err(clash_error(other, source));
@@ -223,13 +218,13 @@ fn clash(left: &Source, right: &Source) -> bool {
     }
 }
 
-fn clash_error(left: &Source, right: &Source) -> PlanError {
+fn clash_error(left: &Source, right: &Source) -> SqlError {
     match (&left.database_and_schema, &right.database_and_schema) {
         (Some((_, schema)), Some(_)) => {
             let written = |source: &Source| format!("{schema}.{}", source.alias);
-            PlanError::table_twice(&written(left), &written(right))
+            SqlError::table_twice(&written(left), &written(right))
         }
-        (None, None) => PlanError::alias_twice(&right.alias),
-        (None, Some(_)) | (Some(_), None) => PlanError::table_and_alias(&right.alias),
+        (None, None) => SqlError::alias_twice(&right.alias),
+        (None, Some(_)) | (Some(_), None) => SqlError::table_and_alias(&right.alias),
     }
 }

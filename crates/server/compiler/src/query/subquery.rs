@@ -5,13 +5,13 @@ use selenite_types::{Comparison, DataType};
 
 use super::QueryBinder;
 use super::tree::{Outside, Quantified, Query, SqliteColumn};
-use crate::{ColumnRef, Expr, PlanError, Predicate, common_type};
+use crate::{ColumnRef, Expr, Predicate, SqlError, common_type};
 
 impl QueryBinder<'_> {
     /// `(SELECT ..)` as a value.
     ///
     /// Errors: 116 for several columns.
-    pub(super) fn bind_scalar(&mut self, query: &ast::Query) -> Result<Expr, PlanError> {
+    pub(super) fn bind_scalar(&mut self, query: &ast::Query) -> Result<Expr, SqlError> {
         let query = self.one_column(query)?;
         let (data_type, collation) = query
             .columns
@@ -24,7 +24,7 @@ impl QueryBinder<'_> {
     }
 
     /// `EXISTS`.
-    pub(super) fn bind_exists(&mut self, query: &ast::Query) -> Result<Predicate, PlanError> {
+    pub(super) fn bind_exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError> {
         let bound = self.nested(|binder| binder.bind_rows(query))?;
         Ok(Predicate::Outside(
             self.parts.add_outside(Outside::Exists(Box::new(bound))),
@@ -32,7 +32,7 @@ impl QueryBinder<'_> {
     }
 
     /// `operand IN (SELECT ..)`.
-    pub(super) fn bind_in(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, PlanError> {
+    pub(super) fn bind_in(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError> {
         let query = self.one_column(query)?;
         let (operand, query, collation) = self.of_one_type(operand, query, "equal to")?;
         let outside = Outside::In {
@@ -50,7 +50,7 @@ impl QueryBinder<'_> {
         comparison: Comparison,
         quantifier: ast::Quantifier,
         query: &ast::Query,
-    ) -> Result<Predicate, PlanError> {
+    ) -> Result<Predicate, SqlError> {
         match (comparison, quantifier) {
             (Comparison::Equal, ast::Quantifier::Any) => return self.bind_in(operand, query),
             (Comparison::NotEqual, ast::Quantifier::All) => return Ok(self.bind_in(operand, query)?.negate()),
@@ -81,12 +81,12 @@ impl QueryBinder<'_> {
         ))
     }
 
-    fn one_column(&mut self, query: &ast::Query) -> Result<Query, PlanError> {
+    fn one_column(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
         let bound = self.nested(|binder| binder.bind_rows(query))?;
         if bound.columns.len() == 1 {
             return Ok(bound);
         }
-        Err(PlanError::one_column_only().on_line(query.position.line))
+        Err(SqlError::one_column_only().on_line(query.position.line))
     }
 
     /// A value and a query's column, both converted to the type in which they are compared.
@@ -95,9 +95,9 @@ impl QueryBinder<'_> {
         operand: Expr,
         query: Query,
         operation: &str,
-    ) -> Result<(Expr, Query, crate::Collation), PlanError> {
+    ) -> Result<(Expr, Query, crate::Collation), SqlError> {
         let Some(column) = query.columns.first() else {
-            return Err(PlanError::one_column_only());
+            return Err(SqlError::one_column_only());
         };
         let sample = column.read(ColumnRef { source: 0, column: 0 });
         let collation = operand.collation.combine(sample.collation, operation)?;

@@ -12,7 +12,7 @@ use crate::compiled::Compiled;
 use crate::query::tree::{Body, From, OrderKey, Query, QueryColumn, Rows as SourceRows, Select};
 use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
 use crate::writer::{SqlText, Writer, quoted};
-use crate::{Collation, Expr, ExprKind, PlanError, Predicate, same_name};
+use crate::{Collation, Expr, ExprKind, Predicate, SqlError, same_name};
 
 /// `SELECT .. INTO t`: the server makes the table, then runs the rows into it.
 #[derive(Clone, Debug)]
@@ -46,8 +46,8 @@ impl Into {
     /// The SQL that fills the table: its parameters are those of [`Into::text`].
     ///
     /// Errors: 40510 for a name that SQLite does not take.
-    pub fn insert(&self, table: &SqliteName) -> Result<String, PlanError> {
-        let names: Result<Vec<String>, PlanError> = self.columns.iter().map(|column| quoted(&column.name)).collect();
+    pub fn insert(&self, table: &SqliteName) -> Result<String, SqlError> {
+        let names: Result<Vec<String>, SqlError> = self.columns.iter().map(|column| quoted(&column.name)).collect();
         let table = super::table_sql(table)?;
         Ok(format!("INSERT INTO {table} ({}) {}", names?.join(", "), self.text.sql))
     }
@@ -57,7 +57,7 @@ impl Binding<'_> {
     /// Binds a SELECT.
     ///
     /// Errors: whatever is wrong with it.
-    pub(super) fn select(&self, select: &ast::SelectStatement) -> Result<Statement, PlanError> {
+    pub(super) fn select(&self, select: &ast::SelectStatement) -> Result<Statement, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&select.options)?;
         if let Some(first) = assigning(&select.query)? {
@@ -76,7 +76,7 @@ impl Binding<'_> {
     /// Binds a value that may hold subqueries, where no table is: SET, PRINT, the argument of a procedure.
     ///
     /// Errors: whatever is wrong with it.
-    pub fn value(&self, expr: &ast::Expr, data_type: Option<&DataType>) -> Result<Rows, PlanError> {
+    pub fn value(&self, expr: &ast::Expr, data_type: Option<&DataType>) -> Result<Rows, SqlError> {
         self.single(|binder| {
             let value = binder.value(Clause::Where, expr)?;
             match data_type {
@@ -89,7 +89,7 @@ impl Binding<'_> {
     /// Binds a condition that may hold subqueries, where no table is: its one value is the bit 1 if it is true, else 0.
     ///
     /// Errors: whatever is wrong with it.
-    pub fn test(&self, condition: &ast::Condition) -> Result<Rows, PlanError> {
+    pub fn test(&self, condition: &ast::Condition) -> Result<Rows, SqlError> {
         self.single(|binder| {
             let condition: Predicate = binder.condition(Clause::Where, condition)?;
             let bit = |bit| Expr::literal(Value::Bit(bit), DataType::Bit);
@@ -104,7 +104,7 @@ impl Binding<'_> {
         })
     }
 
-    fn single(&self, bind: impl FnOnce(&mut QueryBinder<'_>) -> Result<Expr, PlanError>) -> Result<Rows, PlanError> {
+    fn single(&self, bind: impl FnOnce(&mut QueryBinder<'_>) -> Result<Expr, SqlError>) -> Result<Rows, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         let value = binder.scoped(Vec::new(), bind)?;
         let column = QueryColumn::of(String::new(), &value);
@@ -123,7 +123,7 @@ impl Binding<'_> {
         binder: QueryBinder<'_>,
         mut query: Query,
         targets: Vec<crate::Variable>,
-    ) -> Result<Statement, PlanError> {
+    ) -> Result<Statement, SqlError> {
         let mut values = Vec::with_capacity(targets.len());
         let inputs = take_inputs(&mut query);
         for (target, value) in targets.into_iter().zip(inputs) {
@@ -147,18 +147,18 @@ impl QueryBinder<'_> {
     /// Reads OPTION (..): MAXRECURSION counts, whatever else there is advises.
     ///
     /// Errors: 310 for MAXRECURSION out of range.
-    pub(crate) fn options(&mut self, options: &[ast::Setting]) -> Result<(), PlanError> {
+    pub(crate) fn options(&mut self, options: &[ast::Setting]) -> Result<(), SqlError> {
         for option in options.iter().filter(|option| option.name.is_word("MAXRECURSION")) {
             let Some(ast::Expr {
                 kind: ast::ExprKind::Literal(ast::Literal::Integer(digits)),
                 ..
             }) = option.expr()
             else {
-                return Err(PlanError::unsupported("MAXRECURSION of what is no constant").on_line(option.position.line));
+                return Err(SqlError::unsupported("MAXRECURSION of what is no constant").on_line(option.position.line));
             };
             match digits.parse::<u32>() {
                 Ok(level_max) if level_max <= RECURSION_OPTION_MAX => self.limit_recursion(level_max),
-                Ok(_) | Err(_) => return Err(PlanError::recursion_option(digits).on_line(option.position.line)),
+                Ok(_) | Err(_) => return Err(SqlError::recursion_option(digits).on_line(option.position.line)),
             }
         }
         Ok(())
@@ -168,7 +168,7 @@ impl QueryBinder<'_> {
         &mut self,
         select: &ast::Select,
         query: &ast::Query,
-    ) -> Result<(Query, Vec<crate::Variable>), PlanError> {
+    ) -> Result<(Query, Vec<crate::Variable>), SqlError> {
         let mut targets = Vec::with_capacity(select.items.len());
         let variables = self.variables;
         let bound = self.bind_select_of(select, &query.order_by, query.offset.as_ref(), |binder| {
@@ -181,7 +181,7 @@ impl QueryBinder<'_> {
                     position,
                 } = item
                 else {
-                    return Err(PlanError::assignment_and_rows());
+                    return Err(SqlError::assignment_and_rows());
                 };
                 let target = variables.find(variable).map_err(|error| error.on_line(position.line))?;
                 let value = compound(variable, *operator, value);
@@ -243,7 +243,7 @@ fn take_inputs(query: &mut Query) -> Vec<Expr> {
 /// The SELECT that assigns, if a query is one.
 ///
 /// Errors: 141 for a mixture.
-fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
+fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, SqlError> {
     let ast::QueryBody::Select(select) = &query.body else {
         return Ok(None);
     };
@@ -254,7 +254,7 @@ fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, PlanError> {
     if select.items.iter().all(assigns) && select.into.is_none() {
         return Ok(Some(select));
     }
-    Err(PlanError::assignment_and_rows().on_line(select.position.line))
+    Err(SqlError::assignment_and_rows().on_line(select.position.line))
 }
 
 fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
@@ -265,9 +265,9 @@ fn into_of(body: &ast::QueryBody) -> Option<&ast::ObjectName> {
     }
 }
 
-fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanError> {
+fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, SqlError> {
     if query.columns.len() > SELECT_COUNT_MAX {
-        return Err(PlanError::too_many_columns());
+        return Err(SqlError::too_many_columns());
     }
     let columns = (0..query.columns.len())
         .filter_map(|at| output_column(&binder, &query, at))
@@ -280,7 +280,7 @@ fn rows_statement(binder: QueryBinder<'_>, query: Query) -> Result<Rows, PlanErr
     })
 }
 
-fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, PlanError> {
+fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) -> Result<Statement, SqlError> {
     let mut columns: Vec<IntoColumn> = Vec::with_capacity(query.columns.len());
     for at in 0..query.columns.len() {
         let Some(ResultColumn {
@@ -295,10 +295,10 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
             continue;
         };
         if column.is_empty() {
-            return Err(PlanError::unnamed_into_column());
+            return Err(SqlError::unnamed_into_column());
         }
         if columns.iter().any(|before| same_name(&before.name, &column)) {
-            return Err(PlanError::into_column_twice(&column, &name.name.text));
+            return Err(SqlError::into_column_twice(&column, &name.name.text));
         }
         // Only the first column numbers: a second copy is a plain one.
         let identity = identity.filter(|_| columns.iter().all(|before| before.identity.is_none()));
@@ -350,7 +350,7 @@ fn identity_of(query: &Query, column: &QueryColumn) -> Option<IdentityRule> {
     table.columns.get(usize::try_from(origin.column).ok()?)?.identity
 }
 
-fn written(binder: QueryBinder<'_>, query: &Query) -> Result<(SqlText, Arc<Compiled>), PlanError> {
+fn written(binder: QueryBinder<'_>, query: &Query) -> Result<(SqlText, Arc<Compiled>), SqlError> {
     let mut writer = Writer::new(binder.parts);
     let text = writer.statement(query)?;
     Ok((text, Arc::new(writer.compiled())))

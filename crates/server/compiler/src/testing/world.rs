@@ -104,15 +104,15 @@ impl Environment for World {
         &self.random
     }
 
-    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+    fn reserve(&self, bytes: usize) -> Result<(), SqlError> {
         self.reserved_max.set(bytes.max(self.reserved_max.get()));
         Ok(())
     }
 
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         self.polls.set(self.polls.get() + 1);
         match self.polls.get() >= self.stops_at.get() {
-            true => Err(PlanError::interrupted()),
+            true => Err(SqlError::interrupted()),
             false => Ok(()),
         }
     }
@@ -121,7 +121,7 @@ impl Environment for World {
         Guid([7; 16])
     }
 
-    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         let found = found(key, &[(1, "master"), (5, "TestDB")], 5);
         Ok(found.map(|(id, name)| DatabaseFacts {
             id: i16::try_from(id).unwrap(),
@@ -133,14 +133,14 @@ impl Environment for World {
         }))
     }
 
-    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
         Ok(found(key, &[(1, "dbo"), (4, "sys")], 1).map(|(id, name)| SchemaFacts {
             id,
             name: Arc::from(name),
         }))
     }
 
-    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         let is_orders = match key {
             ObjectKey::Name {
                 database,
@@ -171,7 +171,7 @@ impl Environment for World {
         }))
     }
 
-    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         let columns = [
             ("id", DataType::Int, false),
             ("name", DataType::NVarChar(Width::Limited(20)), true),
@@ -200,7 +200,7 @@ impl Environment for World {
         }))
     }
 
-    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         let number = |unscaled| Decimal { unscaled, scale: 0 };
         let identity = IdentityFacts {
             seed: number(100),
@@ -210,15 +210,15 @@ impl Environment for World {
         Ok((table_id == ORDERS).then_some(identity))
     }
 
-    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         Ok(principal(key, &[(1, "dbo"), (16_384, "db_owner")], "db_owner"))
     }
 
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         Ok(principal(key, &[(1, "sa"), (3, "sysadmin")], "sysadmin"))
     }
 
-    fn alias_type(&self, _: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    fn alias_type(&self, _: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         Ok(None)
     }
 }

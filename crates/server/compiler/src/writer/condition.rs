@@ -7,13 +7,13 @@ use super::parameter::{Parameter, ParameterValue};
 use super::value::collated;
 use super::{Form, Writer};
 use crate::expr::{is_fixed, is_fixed_predicate, literal_of};
-use crate::{Collation, Compare, Expr, ExprKind, Like, PlanError, Predicate};
+use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError};
 
 impl Writer {
     /// SQL that gives 1, 0 or NULL.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn condition(&mut self, predicate: &Predicate) -> Result<String, PlanError> {
+    pub fn condition(&mut self, predicate: &Predicate) -> Result<String, SqlError> {
         self.parts.budget.spend(1)?;
         if is_fixed_predicate(predicate) {
             if self.lazy > 0 {
@@ -62,11 +62,11 @@ impl Writer {
             Predicate::Like(like) => self.like(predicate, like),
             Predicate::Let(_) => self.predicate_operation(predicate),
             Predicate::Outside(reference) => self.held_condition(*reference),
-            Predicate::Input(_) => Err(PlanError::internal("an input outside an operation")),
+            Predicate::Input(_) => Err(SqlError::internal("an input outside an operation")),
         }
     }
 
-    fn compare(&mut self, predicate: &Predicate, compare: &Compare) -> Result<String, PlanError> {
+    fn compare(&mut self, predicate: &Predicate, compare: &Compare) -> Result<String, SqlError> {
         let sign = sign(compare.comparison);
         // The side with columns goes first: it decides the form.
         if is_fixed(&compare.left) {
@@ -85,7 +85,7 @@ impl Writer {
         operand: &Expr,
         others: &[&Expr],
         collation: Collation,
-    ) -> Result<Option<(String, Vec<String>)>, PlanError> {
+    ) -> Result<Option<(String, Vec<String>)>, SqlError> {
         // First without conversions that no comparison sees: a bare column can be looked up in an index.
         let candidates = [comparand(operand), operand];
         let found = candidates.into_iter().find(|candidate| {
@@ -102,7 +102,7 @@ impl Writer {
         Ok(Some((left, right)))
     }
 
-    fn other_side(&mut self, form: Form, other: &Expr) -> Result<String, PlanError> {
+    fn other_side(&mut self, form: Form, other: &Expr) -> Result<String, SqlError> {
         let bare = comparand(other);
         let sql = if Form::of(&other.data_type) == form && is_fixed(other) {
             self.value(other)?
@@ -123,13 +123,13 @@ impl Writer {
                 data_type: other.data_type,
             })
         } else {
-            return Err(PlanError::internal("a comparison of two forms"));
+            return Err(SqlError::internal("a comparison of two forms"));
         };
         Ok(form.key(sql))
     }
 
     /// Parts joined by one word, in halves, so that thousands of them are no deep tree.
-    fn chain(&mut self, parts: &[Predicate], word: &str) -> Result<String, PlanError> {
+    fn chain(&mut self, parts: &[Predicate], word: &str) -> Result<String, SqlError> {
         let mut written = Vec::with_capacity(parts.len());
         for part in parts {
             written.push(format!("({})", self.condition(part)?));
@@ -138,7 +138,7 @@ impl Writer {
     }
 
     /// LIKE is an operation; a pattern that begins with plain characters also bounds what it can match, for an index.
-    fn like(&mut self, predicate: &Predicate, like: &Like) -> Result<String, PlanError> {
+    fn like(&mut self, predicate: &Predicate, like: &Like) -> Result<String, SqlError> {
         let operation = self.predicate_operation(predicate)?;
         let operand = comparand(&like.operand);
         let bounded = matches!(operand.kind, ExprKind::Column(_))

@@ -4,7 +4,7 @@ use selenite_types::storage::StorageClass;
 
 use super::Writer;
 use super::name::{qualified, quoted};
-use crate::PlanError;
+use crate::SqlError;
 use crate::catalog::{SystemRows, SystemView};
 use crate::compiled::ROWS_FUNCTION;
 use crate::query::tree::{From, Join, JoinKind, Leaf, Rows};
@@ -13,14 +13,14 @@ impl Writer {
     /// The sources and joins after FROM.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn from(&mut self, from: &From) -> Result<String, PlanError> {
+    pub fn from(&mut self, from: &From) -> Result<String, SqlError> {
         match from {
             From::Leaf(leaf) => self.leaf(leaf),
             From::Join(join) => self.join(join),
         }
     }
 
-    fn join(&mut self, join: &Join) -> Result<String, PlanError> {
+    fn join(&mut self, join: &Join) -> Result<String, SqlError> {
         // A chain of joins is deep to the left: it is written from its beginning.
         let mut chain = vec![join];
         let mut first = &join.left;
@@ -53,7 +53,7 @@ impl Writer {
         Ok(sql)
     }
 
-    fn leaf(&mut self, leaf: &Leaf) -> Result<String, PlanError> {
+    fn leaf(&mut self, leaf: &Leaf) -> Result<String, SqlError> {
         let source = leaf.source;
         self.note_source(match &leaf.rows {
             Rows::Common(index) => Some(*index),
@@ -108,7 +108,7 @@ fn keeps_left(join: &Join) -> bool {
 
 /// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps
 /// SQLite from taking the query apart (sqlite.org/optoverview.html#flattening).
-fn system(view: &SystemView) -> Result<String, PlanError> {
+fn system(view: &SystemView) -> Result<String, SqlError> {
     let name = match &view.rows {
         SystemRows::Table(name) => return qualified(name),
         SystemRows::Json(name) => name,

@@ -6,13 +6,13 @@ use super::value::collated;
 use super::weight::SUBQUERY_NODE_COUNT;
 use super::{AggregateSpec, Form, Writer};
 use crate::query::tree::{AggregateCall, Outside, Quantified, Query};
-use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, PlanError};
+use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, SqlError};
 
 impl Writer {
     /// SQL of a value that an expression holds of a query.
     ///
     /// Errors: 8624 for what is no value.
-    pub fn held(&mut self, reference: OutsideRef) -> Result<String, PlanError> {
+    pub fn held(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
         let outside = self.parts.outside(reference).cloned();
         match outside {
             Some(Outside::Scalar(query)) => self.scalar(&query),
@@ -26,7 +26,7 @@ impl Writer {
                 }))
             }
             Some(Outside::Exists(_) | Outside::In { .. } | Outside::Quantified(_)) | None => {
-                Err(PlanError::internal("a condition where a value stands"))
+                Err(SqlError::internal("a condition where a value stands"))
             }
         }
     }
@@ -34,7 +34,7 @@ impl Writer {
     /// SQL of a condition that an expression holds of a query.
     ///
     /// Errors: 8624 for what is no condition.
-    pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, PlanError> {
+    pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
         let outside = self.parts.outside(reference).cloned();
         match outside {
             Some(Outside::Exists(query)) => {
@@ -48,7 +48,7 @@ impl Writer {
             }) => self.among(&operand, &query, collation),
             Some(Outside::Quantified(quantified)) => self.quantified(&quantified),
             Some(Outside::Scalar(_) | Outside::Aggregate(_) | Outside::Window(_) | Outside::Fixed(_)) | None => {
-                Err(PlanError::internal("a value where a condition stands"))
+                Err(SqlError::internal("a value where a condition stands"))
             }
         }
     }
@@ -56,12 +56,12 @@ impl Writer {
     /// A subquery is written.
     ///
     /// Errors: 8623 for too many.
-    fn spend_subquery(&mut self) -> Result<(), PlanError> {
+    fn spend_subquery(&mut self) -> Result<(), SqlError> {
         self.parts.budget.spend(SUBQUERY_NODE_COUNT)
     }
 
     /// SQLite takes the first of several rows; T-SQL refuses them (512), and so does `tsql_single`.
-    fn scalar(&mut self, query: &Query) -> Result<String, PlanError> {
+    fn scalar(&mut self, query: &Query) -> Result<String, SqlError> {
         self.spend_subquery()?;
         let sql = self.query(query)?;
         Ok(if query.is_single() {
@@ -71,7 +71,7 @@ impl Writer {
         })
     }
 
-    fn among(&mut self, operand: &Expr, query: &Query, collation: Collation) -> Result<String, PlanError> {
+    fn among(&mut self, operand: &Expr, query: &Query, collation: Collation) -> Result<String, SqlError> {
         self.spend_subquery()?;
         let form = Form::of(&operand.data_type);
         let operand = collated(form, self.value(operand)?, collation);
@@ -91,7 +91,7 @@ impl Writer {
     }
 
     /// One row decides; if none does, one that is unknown leaves it unknown.
-    fn quantified(&mut self, quantified: &Quantified) -> Result<String, PlanError> {
+    fn quantified(&mut self, quantified: &Quantified) -> Result<String, SqlError> {
         let Quantified {
             operand,
             comparison,
@@ -126,7 +126,7 @@ impl Writer {
         ))
     }
 
-    fn aggregate(&mut self, call: &AggregateCall) -> Result<String, PlanError> {
+    fn aggregate(&mut self, call: &AggregateCall) -> Result<String, SqlError> {
         let mut order = String::new();
         for (at, (term, descending)) in call.order.iter().enumerate() {
             order.push_str(if at == 0 { " ORDER BY " } else { ", " });
@@ -146,7 +146,7 @@ impl Writer {
         distinct: bool,
         order: &str,
         window: bool,
-    ) -> Result<String, PlanError> {
+    ) -> Result<String, SqlError> {
         let Some(operand) = &aggregate.operand else {
             return Ok("count(*)".to_owned());
         };
@@ -189,7 +189,7 @@ impl Writer {
     }
 
     /// What the least or greatest is looked for among: the value itself, which is what comes back.
-    fn extreme(&mut self, operand: &Expr) -> Result<String, PlanError> {
+    fn extreme(&mut self, operand: &Expr) -> Result<String, SqlError> {
         let form = Form::of(&operand.data_type);
         let sql = self.value(operand)?;
         Ok(if form == Form::Text {

@@ -1,14 +1,14 @@
 //! Names as SQL.
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::catalog::SqliteName;
 
 /// A name in quotation marks.
 ///
 /// Errors: 40510 for one with a NUL, at which SQLite would end.
-pub(crate) fn quoted(name: &str) -> Result<String, PlanError> {
+pub(crate) fn quoted(name: &str) -> Result<String, SqlError> {
     if name.contains('\0') {
-        return Err(PlanError::unsupported("A name with the character 0"));
+        return Err(SqlError::unsupported("A name with the character 0"));
     }
     Ok(format!("\"{}\"", name.replace('"', "\"\"")))
 }
@@ -16,6 +16,6 @@ pub(crate) fn quoted(name: &str) -> Result<String, PlanError> {
 /// A name in SQLite with its schema.
 ///
 /// Errors: as [`quoted`].
-pub(crate) fn qualified(name: &SqliteName) -> Result<String, PlanError> {
+pub(crate) fn qualified(name: &SqliteName) -> Result<String, SqlError> {
     Ok(format!("{}.{}", quoted(&name.schema)?, quoted(&name.name)?))
 }

@@ -4,7 +4,7 @@ use selenite_types::storage::{Stored, to_stored};
 use selenite_types::{DataType, Decimal, LikePattern, Value};
 
 use super::form::exact_scale;
-use crate::{Expr, Frame, Like, PlanError, Predicate, Slot};
+use crate::{Expr, Frame, Like, Predicate, Slot, SqlError};
 
 /// A parameter of SQLite's statement.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,7 +50,7 @@ impl Parameter {
     /// The value to bind.
     ///
     /// Errors: whatever evaluating it gives; 1014 and related ones for counts out of range.
-    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, PlanError> {
+    pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, SqlError> {
         match &self.value {
             ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),
             ParameterValue::Whole(slot) => Ok(frame
@@ -66,18 +66,18 @@ impl Parameter {
             }),
             ParameterValue::LikeStart(like) => like_bound(like, frame, false),
             ParameterValue::LikeEnd(like) => like_bound(like, frame, true),
-            ParameterValue::RowCount(expr) => count(expr, frame, 0, PlanError::invalid_row_count),
-            ParameterValue::Skip(expr) => count(expr, frame, 0, PlanError::negative_offset),
-            ParameterValue::Fetch(expr) => count(expr, frame, 1, PlanError::fetch_of_none),
-            ParameterValue::Tiles(expr) => count(expr, frame, 1, PlanError::invalid_tiles),
-            ParameterValue::Shift(expr) => count(expr, frame, 0, PlanError::negative_shift),
+            ParameterValue::RowCount(expr) => count(expr, frame, 0, SqlError::invalid_row_count),
+            ParameterValue::Skip(expr) => count(expr, frame, 0, SqlError::negative_offset),
+            ParameterValue::Fetch(expr) => count(expr, frame, 1, SqlError::fetch_of_none),
+            ParameterValue::Tiles(expr) => count(expr, frame, 1, SqlError::invalid_tiles),
+            ParameterValue::Shift(expr) => count(expr, frame, 0, SqlError::negative_shift),
             ParameterValue::Percent(expr) => {
                 if let Value::Float(percent) = expr.evaluate(frame)?
                     && (0.0..=100.0).contains(&percent)
                 {
                     return Ok(Stored::Real(percent));
                 }
-                Err(PlanError::percent_range())
+                Err(SqlError::percent_range())
             }
         }
     }
@@ -86,14 +86,14 @@ impl Parameter {
 /// A value in its type's stored form.
 ///
 /// Errors: 8624 for a value that is not of the type, which binding rules out.
-pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, PlanError> {
+pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, SqlError> {
     match to_stored(value, data_type) {
         Ok(stored) => Ok(stored.into_owned()),
-        Err(misfit) => Err(PlanError::internal(&misfit.to_string())),
+        Err(misfit) => Err(SqlError::internal(&misfit.to_string())),
     }
 }
 
-fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> PlanError) -> Result<Stored<'static>, PlanError> {
+fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> SqlError) -> Result<Stored<'static>, SqlError> {
     match whole(&expr.evaluate(frame)?) {
         Some(count) if count >= least => Ok(Stored::Integer(count)),
         Some(_) | None => Err(error()),
@@ -170,7 +170,7 @@ fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, O
 ///
 /// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand
 /// for no text.
-fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, PlanError> {
+fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, SqlError> {
     let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
         return Ok(Stored::Null);
     };

@@ -6,7 +6,7 @@ use super::parameter::ParameterValue;
 use super::value::collated;
 use super::{Form, SqlText, Writer};
 use crate::query::tree::{Body, Common, Limit, OrderKey, OrderTerm, Query, QueryColumn, Select};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// How a SELECT's columns are written.
 #[derive(Clone, Copy, Default)]
@@ -21,7 +21,7 @@ impl Writer {
     /// A whole statement: its common table expressions before its query.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn statement(&mut self, query: &Query) -> Result<SqlText, PlanError> {
+    pub fn statement(&mut self, query: &Query) -> Result<SqlText, SqlError> {
         let sql = self.query(query)?;
         let with = self.commons()?;
         self.finish(format!("{with}{sql}"))
@@ -30,11 +30,11 @@ impl Writer {
     /// A query.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn query(&mut self, query: &Query) -> Result<String, PlanError> {
+    pub fn query(&mut self, query: &Query) -> Result<String, SqlError> {
         self.with_windows(query.columns.len(), |writer| writer.query_of_windows(query))
     }
 
-    fn query_of_windows(&mut self, query: &Query) -> Result<String, PlanError> {
+    fn query_of_windows(&mut self, query: &Query) -> Result<String, SqlError> {
         match &query.limit {
             Some(Limit::Top { count, ties: true }) => {
                 let bound = self.row_count(count)?;
@@ -59,7 +59,7 @@ impl Writer {
         }
     }
 
-    fn limit(&mut self, limit: Option<&Limit>) -> Result<String, PlanError> {
+    fn limit(&mut self, limit: Option<&Limit>) -> Result<String, SqlError> {
         Ok(match limit {
             Some(Limit::Top { count, .. }) => {
                 format!(" LIMIT {}", self.row_count(count)?)
@@ -79,7 +79,7 @@ impl Writer {
     }
 
     /// TOP's count: a parameter, or what a query gives.
-    fn row_count(&mut self, count: &Expr) -> Result<String, PlanError> {
+    fn row_count(&mut self, count: &Expr) -> Result<String, SqlError> {
         match count.holds_query() {
             true => self.value(count),
             false => Ok(self.checked(ParameterValue::RowCount(count.clone()))),
@@ -87,7 +87,7 @@ impl Writer {
     }
 
     /// The rows whose rank among all fulfils a condition.
-    fn ranked(&mut self, query: &Query, function: &str, condition: &str) -> Result<String, PlanError> {
+    fn ranked(&mut self, query: &Query, function: &str, condition: &str) -> Result<String, SqlError> {
         let mut more = Vec::new();
         let mut keys = Vec::new();
         for term in &query.order {
@@ -127,7 +127,7 @@ impl Writer {
         ))
     }
 
-    fn order(&mut self, columns: &[QueryColumn], terms: &[OrderTerm]) -> Result<String, PlanError> {
+    fn order(&mut self, columns: &[QueryColumn], terms: &[OrderTerm]) -> Result<String, SqlError> {
         let mut keys = Vec::with_capacity(terms.len());
         for term in terms {
             let key = match &term.key {
@@ -142,7 +142,7 @@ impl Writer {
                             position
                         }
                     }
-                    None => return Err(PlanError::internal("an order by no column")),
+                    None => return Err(SqlError::internal("an order by no column")),
                 },
                 OrderKey::Value(value) => self.key(value)?,
             };
@@ -151,7 +151,7 @@ impl Writer {
         Ok(keys.join(", "))
     }
 
-    fn body(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, PlanError> {
+    fn body(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, SqlError> {
         match &query.body {
             Body::Select(select) => self.select(select, columns),
             Body::Values(rows) => {
@@ -184,9 +184,9 @@ impl Writer {
         }
     }
 
-    fn combined(&mut self, first: &Query, rest: &[(SetOperator, Query)]) -> Result<String, PlanError> {
+    fn combined(&mut self, first: &Query, rest: &[(SetOperator, Query)]) -> Result<String, SqlError> {
         if rest.len() >= TERM_COUNT_MAX {
-            return Err(PlanError::unsupported(&format!(
+            return Err(SqlError::unsupported(&format!(
                 "A combination of more than {TERM_COUNT_MAX} queries"
             )));
         }
@@ -210,7 +210,7 @@ impl Writer {
     }
 
     /// A member of a combination: one SELECT of SQLite's.
-    fn member(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, PlanError> {
+    fn member(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, SqlError> {
         let bare = query.order.is_empty() && query.limit.is_none();
         if let (true, Body::Select(select)) = (bare, &query.body) {
             return self.with_windows(query.columns.len(), |writer| writer.select(select, columns));
@@ -233,7 +233,7 @@ impl Writer {
         Ok(format!("SELECT {} FROM ({rows})", names.join(", ")))
     }
 
-    fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, PlanError> {
+    fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<String, SqlError> {
         if let Some(from) = &select.from {
             self.weigh_from(from)?;
         }
@@ -257,7 +257,7 @@ impl Writer {
             items.push("count(*)".to_owned());
         }
         if by_key && (select.grouped || select.items.iter().any(|item| self.parts.has_window(item))) {
-            return Err(PlanError::unsupported("DISTINCT of a datetimeoffset in such a query"));
+            return Err(SqlError::unsupported("DISTINCT of a datetimeoffset in such a query"));
         }
         let distinct = select.distinct && !by_key;
         let word = if distinct { "SELECT DISTINCT" } else { "SELECT" };
@@ -294,7 +294,7 @@ impl Writer {
     /// `WITH q0(c0) AS (..), ..`; empty if there are no common table expressions.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn commons(&mut self) -> Result<String, PlanError> {
+    pub fn commons(&mut self) -> Result<String, SqlError> {
         let commons = self.parts.commons.clone();
         let mut written = Vec::with_capacity(commons.len());
         for (index, common) in commons.iter().enumerate() {
@@ -320,13 +320,13 @@ impl Writer {
     }
 
     /// Each member gets its level: an anchor's is 0, and `tsql_level` refuses one that is too deep (530).
-    fn recursive(&mut self, query: &Query, common: &Common) -> Result<String, PlanError> {
+    fn recursive(&mut self, query: &Query, common: &Common) -> Result<String, SqlError> {
         let (Body::Combined(first, rest), Some(recursion)) = (&query.body, &common.recursion) else {
-            return Err(PlanError::internal("a recursion of one member"));
+            return Err(SqlError::internal("a recursion of one member"));
         };
         let compared = rest.iter().any(|(operator, _)| *operator != SetOperator::UnionAll);
         if compared && has_offset(&query.columns) {
-            return Err(PlanError::unsupported("UNION of a datetimeoffset in a recursion"));
+            return Err(SqlError::unsupported("UNION of a datetimeoffset in a recursion"));
         }
         let count = query.columns.len();
         let mut sql = String::new();

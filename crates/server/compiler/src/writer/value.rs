@@ -8,14 +8,14 @@ use super::{Form, Writer};
 use crate::expr::{is_fixed, is_once, is_safe, is_volatile, is_volatile_predicate};
 use crate::query::tree::{Outside, ROW_ID, SqliteColumn};
 use crate::{
-    ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, PlanError, Predicate, WholeOperand,
+    ColumnRef, Expr, ExprKind, InputOrigin, Let, Node, NodeMut, OperationUse, Predicate, SqlError, WholeOperand,
 };
 
 impl Writer {
     /// SQL that gives the value of an expression in its type's stored form.
     ///
     /// Errors: 8623 for more nodes than a statement may have, 8631 for more operations.
-    pub fn value(&mut self, expr: &Expr) -> Result<String, PlanError> {
+    pub fn value(&mut self, expr: &Expr) -> Result<String, SqlError> {
         self.parts.budget.spend(1)?;
         if is_fixed(expr) {
             if self.lazy > 0 && !is_safe(expr) && !is_once(expr) {
@@ -48,14 +48,14 @@ impl Writer {
             | ExprKind::Whole(_)
             | ExprKind::Choose { .. }
             | ExprKind::Call(_) => self.operation(expr),
-            ExprKind::Local => Err(PlanError::internal("a local value outside its expression")),
+            ExprKind::Local => Err(SqlError::internal("a local value outside its expression")),
         }
     }
 
     /// SQL of what a value is compared, grouped or ordered by: under its collation, if it is text.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn key(&mut self, expr: &Expr) -> Result<String, PlanError> {
+    pub fn key(&mut self, expr: &Expr) -> Result<String, SqlError> {
         let sql = self.value(expr)?;
         Ok(collated(Form::of(&expr.data_type), sql, expr.collation))
     }
@@ -63,7 +63,7 @@ impl Writer {
     /// A column of a source.
     ///
     /// Errors: 8624 for one that was never bound.
-    pub fn column(&mut self, column: ColumnRef) -> Result<String, PlanError> {
+    pub fn column(&mut self, column: ColumnRef) -> Result<String, SqlError> {
         let source = column.source;
         let weight = self.column_weight(column)?;
         self.parts.budget.spend(weight)?;
@@ -81,11 +81,11 @@ impl Writer {
                 let expr = expr.clone();
                 Ok(format!("({})", self.lazily(|writer| writer.value(&expr))?))
             }
-            None => Err(PlanError::internal("a column of no source")),
+            None => Err(SqlError::internal("a column of no source")),
         }
     }
 
-    fn case(&mut self, branches: &[(Predicate, Expr)], otherwise: Option<&Expr>) -> Result<String, PlanError> {
+    fn case(&mut self, branches: &[(Predicate, Expr)], otherwise: Option<&Expr>) -> Result<String, SqlError> {
         let mut sql = String::from("CASE");
         for (at, (condition, result)) in branches.iter().enumerate() {
             let condition = match at {
@@ -106,7 +106,7 @@ impl Writer {
     /// A value that is used in several places is the argument of one operation. But where branches hold what SQLite
     /// evaluates, a subquery or an aggregate, the operation only says which branch it is, so that the others are not
     /// evaluated.
-    fn bound_once(&mut self, expr: &Expr, bound: &Let) -> Result<String, PlanError> {
+    fn bound_once(&mut self, expr: &Expr, bound: &Let) -> Result<String, SqlError> {
         let ExprKind::Case { branches, otherwise } = &bound.body.kind else {
             return self.operation(expr);
         };
@@ -141,11 +141,11 @@ impl Writer {
         Ok(sql)
     }
 
-    fn coalesce(&mut self, values: &[Expr], data_type: &DataType) -> Result<String, PlanError> {
+    fn coalesce(&mut self, values: &[Expr], data_type: &DataType) -> Result<String, SqlError> {
         let mut parts = Vec::with_capacity(values.len());
         for (at, value) in values.iter().enumerate() {
             if !keeps_form(&value.data_type, data_type) {
-                return Err(PlanError::internal("COALESCE of several types"));
+                return Err(SqlError::internal("COALESCE of several types"));
             }
             parts.push(match at {
                 0 => self.value(value)?,
@@ -161,7 +161,7 @@ impl Writer {
     /// A whole number as SQL.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, PlanError> {
+    pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, SqlError> {
         match operand {
             WholeOperand::Slot(slot, _) => {
                 let value = ParameterValue::Whole(*slot);
@@ -171,7 +171,7 @@ impl Writer {
                 }))
             }
             WholeOperand::Literal(value, _) => Ok(value.to_string()),
-            WholeOperand::Input(..) => Err(PlanError::internal("an input outside an operation")),
+            WholeOperand::Input(..) => Err(SqlError::internal("an input outside an operation")),
             WholeOperand::Expr(expr) => self.value(expr),
         }
     }
@@ -179,7 +179,7 @@ impl Writer {
     /// `tsql_op(N, ..)` of an expression.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn operation(&mut self, expr: &Expr) -> Result<String, PlanError> {
+    pub fn operation(&mut self, expr: &Expr) -> Result<String, SqlError> {
         let mut expr = expr.clone();
         let mut count = 0;
         expr.visit(&mut |_| count += 1);
@@ -193,7 +193,7 @@ impl Writer {
     /// `tsql_op(N, ..)` of a condition.
     ///
     /// Errors: as [`Writer::value`].
-    pub fn predicate_operation(&mut self, predicate: &Predicate) -> Result<String, PlanError> {
+    pub fn predicate_operation(&mut self, predicate: &Predicate) -> Result<String, SqlError> {
         let mut predicate = predicate.clone();
         let mut count = 0;
         predicate.visit(&mut |_| count += 1);
@@ -214,10 +214,10 @@ impl Writer {
         }
     }
 
-    fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, PlanError> {
+    fn call(&mut self, operation: &OperationUse, volatile: bool) -> Result<String, SqlError> {
         if operation.inputs.len() > INPUT_COUNT_MAX {
             let what = format!("An expression of more than {INPUT_COUNT_MAX} columns and variables");
-            return Err(PlanError::unsupported(&what));
+            return Err(SqlError::unsupported(&what));
         }
         let name = if volatile { "tsql_row" } else { "tsql_op" };
         let mut sql = format!("{name}({}", operation.number);

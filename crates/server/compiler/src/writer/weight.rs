@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use super::Writer;
 use crate::query::tree::{Body, From, Leaf, Outside, Query, Rows, Select, SqliteColumn};
 use crate::query::walk::{column_of, held_by};
-use crate::{ColumnRef, Expr, ExprKind, OutsideRef, PlanError, Predicate};
+use crate::{ColumnRef, Expr, ExprKind, OutsideRef, Predicate, SqlError};
 
 /// What is known of the size of sources.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Writer {
     /// them.
     ///
     /// Errors: 8623 for what is too large.
-    pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, PlanError> {
+    pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, SqlError> {
         let mut leaves = Vec::new();
         from.visit_leaves(&mut |leaf| leaves.push(leaf));
         let mut total = 0_u64;
@@ -83,7 +83,7 @@ impl Writer {
         Ok(total)
     }
 
-    fn weigh_leaf(&mut self, leaf: &Leaf) -> Result<u64, PlanError> {
+    fn weigh_leaf(&mut self, leaf: &Leaf) -> Result<u64, SqlError> {
         let source = leaf.source;
         self.weights.tables.insert(source, 1);
         let weight = match &leaf.rows {
@@ -127,11 +127,11 @@ impl Writer {
     /// Whether SQLite is to compute a common table expression in its place.
     ///
     /// Errors: as [`Writer::weigh_from`].
-    pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, PlanError> {
+    pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, SqlError> {
         Ok(self.weigh_common(index)?.columns.is_empty())
     }
 
-    fn weigh_common(&mut self, index: usize) -> Result<Weight, PlanError> {
+    fn weigh_common(&mut self, index: usize) -> Result<Weight, SqlError> {
         if let Some(weight) = self.weights.commons.get(&index) {
             return Ok(weight.clone());
         }
@@ -157,7 +157,7 @@ impl Writer {
     /// How many nodes a column stands for.
     ///
     /// Errors: as [`Writer::weigh_from`].
-    pub(super) fn column_weight(&mut self, column: ColumnRef) -> Result<u64, PlanError> {
+    pub(super) fn column_weight(&mut self, column: ColumnRef) -> Result<u64, SqlError> {
         if let Some(weight) = self.weights.columns.get(&column) {
             return Ok(*weight);
         }
@@ -182,7 +182,7 @@ impl Writer {
     /// Sees that SQLite does not make too many sources of those that were written.
     ///
     /// Errors: 8623.
-    pub(super) fn check_sources(&self) -> Result<(), PlanError> {
+    pub(super) fn check_sources(&self) -> Result<(), SqlError> {
         let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
         let mut total_of = |at: Option<usize>| {
             let total = match self.weights.uses.get(&at) {
@@ -205,17 +205,17 @@ impl Writer {
             false => COMMON_SOURCE_COUNT_MAX,
         };
         match most.max(total_of(None)) > count_max {
-            true => Err(PlanError::no_plan()),
+            true => Err(SqlError::no_plan()),
             false => Ok(()),
         }
     }
 
     /// What each column of a query stands for.
-    fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, PlanError> {
+    fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, SqlError> {
         Ok(self.measure(query)?.columns)
     }
 
-    fn measure(&mut self, query: &Query) -> Result<Weight, PlanError> {
+    fn measure(&mut self, query: &Query) -> Result<Weight, SqlError> {
         match &query.body {
             Body::Select(select) => self.weigh_select(select),
             Body::Values(_) => Ok(Weight {
@@ -236,18 +236,18 @@ impl Writer {
         }
     }
 
-    fn weigh_select(&mut self, select: &Select) -> Result<Weight, PlanError> {
+    fn weigh_select(&mut self, select: &Select) -> Result<Weight, SqlError> {
         let tables = match &select.from {
             Some(from) => self.weigh_from(from)?,
             None => 1,
         };
-        let columns: Result<Vec<u64>, PlanError> = select.items.iter().map(|item| self.weigh(item)).collect();
+        let columns: Result<Vec<u64>, SqlError> = select.items.iter().map(|item| self.weigh(item)).collect();
         let columns = columns?;
         Ok(Weight { columns, tables })
     }
 
     /// How many nodes an expression has where its columns are what they are computed from.
-    fn weigh(&mut self, expr: &Expr) -> Result<u64, PlanError> {
+    fn weigh(&mut self, expr: &Expr) -> Result<u64, SqlError> {
         let mut sum = 1_u64;
         if let ExprKind::Case { branches, otherwise } = &expr.kind {
             for (condition, result) in branches {
@@ -273,13 +273,13 @@ impl Writer {
         self.sum(found)
     }
 
-    fn weigh_predicate(&mut self, predicate: &Predicate) -> Result<u64, PlanError> {
+    fn weigh_predicate(&mut self, predicate: &Predicate) -> Result<u64, SqlError> {
         let mut found = Found::default();
         predicate.visit(&mut |node| found.note(node));
         self.sum(found)
     }
 
-    fn sum(&mut self, found: Found) -> Result<u64, PlanError> {
+    fn sum(&mut self, found: Found) -> Result<u64, SqlError> {
         self.parts.budget.spend(found.count)?;
         let mut sum = found.count;
         for column in found.columns {
@@ -291,7 +291,7 @@ impl Writer {
         Ok(sum)
     }
 
-    fn outside_weight(&mut self, reference: OutsideRef) -> Result<u64, PlanError> {
+    fn outside_weight(&mut self, reference: OutsideRef) -> Result<u64, SqlError> {
         if let Some(weight) = self.weights.outsides.get(&reference) {
             return Ok(*weight);
         }
@@ -317,7 +317,7 @@ impl Writer {
         Ok(weight)
     }
 
-    fn weigh_subquery(&mut self, query: &Query) -> Result<u64, PlanError> {
+    fn weigh_subquery(&mut self, query: &Query) -> Result<u64, SqlError> {
         let columns = self.weigh_query(query)?;
         let mut sum = columns.into_iter().fold(SUBQUERY_NODE_COUNT, u64::saturating_add);
         if let Body::Select(select) = &query.body

@@ -11,7 +11,7 @@ use selenite_types::DataType;
 
 use super::Writer;
 use super::parameter::{Parameter, ParameterValue};
-use crate::PlanError;
+use crate::SqlError;
 use crate::query::tree::{WindowCall, WindowFunction};
 
 /// The windows that were written.
@@ -30,8 +30,8 @@ impl Writer {
     pub(super) fn with_windows(
         &mut self,
         column_count: usize,
-        write: impl FnOnce(&mut Self) -> Result<String, PlanError>,
-    ) -> Result<String, PlanError> {
+        write: impl FnOnce(&mut Self) -> Result<String, SqlError>,
+    ) -> Result<String, SqlError> {
         let around = std::mem::take(&mut self.windows.of_query);
         let sql = write(self)?;
         self.count_windows(column_count)?;
@@ -42,18 +42,18 @@ impl Writer {
     /// Counts the windows of a query of so many columns.
     ///
     /// Errors: 8623 for too many.
-    pub(super) fn count_windows(&mut self, column_count: usize) -> Result<(), PlanError> {
+    pub(super) fn count_windows(&mut self, column_count: usize) -> Result<(), SqlError> {
         let windows = std::mem::take(&mut self.windows.of_query);
         let width = windows.values().sum::<usize>().saturating_add(column_count);
         let cost = windows.len().saturating_mul(width);
         self.windows.cost = self.windows.cost.saturating_add(cost);
         if windows.len() > WINDOW_COUNT_MAX || self.windows.cost > WINDOW_COST_MAX {
-            return Err(PlanError::no_plan());
+            return Err(SqlError::no_plan());
         }
         Ok(())
     }
 
-    pub(super) fn window(&mut self, call: &WindowCall) -> Result<String, PlanError> {
+    pub(super) fn window(&mut self, call: &WindowCall) -> Result<String, SqlError> {
         let function = self.window_function(&call.function)?;
         let mut over = Vec::new();
         if !call.partition.is_empty() {
@@ -81,7 +81,7 @@ impl Writer {
         Ok(sql)
     }
 
-    fn window_function(&mut self, function: &WindowFunction) -> Result<String, PlanError> {
+    fn window_function(&mut self, function: &WindowFunction) -> Result<String, SqlError> {
         Ok(match function {
             WindowFunction::RowNumber => "row_number()".to_owned(),
             WindowFunction::Rank => "rank()".to_owned(),

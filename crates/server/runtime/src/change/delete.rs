@@ -6,14 +6,14 @@ use std::ops::ControlFlow;
 use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::{Delete, DeleteWay};
 use selenite_compiler::statement::InputColumn;
-use selenite_compiler::{PlanError, SqlText};
+use selenite_compiler::{SqlError, SqlText};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
 
 use super::{output, row};
 use crate::statement::{Run, call, read_inputs};
 
-pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, PlanError> {
+pub(super) fn run(delete: &Delete, run: &mut Run<'_>) -> Result<u64, SqlError> {
     match &delete.way {
         DeleteWay::Whole(text) => {
             let parameters = run.parameters(text)?;
@@ -30,7 +30,7 @@ fn run_rows(
     text: &SqlText,
     inputs: &[InputColumn],
     sql: &str,
-) -> Result<u64, PlanError> {
+) -> Result<u64, SqlError> {
     let mut rows: Vec<(i64, Vec<Value>)> = Vec::new();
     let mut seen = HashSet::new();
     let parameters = run.parameters(text)?;
@@ -42,7 +42,7 @@ fn run_rows(
                 Some(Value::BigInt(row_id)) => row_id,
                 // An outer join has no row of the table here.
                 Some(Value::Null) => return Ok(ControlFlow::Continue(())),
-                _ => return Err(PlanError::internal("a row without its rowid")),
+                _ => return Err(SqlError::internal("a row without its rowid")),
             };
             if seen.insert(*row_id) {
                 rows.push((*row_id, values));
@@ -59,7 +59,7 @@ fn run_rows(
 }
 
 /// Deletes rows in one statement, since rows of one table may refer to one another.
-fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), PlanError> {
+fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), SqlError> {
     let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
     let list = Stored::Text(format!("[{}]", ids.join(",")).into());
     let Err(error) = run.change(sql, &[list]) else {

@@ -7,7 +7,7 @@ use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::{GivenExpr, Insert, InsertLimit, InsertSource};
 use selenite_compiler::compiled::Compiled;
 use selenite_compiler::statement::InputColumn;
-use selenite_compiler::{PlanError, SqlText};
+use selenite_compiler::{SqlError, SqlText};
 use selenite_types::storage::{Stored, StoredRef};
 use selenite_types::{DataType, Value};
 
@@ -25,7 +25,7 @@ pub struct GivenRow {
     pub types: Arc<[DataType]>,
 }
 
-pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, PlanError> {
+pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
     let most = most(insert, run)?;
     match &insert.source {
         InsertSource::Values(rows) => {
@@ -45,11 +45,11 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, PlanError> 
             inputs,
             spool,
         } => run_query(insert, run, text, compiled, inputs, *spool, most),
-        InsertSource::Execute => Err(PlanError::internal("rows of a procedure")),
+        InsertSource::Execute => Err(SqlError::internal("rows of a procedure")),
     }
 }
 
-pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, PlanError> {
+pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, SqlError> {
     let most = most(insert, run)?.of(rows.len());
     let mut count = 0;
     let mut waiting = Vec::new();
@@ -76,7 +76,7 @@ fn run_query(
     inputs: &[InputColumn],
     spool: bool,
     most: Most,
-) -> Result<u64, PlanError> {
+) -> Result<u64, SqlError> {
     let mut count = 0;
     let (spool, first) = match most {
         Most::Rows(rows) => (spool, rows),
@@ -113,7 +113,7 @@ fn run_query(
     Ok(count)
 }
 
-fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, PlanError> {
+fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, SqlError> {
     let stored = match insert.limit.as_deref() {
         None => return Ok(Most::Rows(u64::MAX)),
         Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
@@ -132,11 +132,11 @@ fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, PlanError> {
     match stored {
         Stored::Integer(count) => Ok(Most::Rows(u64::try_from(count).unwrap_or(0))),
         Stored::Real(percent) => Ok(Most::Percent(percent)),
-        Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(PlanError::invalid_row_count()),
+        Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(SqlError::invalid_row_count()),
     }
 }
 
-fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
+fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
     let given = row.iter().map(|given| match given {
         GivenExpr::Value(expr) => Ok(Given::Value(expr.evaluate(&run.frame(&[]))?, expr.data_type)),
         GivenExpr::Default => Ok(Given::Default),
@@ -145,7 +145,7 @@ fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, PlanError> {
 }
 
 /// Writes a row; one that refers to a row of its own table that is not there yet waits.
-fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), PlanError> {
+fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), SqlError> {
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     match row_writer::store(&insert.writer, run, &prepared) {
         Ok(()) => send_outputs(insert, run, &prepared),
@@ -158,7 +158,7 @@ fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<
 }
 
 /// Writes rows that waited, for they may refer to one another.
-fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     if waiting.is_empty() {
         return Ok(());
     }
@@ -173,7 +173,7 @@ fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Resu
     Ok(())
 }
 
-fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), PlanError> {
+fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     for prepared in waiting {
         let stored = row_writer::store(&insert.writer, run, prepared);
         stored.map_err(|error| refusal(insert, run, error, prepared))?;
@@ -182,7 +182,7 @@ fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<
     Ok(())
 }
 
-fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> PlanError {
+fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepared) -> SqlError {
     row::refusal(
         &insert.writer.rules,
         run,
@@ -193,7 +193,7 @@ fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepar
     )
 }
 
-fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), PlanError> {
+fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), SqlError> {
     for output in &insert.outputs {
         // Who takes no more rows ends none of the change.
         let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;

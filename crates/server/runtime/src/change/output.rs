@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::Outputs;
 use selenite_types::Value;
@@ -13,8 +13,8 @@ use crate::statement::Run;
 /// Tells of one changed row.
 ///
 /// Errors: whatever evaluating its columns gives, or writing them.
-pub(super) fn send(output: &Outputs, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, PlanError> {
-    let values: Result<Vec<Value>, PlanError> = output
+pub(super) fn send(output: &Outputs, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, SqlError> {
+    let values: Result<Vec<Value>, SqlError> = output
         .values
         .iter()
         .map(|value| value.evaluate(&run.frame(row)))

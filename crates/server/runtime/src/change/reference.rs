@@ -6,7 +6,7 @@
 
 use selenite_compiler::catalog::{ChangeVerb, Table};
 use selenite_compiler::change::References;
-use selenite_compiler::{PlanError, stored};
+use selenite_compiler::{SqlError, stored};
 use selenite_types::Value;
 use selenite_types::storage::Stored;
 
@@ -21,7 +21,7 @@ pub(super) fn broken(
     table: &Table,
     (row, old): (&[Value], Option<&[Value]>),
     verb: ChangeVerb,
-) -> Result<Option<PlanError>, PlanError> {
+) -> Result<Option<SqlError>, SqlError> {
     if let Some(error) = missing(references, run, table, row, verb)? {
         return Ok(Some(error));
     }
@@ -50,7 +50,7 @@ pub(super) fn left_open<'r>(
     table: &Table,
     rows: impl Iterator<Item = &'r [Value]>,
     verb: ChangeVerb,
-) -> Result<Option<PlanError>, PlanError> {
+) -> Result<Option<SqlError>, SqlError> {
     for row in rows {
         if let Some(error) = missing(references, run, table, row, verb)? {
             return Ok(Some(error));
@@ -71,7 +71,7 @@ fn missing(
     table: &Table,
     row: &[Value],
     verb: ChangeVerb,
-) -> Result<Option<PlanError>, PlanError> {
+) -> Result<Option<SqlError>, SqlError> {
     for own in &references.own {
         let is_null = own.columns.iter().any(|at| row.get(*at) == Some(&Value::Null));
         if is_null || run.exists(&own.sql, &stored_columns(table, &own.columns, row)?)? {
@@ -91,7 +91,7 @@ pub(super) fn stored_columns(
     table: &Table,
     columns: &[usize],
     row: &[Value],
-) -> Result<Vec<Stored<'static>>, PlanError> {
+) -> Result<Vec<Stored<'static>>, SqlError> {
     let value = |at: &usize| {
         let column = table.columns.get(*at).zip(row.get(*at));
         column.map_or(Ok(Stored::Null), |(column, value)| stored(value, &column.data_type))

@@ -1,6 +1,6 @@
 //! A row that is to be written: converted, and checked by the table's rules.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
 use selenite_compiler::change::RowRules;
 use selenite_types::storage::Stored;
@@ -13,7 +13,7 @@ use crate::statement::Run;
 /// Computes the computed columns of a row, and sees that it keeps the table's rules.
 ///
 /// Errors: 515, 547.
-pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), PlanError> {
+pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), SqlError> {
     for (at, column) in rules.table.columns.iter().enumerate() {
         if !column.nullable && column.computed.is_none() && row.get(at) == Some(&Value::Null) {
             return Err(rules.table.null_in(at, verb));
@@ -34,7 +34,7 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
     }
     for condition in &rules.of_views {
         if condition.evaluate(&run.frame(row))? != Some(true) {
-            return Err(PlanError::check_option());
+            return Err(SqlError::check_option());
         }
     }
     Ok(())
@@ -44,7 +44,7 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
 /// keys hold NULL once, SQLite's any number of times.
 ///
 /// Errors: 2601, 2627.
-pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), PlanError> {
+pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), SqlError> {
     for (at, sql) in &rules.null_keys {
         let Some(key) = rules.table.keys.get(*at) else { continue };
         if !key.columns.iter().any(|column| row.get(*column) == Some(&Value::Null)) {
@@ -75,7 +75,7 @@ pub(super) fn refusal(
     row: &[Value],
     old: Option<&[Value]>,
     verb: ChangeVerb,
-) -> PlanError {
+) -> SqlError {
     let message = match error {
         ChangeError::Failed(error) => return error,
         ChangeError::Constraint(message) => message,
@@ -87,7 +87,7 @@ pub(super) fn refusal(
             Ok(error) => error.unwrap_or_else(unbroken),
             Err(error) => error,
         },
-        Violation::Unknown => PlanError::internal(&message),
+        Violation::Unknown => SqlError::internal(&message),
     }
 }
 
@@ -97,7 +97,7 @@ pub(super) fn left_open<'r>(
     run: &Run<'_>,
     rows: impl Iterator<Item = &'r [Value]>,
     verb: ChangeVerb,
-) -> PlanError {
+) -> SqlError {
     match reference::left_open(&rules.references, run, &rules.table, rows, verb) {
         Ok(error) => error.unwrap_or_else(unbroken),
         Err(error) => error,
@@ -107,12 +107,12 @@ pub(super) fn left_open<'r>(
 /// Columns of a row in their stored forms.
 ///
 /// Errors: 8624 for a value that does not have its column's type.
-pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, PlanError> {
+pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, SqlError> {
     stored_columns(&rules.table, columns, row)
 }
 
-fn unbroken() -> PlanError {
-    PlanError::internal("a foreign key that nobody breaks")
+fn unbroken() -> SqlError {
+    SqlError::internal("a foreign key that nobody breaks")
 }
 
 /// A value as its column takes it.
@@ -124,9 +124,9 @@ pub(super) fn fit(
     value: Value,
     from: &DataType,
     format: DateFormat,
-) -> Result<Value, PlanError> {
+) -> Result<Value, SqlError> {
     let Some(column) = table.columns.get(at) else {
-        return Err(PlanError::internal("a column beyond the last"));
+        return Err(SqlError::internal("a column beyond the last"));
     };
     let to = &column.data_type;
     if from == to || value == Value::Null {

@@ -1,6 +1,6 @@
 //! Rows put into a table, column by column.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::ChangeVerb;
 use selenite_compiler::change::RowWriter;
 use selenite_types::{DataType, Decimal, Value, convert};
@@ -34,7 +34,7 @@ pub(super) fn write(
     run: &mut Run<'_>,
     values: Vec<Value>,
     verb: ChangeVerb,
-) -> Result<Vec<Value>, PlanError> {
+) -> Result<Vec<Value>, SqlError> {
     let given = values
         .into_iter()
         .zip(&writer.types)
@@ -50,7 +50,7 @@ pub(super) fn write_given(
     run: &mut Run<'_>,
     given: Vec<Given>,
     verb: ChangeVerb,
-) -> Result<Vec<Value>, PlanError> {
+) -> Result<Vec<Value>, SqlError> {
     let prepared = prepare(writer, run, given, verb)?;
     store(writer, run, &prepared)
         .map_err(|error| row::refusal(&writer.rules, run, error, &prepared.row, None, verb))?;
@@ -65,7 +65,7 @@ pub(super) fn prepare(
     run: &mut Run<'_>,
     given: Vec<Given>,
     verb: ChangeVerb,
-) -> Result<Prepared, PlanError> {
+) -> Result<Prepared, SqlError> {
     let table = &writer.rules.table;
     let format = run.environment.session().date_format;
     let mut row = vec![Value::Null; table.columns.len()];
@@ -106,7 +106,7 @@ pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> R
     Ok(())
 }
 
-fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, PlanError> {
+fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, SqlError> {
     match writer.defaults.get(at) {
         Some(Some(default)) => {
             let value = default.evaluate(&run.frame(&[]))?;
@@ -123,13 +123,13 @@ fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, PlanEr
 }
 
 /// The number of a row in its identity, taken or given.
-fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool]) -> Result<Option<i128>, PlanError> {
+fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool]) -> Result<Option<i128>, SqlError> {
     let table = &writer.rules.table;
     let Some(at) = table.identity() else { return Ok(None) };
     let given = is_given.get(at) == Some(&true);
     match (given, run.executor.identity_insert(table)) {
-        (true, false) => return Err(PlanError::identity_given(table)),
-        (false, true) => return Err(PlanError::identity_missing(table)),
+        (true, false) => return Err(SqlError::identity_given(table)),
+        (false, true) => return Err(SqlError::identity_missing(table)),
         (true, true) => return Ok(row.get(at).and_then(whole)),
         (false, false) => {}
     }
@@ -148,7 +148,7 @@ fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool
     };
     let format = run.environment.session().date_format;
     let value = convert(&value, &from, &data_type, None, format)
-        .map_err(|_| PlanError::identity_overflow(data_type.overflow_name()))?;
+        .map_err(|_| SqlError::identity_overflow(data_type.overflow_name()))?;
     if let Some(place) = row.get_mut(at) {
         *place = value;
     }

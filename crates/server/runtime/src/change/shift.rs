@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::change::{Shift, is_bytes, is_whole};
 use selenite_types::Value;
@@ -24,7 +24,7 @@ pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
 /// Room for that many rows.
 ///
 /// Errors: SQLite's error; 40510 where numbers reach from one end to the other.
-pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, PlanError> {
+pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, SqlError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {
         run.query(sql, &[], &mut |found| {
@@ -46,7 +46,7 @@ pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, P
             next: greatest + 1,
             step: 1,
         }),
-        None => Err(PlanError::unsupported(
+        None => Err(SqlError::unsupported(
             "An exchange of keys among all numbers of a bigint",
         )),
     }

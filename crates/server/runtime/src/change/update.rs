@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ChangeVerb, Violation};
 use selenite_compiler::change::{Update, UpdateRows, UpdateWay};
 use selenite_types::storage::Stored;
@@ -20,7 +20,7 @@ struct Pending {
     values: Vec<Value>,
 }
 
-pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, PlanError> {
+pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, SqlError> {
     match &update.way {
         UpdateWay::Whole(text) => {
             let parameters = run.parameters(text)?;
@@ -31,7 +31,7 @@ pub(super) fn run(update: &Update, run: &mut Run<'_>) -> Result<u64, PlanError> 
     }
 }
 
-fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64, PlanError> {
+fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64, SqlError> {
     let mut pending = Vec::new();
     let mut seen = HashSet::new();
     let parameters = run.parameters(&rows.text)?;
@@ -43,7 +43,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
             Some(Value::BigInt(row_id)) => row_id,
             // An outer join has no row of the table here.
             Some(Value::Null) => return Ok(ControlFlow::Continue(())),
-            _ => return Err(PlanError::internal("a row without its rowid")),
+            _ => return Err(SqlError::internal("a row without its rowid")),
         };
         let row_id = *row_id;
         // Of several rows of FROM that match one, the first counts.
@@ -67,7 +67,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
 }
 
 /// Appends the new row to the old one, and sets variables.
-fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), PlanError> {
+fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), SqlError> {
     let table = &update.rules.table;
     let count = table.columns.len();
     let old: Vec<Value> = values.iter().skip(1).take(count).cloned().collect();
@@ -104,7 +104,7 @@ fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut V
 
 /// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when
 /// all were tried from both ends change keys among themselves, or a key occurs twice: they are moved aside first.
-fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), PlanError> {
+fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), SqlError> {
     if rows.changed.is_empty() {
         return Ok(());
     }
@@ -143,7 +143,7 @@ fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pendi
 }
 
 /// Moves rows aside whose keys change, and then all to their place.
-fn move_over(update: &Update, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending]) -> Result<(), PlanError> {
+fn move_over(update: &Update, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending]) -> Result<(), SqlError> {
     let count = left.len();
     let mut aside = match &rows.shift {
         Some(shift) => Some((shift, shift::room(shift, run, count)?)),
@@ -204,7 +204,7 @@ fn is_duplicate(update: &Update, error: &ChangeError) -> bool {
     }
 }
 
-fn refusal(update: &Update, run: &Run<'_>, error: ChangeError, row: &Pending) -> PlanError {
+fn refusal(update: &Update, run: &Run<'_>, error: ChangeError, row: &Pending) -> SqlError {
     let (new, old) = (new_row(update, row), old_row(update, row));
     row::refusal(&update.rules, run, error, new, Some(old), ChangeVerb::Update)
 }

@@ -1,7 +1,7 @@
 //! Arguments of a call become parameters.
 
 use selenite_compiler::program::{Body, Parameter, Program};
-use selenite_compiler::{Ends, Environment, Frame as Values, PlanError, same_name};
+use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, same_name};
 use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 
 use super::CallArgument;
@@ -23,7 +23,7 @@ pub(super) fn bind(
     program: &Program,
     arguments: &[CallArgument],
     environment: &dyn Environment,
-) -> Result<Bound, PlanError> {
+) -> Result<Bound, SqlError> {
     let parameters = program.parameters();
     let chosen = choose(program, arguments)?;
     let mut bound = Bound {
@@ -52,7 +52,7 @@ pub(super) fn bind(
             continue;
         };
         if !parameter.is_output {
-            return Err(PlanError::parameter_not_output(&parameter.name));
+            return Err(SqlError::parameter_not_output(&parameter.name));
         }
         bound.outputs.push(OutputSlot {
             parameter: number,
@@ -65,7 +65,7 @@ pub(super) fn bind(
 }
 
 /// Which argument each parameter takes.
-fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<usize>>, PlanError> {
+fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<usize>>, SqlError> {
     let parameters = program.parameters();
     let mut chosen: Vec<Option<usize>> = vec![None; parameters.len()];
     for (at, argument) in arguments.iter().enumerate() {
@@ -74,13 +74,13 @@ fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<us
             Some(name) => parameters
                 .iter()
                 .position(|parameter| same_name(&parameter.name, name))
-                .ok_or_else(|| PlanError::unknown_parameter(name, called(program)))?,
+                .ok_or_else(|| SqlError::unknown_parameter(name, called(program)))?,
         };
         let Some(place) = chosen.get_mut(number) else {
-            return Err(PlanError::too_many_arguments(called(program)));
+            return Err(SqlError::too_many_arguments(called(program)));
         };
         if place.replace(at).is_some() {
-            return Err(PlanError::parameter_twice(&parameters[number].name));
+            return Err(SqlError::parameter_twice(&parameters[number].name));
         }
     }
     Ok(chosen)
@@ -89,18 +89,18 @@ fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<us
 /// A value as one of another type, as a call or an assignment of its results converts it.
 ///
 /// Errors: 8114, or 206 and 257 if no value of the type converts.
-pub(super) fn converted(value: &Value, from: &DataType, to: &DataType, format: DateFormat) -> Result<Value, PlanError> {
+pub(super) fn converted(value: &Value, from: &DataType, to: &DataType, format: DateFormat) -> Result<Value, SqlError> {
     if *value == Value::Null || from == to {
         return Ok(value.clone());
     }
-    Conversion::check_implicit(from, to).map_err(|error| PlanError::from(error).with_ends(Ends::Statement))?;
-    convert(value, from, to, None, format).map_err(|_| PlanError::argument_conversion(from.bare_name(), to.bare_name()))
+    Conversion::check_implicit(from, to).map_err(|error| SqlError::from(error).with_ends(Ends::Statement))?;
+    convert(value, from, to, None, format).map_err(|_| SqlError::argument_conversion(from.bare_name(), to.bare_name()))
 }
 
-fn missing(program: &Program, parameter: &Parameter) -> PlanError {
+fn missing(program: &Program, parameter: &Parameter) -> SqlError {
     match program.body() {
-        Body::Procedure { name, .. } => PlanError::parameter_missing(name, &parameter.name),
-        Body::Batch => PlanError::text_parameter_missing(program.source(), &parameter.name),
+        Body::Procedure { name, .. } => SqlError::parameter_missing(name, &parameter.name),
+        Body::Batch => SqlError::text_parameter_missing(program.source(), &parameter.name),
     }
 }
 

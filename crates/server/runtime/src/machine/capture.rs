@@ -10,7 +10,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::step::Access;
 use selenite_compiler::program::{Program, StatementId};
 
@@ -41,10 +41,10 @@ impl Machine {
         host: &mut H,
     ) -> Result<(), Halt> {
         if self.capture.is_some() {
-            return self.fail(PlanError::nested_capture(), INSERT, host);
+            return self.fail(SqlError::nested_capture(), INSERT, host);
         }
         let Some(statement) = program.statement(id) else {
-            return self.fail(PlanError::internal("a statement that is not there"), INSERT, host);
+            return self.fail(SqlError::internal("a statement that is not there"), INSERT, host);
         };
         self.answer.flush(host)?;
         match self.prepare_access(Access::Change, host) {
@@ -93,11 +93,11 @@ impl Machine {
             return Ok(());
         };
         let Some(statement) = program.statement(id) else {
-            return self.fail(PlanError::internal("a statement that is not there"), INSERT, host);
+            return self.fail(SqlError::internal("a statement that is not there"), INSERT, host);
         };
         self.answer.flush(host)?;
         if self.transaction.is_doomed {
-            return self.transaction_failed(PlanError::uncommittable(), Command::INSERT, host);
+            return self.transaction_failed(SqlError::uncommittable(), Command::INSERT, host);
         }
         self.announce(host);
         let Some(frame) = self.frames.last_mut() else {
@@ -157,9 +157,9 @@ impl Machine {
     /// Whether a COMMIT may run: it must not end what the INSERT is in.
     ///
     /// Errors: 3916.
-    pub(super) fn check_capture_commit(&self) -> Result<(), PlanError> {
+    pub(super) fn check_capture_commit(&self) -> Result<(), SqlError> {
         match self.capture {
-            Some(capture) if self.transaction.count <= capture.transaction_count => Err(PlanError::commit_in_capture()),
+            Some(capture) if self.transaction.count <= capture.transaction_count => Err(SqlError::commit_in_capture()),
             Some(_) | None => Ok(()),
         }
     }
@@ -167,11 +167,11 @@ impl Machine {
     /// Whether a ROLLBACK may run: of the whole transaction never, to savepoints that the call has made.
     ///
     /// Errors: 3915; 40510 for a savepoint before the INSERT.
-    pub(super) fn check_capture_rollback(&self, savepoint: Option<usize>) -> Result<(), PlanError> {
+    pub(super) fn check_capture_rollback(&self, savepoint: Option<usize>) -> Result<(), SqlError> {
         match (self.capture, savepoint) {
             (None, _) => Ok(()),
-            (Some(_), None) => Err(PlanError::rollback_in_capture()),
-            (Some(capture), Some(at)) if at < capture.savepoint_count => Err(PlanError::unsupported(
+            (Some(_), None) => Err(SqlError::rollback_in_capture()),
+            (Some(capture), Some(at)) if at < capture.savepoint_count => Err(SqlError::unsupported(
                 "ROLLBACK to a savepoint from before INSERT ... EXECUTE",
             )),
             (Some(_), Some(_)) => Ok(()),

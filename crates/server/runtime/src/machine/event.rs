@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::program::step::{Access, Operand, Role, SelectAssign, SelectValues, Step, Switch};
 use selenite_compiler::program::{Program, StatementId, index};
-use selenite_compiler::{Frame as Values, PlanError};
+use selenite_compiler::{Frame as Values, SqlError};
 use selenite_tsql::ast;
 use selenite_types::Value;
 
@@ -226,7 +226,7 @@ impl Machine {
             changes: done.access == Access::Change,
         };
         let Some(statement) = program.statement(id) else {
-            return self.fail(PlanError::internal("a statement that is not there"), failed, host);
+            return self.fail(SqlError::internal("a statement that is not there"), failed, host);
         };
         self.answer.flush(host)?;
         match self.prepare_access(done.access, host) {
@@ -298,7 +298,7 @@ impl Machine {
     }
 
     /// The value of an expression.
-    pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, PlanError> {
+    pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, SqlError> {
         self.announce_for(operand.asks, host)?;
         operand.value.evaluate(&self.values(host))
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::program::step::{CallStatement, CalledName, Operand};
 use selenite_compiler::program::{Body, Program};
-use selenite_compiler::{PlanError, Slot};
+use selenite_compiler::{Slot, SqlError};
 use selenite_types::{DataType, Value};
 
 use super::answer::DoneReport;
@@ -29,7 +29,7 @@ impl Machine {
                 let text = self.slot_text(*slot);
                 match called_name::parse(&text) {
                     Some(name) => Arc::new(name),
-                    None => return self.fail(PlanError::unknown_procedure(&text), EXECUTE, host),
+                    None => return self.fail(SqlError::unknown_procedure(&text), EXECUTE, host),
                 }
             }
         };
@@ -95,11 +95,11 @@ impl Machine {
     }
 
     /// All errors of a text are sent, unless a CATCH takes them: it sees the last.
-    fn fail_text<H: Host + ?Sized>(&mut self, mut errors: Vec<PlanError>, host: &mut H) -> Result<(), Halt> {
+    fn fail_text<H: Host + ?Sized>(&mut self, mut errors: Vec<SqlError>, host: &mut H) -> Result<(), Halt> {
         let Some(last) = errors.pop() else {
             return self.complete(Command::EXECUTE, DoneReport::Plain, 0, host);
         };
-        let as_raised = |error: PlanError| Raised {
+        let as_raised = |error: SqlError| Raised {
             line: error.line(),
             procedure: None,
             reach: Reach::Statement,
@@ -116,7 +116,7 @@ impl Machine {
     }
 
     /// What is wrong with what is called ends the call, and not its caller.
-    fn fail_call<H: Host + ?Sized>(&mut self, error: PlanError, host: &mut H) -> Result<(), Halt> {
+    fn fail_call<H: Host + ?Sized>(&mut self, error: SqlError, host: &mut H) -> Result<(), Halt> {
         let mut raised = self.raised(error);
         if raised.reach == Reach::Scope {
             raised.reach = Reach::Statement;
@@ -127,7 +127,7 @@ impl Machine {
     /// An error of a call that did not begin: it is reported as the procedure's, on no line.
     fn fail_in_callee<H: Host + ?Sized>(
         &mut self,
-        error: PlanError,
+        error: SqlError,
         program: &Program,
         host: &mut H,
     ) -> Result<(), Halt> {
@@ -141,7 +141,7 @@ impl Machine {
         &mut self,
         statement: &CallStatement,
         host: &mut H,
-    ) -> Result<Vec<CallArgument>, PlanError> {
+    ) -> Result<Vec<CallArgument>, SqlError> {
         let mut arguments = Vec::with_capacity(statement.arguments.len());
         for argument in &statement.arguments {
             let value = match &argument.value {
@@ -168,7 +168,7 @@ impl Machine {
     ) -> Result<(), Halt> {
         let level = self.nest_level();
         if kind != FrameKind::Batch && level >= NEST_LEVEL_MAX {
-            return self.fail(PlanError::nesting_exceeded(NEST_LEVEL_MAX), EXECUTE, host);
+            return self.fail(SqlError::nesting_exceeded(NEST_LEVEL_MAX), EXECUTE, host);
         }
         match host.enter(&program, kind) {
             Ok(()) => {}
@@ -230,7 +230,7 @@ impl Machine {
 
     /// Error 266, of the procedure that ended.
     fn mismatch(&self, frame: &Frame) -> Raised {
-        let error = PlanError::transaction_count(frame.saved.transaction_count, self.transaction.count);
+        let error = SqlError::transaction_count(frame.saved.transaction_count, self.transaction.count);
         Raised {
             error,
             line: 0,
@@ -261,7 +261,7 @@ impl Machine {
     }
 
     /// Puts status and outputs into the caller's variables.
-    fn take_results<H: Host + ?Sized>(&mut self, frame: &Frame, status: i32, host: &mut H) -> Result<(), PlanError> {
+    fn take_results<H: Host + ?Sized>(&mut self, frame: &Frame, status: i32, host: &mut H) -> Result<(), SqlError> {
         for output in &frame.returns.outputs {
             let (Some(to), Some(parameter)) = (output.to, frame.program.parameters().get(output.parameter)) else {
                 continue;
@@ -281,7 +281,7 @@ impl Machine {
         value: &Value,
         from: &DataType,
         host: &H,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let value = converted(value, from, &to, host.environment().session().date_format)?;
         if let Some(place) = self
             .frames
@@ -399,7 +399,7 @@ impl Machine {
         &self,
         frame: &Frame,
         host: &H,
-    ) -> Result<Vec<(OutputSlot, Value, DataType)>, PlanError> {
+    ) -> Result<Vec<(OutputSlot, Value, DataType)>, SqlError> {
         let format = host.environment().session().date_format;
         let mut outputs = Vec::with_capacity(frame.returns.outputs.len());
         for output in &frame.returns.outputs {

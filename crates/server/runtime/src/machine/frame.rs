@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
-use selenite_compiler::{CaughtError, PlanError, Slot};
+use selenite_compiler::{CaughtError, Slot, SqlError};
 use selenite_types::{DataType, Decimal, Value};
 
 use super::Options;
@@ -71,7 +71,7 @@ pub(super) struct OutputSlot {
 /// An error on its way.
 #[derive(Clone, Debug)]
 pub(super) struct Raised {
-    pub(super) error: PlanError,
+    pub(super) error: SqlError,
     pub(super) line: u32,
     pub(super) procedure: Option<Arc<str>>,
     pub(super) reach: Reach,

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::ResultColumn;
-use selenite_compiler::{CaughtError, Environment, PlanError, Session};
+use selenite_compiler::{CaughtError, Environment, Session, SqlError};
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
 
@@ -39,7 +39,7 @@ pub trait Host {
     /// statement that has one.
     ///
     /// Errors: whatever keeps the host from looking.
-    fn look_at_names(&mut self) -> Result<(), PlanError>;
+    fn look_at_names(&mut self) -> Result<(), SqlError>;
 
     /// Whether to continue; polled every few thousand steps and before each wait.
     ///
@@ -152,7 +152,7 @@ pub enum Stop {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Failure {
     /// An error of the statement.
-    Error(PlanError),
+    Error(SqlError),
     /// The request is to stop.
     Stop(Stop),
 }
@@ -161,7 +161,7 @@ pub enum Failure {
 #[derive(Clone, PartialEq, Debug)]
 pub enum TextFailure {
     /// What is wrong with it: at least one.
-    Errors(Vec<PlanError>),
+    Errors(Vec<SqlError>),
     /// The request is to stop.
     Stop(Stop),
 }
@@ -230,8 +230,8 @@ pub enum TransactionStep<'a> {
     },
 }
 
-impl From<PlanError> for Failure {
-    fn from(error: PlanError) -> Self {
+impl From<SqlError> for Failure {
+    fn from(error: SqlError) -> Self {
         Self::Error(error)
     }
 }

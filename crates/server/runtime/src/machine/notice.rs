@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::step::{Operand, RaiseError, Throw};
-use selenite_compiler::{Ends, Key, PlanError};
+use selenite_compiler::{Ends, Key, SqlError};
 use selenite_types::{DataType, Value, utf16_prefix};
 
 use super::answer::DoneReport;
@@ -76,20 +76,20 @@ impl Machine {
 
     /// RAISERROR of a severity that ends the connection, whatever is around it: the client is sent by whom, why, and
     /// that no more follows.
-    fn end_connection<H: Host + ?Sized>(&mut self, told: PlanError, host: &mut H) -> Result<(), Halt> {
+    fn end_connection<H: Host + ?Sized>(&mut self, told: SqlError, host: &mut H) -> Result<(), Halt> {
         let text = format!(
             "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
             host.session_mut().spid,
             told.number(),
             told.severity()
         );
-        let mut raised = self.raised(PlanError::new(2745, Ends::Connection, text).with_state(2));
+        let mut raised = self.raised(SqlError::new(2745, Ends::Connection, text).with_state(2));
         self.report_raised(&raised, host)?;
         raised.error = told;
         raised.to_log = true;
         self.report_raised(&raised, host)?;
         let text = "Cannot continue the execution because the session is in the kill state.";
-        let last = PlanError::new(596, Ends::Connection, text).with_severity(21);
+        let last = SqlError::new(596, Ends::Connection, text).with_severity(21);
         let last = Raised {
             line: 0,
             procedure: None,
@@ -108,17 +108,17 @@ impl Machine {
     }
 
     /// What RAISERROR says.
-    fn error_of<H: Host + ?Sized>(&mut self, statement: &RaiseError, host: &mut H) -> Result<PlanError, PlanError> {
+    fn error_of<H: Host + ?Sized>(&mut self, statement: &RaiseError, host: &mut H) -> Result<SqlError, SqlError> {
         let severity = int(&self.evaluate(&statement.severity, host)?).clamp(0, SEVERITY_MAX);
         let state = match int(&self.evaluate(&statement.state, host)?) {
             state if state < 0 => 1,
             state => state.min(STATE_MAX),
         };
         if severity > SEVERITY_PLAIN_MAX && !statement.log {
-            return Err(PlanError::severity_needs_log());
+            return Err(SqlError::severity_needs_log());
         }
         if statement.log && !is_administrator(host)? {
-            return Err(PlanError::log_needs_administrator());
+            return Err(SqlError::log_needs_administrator());
         }
         let message = self.evaluate(&statement.message, host)?;
         if !matches!(message, Value::Text(_) | Value::Null) {
@@ -129,7 +129,7 @@ impl Machine {
             arguments.push((self.evaluate(argument, host)?, argument.value.data_type));
         }
         let text = substitute(text_of(&message).unwrap_or(""), &arguments)?;
-        Ok(PlanError::new(USER_NUMBER, Ends::Statement, text)
+        Ok(SqlError::new(USER_NUMBER, Ends::Statement, text)
             .with_severity(u8::try_from(severity).unwrap_or(u8::MAX))
             .with_state(u8::try_from(state).unwrap_or(u8::MAX)))
     }
@@ -145,23 +145,23 @@ impl Machine {
         self.raise(raised, Failed::of(Command::NONE), host)
     }
 
-    fn thrown<H: Host + ?Sized>(&mut self, statement: &Throw, host: &mut H) -> Result<PlanError, PlanError> {
+    fn thrown<H: Host + ?Sized>(&mut self, statement: &Throw, host: &mut H) -> Result<SqlError, SqlError> {
         let number = int(&self.evaluate(&statement.number, host)?);
         let message = self.evaluate(&statement.message, host)?;
         let message = unescape(text_of(&message).unwrap_or(""));
         let state = int(&self.evaluate(&statement.state, host)?).clamp(0, STATE_MAX);
         if number < USER_NUMBER {
-            return Err(PlanError::thrown_number(number));
+            return Err(SqlError::thrown_number(number));
         }
         let state = u8::try_from(state).unwrap_or(u8::MAX);
-        Ok(PlanError::new(number, Ends::Statement, message).with_state(state))
+        Ok(SqlError::new(number, Ends::Statement, message).with_state(state))
     }
 
     /// THROW without arguments: the error that the CATCH handles, as it was.
     pub(super) fn rethrow<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Halt> {
         let caught = self.frames.last().and_then(|frame| frame.caught.last()).cloned();
         let Some(caught) = caught else {
-            return self.fail(PlanError::rethrow_outside_catch(), Failed::of(Command::NONE), host);
+            return self.fail(SqlError::rethrow_outside_catch(), Failed::of(Command::NONE), host);
         };
         let mut raised = (*caught).clone();
         raised.reach = Reach::Batch;
@@ -178,17 +178,17 @@ impl Machine {
 }
 
 /// Whether the session's login is of sysadmin.
-fn is_administrator<H: Host + ?Sized>(host: &H) -> Result<bool, PlanError> {
+fn is_administrator<H: Host + ?Sized>(host: &H) -> Result<bool, SqlError> {
     let role = host.environment().login(Key::Name("sysadmin"))?;
     Ok(role.is_some_and(|role| role.is_role && role.is_member))
 }
 
 /// RAISERROR with the number of a message: there are no messages but the user's own text.
-fn refused_number(number: i32, severity: i32, state: i32) -> PlanError {
+fn refused_number(number: i32, severity: i32, state: i32) -> SqlError {
     if number < 13_000 || number == USER_NUMBER {
-        return PlanError::message_number(number);
+        return SqlError::message_number(number);
     }
-    PlanError::unknown_message(number, severity, state)
+    SqlError::unknown_message(number, severity, state)
 }
 
 /// A text; none of NULL.

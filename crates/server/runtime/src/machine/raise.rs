@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::index;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 
 use super::answer::DoneReport;
 use super::frame::{Frame, Raised, Reach};
@@ -50,18 +50,13 @@ impl Failed {
 
 impl Machine {
     /// An error of the step that runs.
-    pub(super) fn fail<H: Host + ?Sized>(
-        &mut self,
-        error: PlanError,
-        failed: Failed,
-        host: &mut H,
-    ) -> Result<(), Halt> {
+    pub(super) fn fail<H: Host + ?Sized>(&mut self, error: SqlError, failed: Failed, host: &mut H) -> Result<(), Halt> {
         let raised = self.raised(error);
         self.raise(raised, failed, host)
     }
 
     /// The error as one of the step that runs.
-    pub(super) fn raised(&self, error: PlanError) -> Raised {
+    pub(super) fn raised(&self, error: SqlError) -> Raised {
         let reach = match error.ends() {
             Ends::Statement => Reach::Statement,
             Ends::Batch => Reach::Scope,

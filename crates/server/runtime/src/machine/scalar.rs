@@ -2,7 +2,7 @@
 
 use selenite_compiler::program::index;
 use selenite_compiler::program::step::{Asks, Branch, Set, Step};
-use selenite_compiler::{Frame as Values, PlanError, size_of};
+use selenite_compiler::{Frame as Values, SqlError, size_of};
 use selenite_types::Value;
 
 use super::answer::DoneReport;
@@ -14,7 +14,7 @@ pub(super) enum Pause {
     /// A step that is not of them.
     Event,
     /// An error of the step that runs.
-    Failed(PlanError),
+    Failed(SqlError),
 }
 
 impl Machine {
@@ -97,7 +97,7 @@ fn assign<H: Host + ?Sized>(
     row_count: i64,
     error: i32,
     host: &mut H,
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     announce_for(set.operand.asks, row_count, error, host)?;
     let values = Values {
         slots,
@@ -122,7 +122,7 @@ fn is_true<H: Host + ?Sized>(
     row_count: i64,
     error: i32,
     host: &mut H,
-) -> Result<bool, PlanError> {
+) -> Result<bool, SqlError> {
     announce_for(branch.asks, row_count, error, host)?;
     let values = Values {
         slots,
@@ -149,7 +149,7 @@ pub(super) fn announce_for<H: Host + ?Sized>(
     row_count: i64,
     error: i32,
     host: &mut H,
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     if asks >= Asks::Session {
         announce(row_count, error, host);
     }

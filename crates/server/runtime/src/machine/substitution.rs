@@ -1,12 +1,12 @@
 //! RAISERROR's message with its arguments: `% [flags] [width] [.precision] [h | l | I64] type`.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::{DataType, Value, utf16_length, utf16_prefix};
 
 /// Puts the arguments into the message.
 ///
 /// Errors: 2786 for an argument of another type than its placeholder takes, 2787 for an invalid placeholder.
-pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Result<String, PlanError> {
+pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Result<String, SqlError> {
     let mut result = String::with_capacity(message.len());
     let mut arguments = Arguments { arguments, used: 0 };
     let mut rest = message;
@@ -19,7 +19,7 @@ pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Resu
             continue;
         }
         let (place, behind) = Placeholder::parse(&from_sign[1..], &mut arguments)
-            .ok_or_else(|| PlanError::format_specification(from_sign))??;
+            .ok_or_else(|| SqlError::format_specification(from_sign))??;
         result.push_str(&place.fill(&mut arguments)?);
         rest = behind;
     }
@@ -46,8 +46,8 @@ impl Arguments<'_> {
         value.unwrap_or(&Value::Null)
     }
 
-    fn mismatch(&self) -> PlanError {
-        PlanError::substitution_mismatch(self.used)
+    fn mismatch(&self) -> SqlError {
+        SqlError::substitution_mismatch(self.used)
     }
 }
 
@@ -67,7 +67,7 @@ struct Placeholder {
 
 impl Placeholder {
     /// The placeholder that begins after a `%`, and what follows it; `None` if it is invalid.
-    fn parse<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Self, &'a str), PlanError>> {
+    fn parse<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Self, &'a str), SqlError>> {
         let mut place = Self::default();
         let mut rest = text;
         while let Some(flag) = rest.chars().next() {
@@ -108,7 +108,7 @@ impl Placeholder {
     }
 
     /// The text that the place becomes.
-    fn fill(&self, arguments: &mut Arguments<'_>) -> Result<String, PlanError> {
+    fn fill(&self, arguments: &mut Arguments<'_>) -> Result<String, SqlError> {
         let value = arguments.next().clone();
         if value == Value::Null {
             return Ok(self.pad("(null)".to_owned(), false));
@@ -186,7 +186,7 @@ impl Placeholder {
 }
 
 /// A number, or `*` for an argument's, and what follows it; `None` if it is too long for any.
-fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Option<usize>, &'a str), PlanError>> {
+fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Option<usize>, &'a str), SqlError>> {
     if let Some(behind) = text.strip_prefix('*') {
         let value = arguments.next().clone();
         let Value::Int(width) = value else {

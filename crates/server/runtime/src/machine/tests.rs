@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
 use selenite_tsql::{Options as ParseOptions, parse};
 use selenite_types::Value;
@@ -111,7 +111,7 @@ impl Bench {
     }
 
     /// The next statement of the host's ends so.
-    fn answer(&mut self, answer: Result<Affected, PlanError>) {
+    fn answer(&mut self, answer: Result<Affected, SqlError>) {
         let mut answer = Some(answer.map_err(Failure::Error));
         self.host
             .answers
@@ -191,10 +191,10 @@ fn shown(value: &Value) -> String {
     selenite_types::text_of(value, &data_type).unwrap_or_default()
 }
 
-fn compile(text: &str) -> Result<Program, Vec<PlanError>> {
+fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
     match parse(text, ParseOptions::default()) {
         Ok(tree) => Program::of_batch(text, tree),
-        Err(error) => Err(vec![PlanError::from(error)]),
+        Err(error) => Err(vec![SqlError::from(error)]),
     }
 }
 

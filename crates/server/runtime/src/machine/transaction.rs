@@ -1,7 +1,7 @@
 //! The session's transaction: how deep it is nested, its names, and whether it can still be committed.
 
 use selenite_compiler::program::step::{Access, TransactionName, TransactionStatement};
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 
 use super::answer::DoneReport;
 use super::frame::Reach;
@@ -59,7 +59,7 @@ impl Machine {
     /// What can't be done in a transaction that must be rolled back ends the batch.
     pub(super) fn transaction_failed<H: Host + ?Sized>(
         &mut self,
-        error: PlanError,
+        error: SqlError,
         command: u16,
         host: &mut H,
     ) -> Result<(), Halt> {
@@ -78,7 +78,7 @@ impl Machine {
             Access::None => return Ok(()),
             Access::Read => {}
             Access::Write | Access::Change if self.transaction.is_doomed => {
-                return Err(PlanError::uncommittable().into());
+                return Err(SqlError::uncommittable().into());
             }
             Access::Write | Access::Change => {}
         }
@@ -123,8 +123,8 @@ impl Machine {
     ) -> Result<(), Failure> {
         self.check_capture_commit()?;
         match self.transaction.count {
-            0 => Err(PlanError::commit_without_transaction().into()),
-            _ if self.transaction.is_doomed => Err(PlanError::uncommittable().into()),
+            0 => Err(SqlError::commit_without_transaction().into()),
+            _ if self.transaction.is_doomed => Err(SqlError::uncommittable().into()),
             1 => {
                 self.transaction = Transaction::default();
                 let done = host.transaction(TransactionStep::Commit { delayed_durability });
@@ -141,7 +141,7 @@ impl Machine {
 
     pub(super) fn rollback<H: Host + ?Sized>(&mut self, name: Option<&str>, host: &mut H) -> Result<(), Failure> {
         if self.transaction.count == 0 {
-            return Err(PlanError::rollback_without_transaction().into());
+            return Err(SqlError::rollback_without_transaction().into());
         }
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             self.check_capture_rollback(None)?;
@@ -156,7 +156,7 @@ impl Machine {
             .rposition(|savepoint| savepoint == name)
         {
             if self.transaction.is_doomed {
-                return Err(PlanError::uncommittable_savepoint().into());
+                return Err(SqlError::uncommittable_savepoint().into());
             }
             self.check_capture_rollback(Some(at))?;
             host.transaction(TransactionStep::RollbackTo { name })?;
@@ -169,15 +169,15 @@ impl Machine {
                 .end_transaction(TransactionStep::Rollback, host)
                 .map_err(Failure::Stop);
         }
-        Err(PlanError::unknown_savepoint(name).into())
+        Err(SqlError::unknown_savepoint(name).into())
     }
 
     pub(super) fn save<H: Host + ?Sized>(&mut self, name: &str, host: &mut H) -> Result<(), Failure> {
         if self.transaction.count == 0 {
-            return Err(PlanError::save_without_transaction().into());
+            return Err(SqlError::save_without_transaction().into());
         }
         if self.transaction.is_doomed {
-            return Err(PlanError::uncommittable().into());
+            return Err(SqlError::uncommittable().into());
         }
         host.transaction(TransactionStep::Save { name })?;
         self.transaction.savepoints.push(name.to_owned());
@@ -206,7 +206,7 @@ impl Machine {
         if !self.transaction.is_doomed || self.transaction.count == 0 {
             return Ok(false);
         }
-        let mut raised = self.raised(PlanError::uncommittable_at_end().with_ends(Ends::Statement));
+        let mut raised = self.raised(SqlError::uncommittable_at_end().with_ends(Ends::Statement));
         raised.line = raised.line.max(1);
         self.report_raised(&raised, host)?;
         self.end_transaction(TransactionStep::Rollback, host)?;

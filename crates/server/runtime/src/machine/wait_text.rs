@@ -1,20 +1,20 @@
 //! WAITFOR's times.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::{DateTime2, Value};
 
 /// Milliseconds of a span or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a
 /// datetime.
 ///
 /// Errors: 148 for whatever else.
-pub(super) fn milliseconds(value: &Value) -> Result<u64, PlanError> {
+pub(super) fn milliseconds(value: &Value) -> Result<u64, SqlError> {
     if let Value::Text(text) = value {
-        return parse(text.trim()).ok_or_else(|| PlanError::wait_time(text));
+        return parse(text.trim()).ok_or_else(|| SqlError::wait_time(text));
     }
     if let Value::DateTime(DateTime2 { time, .. }) | Value::Time(time) = value {
         return Ok(time.0 / TICKS_OF_MILLISECOND);
     }
-    Err(PlanError::wait_time(""))
+    Err(SqlError::wait_time(""))
 }
 
 fn parse(text: &str) -> Option<u64> {

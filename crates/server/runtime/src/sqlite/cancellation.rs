@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::functions::FunctionFlags;
 use rusqlite::{Connection, Result};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::compiled::CHECK_CANCELLED_FUNCTION;
 
 /// What is to end.
@@ -84,12 +84,12 @@ impl Cancellation {
     ///
     /// # Errors
     /// That of `body`; 8624 if it is not to begin, which is not sent: the request ends with what stopped it.
-    pub fn write<R, E: From<PlanError>>(
+    pub fn write<R, E: From<SqlError>>(
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
     ) -> std::result::Result<R, E> {
         if self.is_requested() {
-            return Err(PlanError::internal("a statement that is to stop").into());
+            return Err(SqlError::internal("a statement that is to stop").into());
         }
         self.writing.stop_ms.store(NEVER, Ordering::Relaxed);
         self.writing.is_on.store(true, Ordering::Relaxed);

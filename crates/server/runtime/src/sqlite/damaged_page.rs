@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 use selenite::{Refusal, Role, take_refusal};
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 
 /// Notes whose file it is, for messages.
 pub fn note_file(path: &Path, database_id: i32) {
@@ -16,7 +16,7 @@ pub fn note_file(path: &Path, database_id: i32) {
 }
 
 /// 824, if SQLite's error is a page that is not authentic.
-pub fn damaged_page(error: &rusqlite::Error) -> Option<PlanError> {
+pub fn damaged_page(error: &rusqlite::Error) -> Option<SqlError> {
     let failure = error.sqlite_error()?;
     if failure.extended_code != IOERR_DATA {
         return None;
@@ -29,7 +29,7 @@ pub fn damaged_page(error: &rusqlite::Error) -> Option<PlanError> {
          consistency check (DBCC CHECKDB). This error can be caused by many factors; for more information, see SQL Server \
          Books Online."
     );
-    let error = PlanError::new(DAMAGED_PAGE, Ends::Connection, text);
+    let error = SqlError::new(DAMAGED_PAGE, Ends::Connection, text);
     Some(error.with_severity(24).with_state(2))
 }
 

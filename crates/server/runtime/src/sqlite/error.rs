@@ -1,7 +1,7 @@
 //! What SQLite says, as a T-SQL error.
 
 use rusqlite::ErrorCode;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 
 use super::damaged_page::damaged_page;
 
@@ -9,7 +9,7 @@ use super::damaged_page::damaged_page;
 #[derive(Clone, Debug)]
 pub enum ChangeError {
     /// A T-SQL error, of our functions or of a row's sink, or what is made of SQLite's own.
-    Failed(PlanError),
+    Failed(SqlError),
     /// A constraint was broken: SQLite's message.
     Constraint(String),
 }
@@ -17,16 +17,16 @@ pub enum ChangeError {
 impl ChangeError {
     /// The same where no constraint can be broken.
     #[must_use]
-    pub fn unexpected(self) -> PlanError {
+    pub fn unexpected(self) -> SqlError {
         match self {
             Self::Failed(error) => error,
-            Self::Constraint(message) => PlanError::internal(&message),
+            Self::Constraint(message) => SqlError::internal(&message),
         }
     }
 }
 
-impl From<PlanError> for ChangeError {
-    fn from(error: PlanError) -> Self {
+impl From<SqlError> for ChangeError {
+    fn from(error: SqlError) -> Self {
         Self::Failed(error)
     }
 }
@@ -50,21 +50,21 @@ pub fn change_error(error: &rusqlite::Error) -> ChangeError {
 }
 
 /// The same where no constraint can be broken.
-pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
+pub fn tsql_error(error: &rusqlite::Error) -> SqlError {
     if let Some(damaged) = damaged_page(error) {
         return damaged;
     }
     let code = error.sqlite_error_code();
     match code {
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => lock_timeout(),
-        Some(ErrorCode::OutOfMemory) => PlanError::out_of_memory(),
+        Some(ErrorCode::OutOfMemory) => SqlError::out_of_memory(),
         Some(ErrorCode::DiskFull) => {
             let text = "Could not allocate space in the database because its disk is full.";
-            PlanError::new(1105, Ends::Statement, text)
+            SqlError::new(1105, Ends::Statement, text)
                 .with_severity(17)
                 .with_state(2)
         }
-        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => PlanError::new(
+        Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => SqlError::new(
             3906,
             Ends::Statement,
             format!("Failed to update the database because it is read-only ({error})."),
@@ -79,7 +79,7 @@ pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
             };
             if matches!(error, rusqlite::Error::SqlInputError { msg, .. } | rusqlite::Error::SqliteFailure(_, Some(msg)) if is_too_large(msg))
             {
-                return PlanError::no_plan();
+                return SqlError::no_plan();
             }
             let said = match failure {
                 Some(failure) => format!(
@@ -90,7 +90,7 @@ pub fn tsql_error(error: &rusqlite::Error) -> PlanError {
                 None => "an unexpected answer of the file".to_owned(),
             };
             let text = format!("The storage engine could not carry out the statement: {said}.");
-            PlanError::new(50823, Ends::Statement, text)
+            SqlError::new(50823, Ends::Statement, text)
         }
     }
 }
@@ -111,8 +111,8 @@ fn is_too_large(said: &str) -> bool {
 }
 
 /// 1222: LOCK_TIMEOUT is over.
-pub fn lock_timeout() -> PlanError {
-    PlanError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
+pub fn lock_timeout() -> SqlError {
+    SqlError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
 }
 
 #[cfg(test)]

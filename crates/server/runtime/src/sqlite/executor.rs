@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, Statement, ToSql, ffi};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::compiled::{Compiled, ROWS_FUNCTION};
 use selenite_types::storage::{Stored, StoredRef};
@@ -111,7 +111,7 @@ impl Executor<'_> {
     ///
     /// # Errors
     /// Those of `row`, of the functions that SQLite calls, and of SQLite itself.
-    pub fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), PlanError> {
+    pub fn select(&self, call: &Call<'_>, row: &mut RowSink<'_>) -> Result<(), SqlError> {
         let mut failed = None;
         let mut count = 0_u64;
         let done = self.run(call, |statement| {
@@ -150,7 +150,7 @@ impl Executor<'_> {
     }
 
     /// Takes the next number of a table's identity.
-    pub(crate) fn next_identity(&self, table: &Table) -> Result<i128, PlanError> {
+    pub(crate) fn next_identity(&self, table: &Table) -> Result<i128, SqlError> {
         let taken = self.identities.take(self.connection, table)?;
         self.last_identity.set(Some(taken));
         Ok(taken)
@@ -158,20 +158,20 @@ impl Executor<'_> {
 
     /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last
     /// moves it.
-    pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), PlanError> {
+    pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), SqlError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
     }
 
     /// Lets foreign keys be broken from now on, until [`Executor::settle_references`].
-    pub(crate) fn defer_references(&self) -> Result<(), PlanError> {
+    pub(crate) fn defer_references(&self) -> Result<(), SqlError> {
         let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
         put_off.map_err(|error| tsql_error(&error))
     }
 
     /// Has foreign keys checked at once again, and returns whether one is broken: then the caller must undo the
     /// statement.
-    pub(crate) fn settle_references(&self) -> Result<bool, PlanError> {
+    pub(crate) fn settle_references(&self) -> Result<bool, SqlError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";
             let is_open = self.connection.query_row(sql, [], |row| row.get(0))?;
@@ -188,7 +188,7 @@ impl Executor<'_> {
     }
 
     /// A table is empty: its numbers restart at the seed.
-    pub(crate) fn restart_numbers(&self, table: &Table) -> Result<(), PlanError> {
+    pub(crate) fn restart_numbers(&self, table: &Table) -> Result<(), SqlError> {
         match table.identity() {
             Some(_) => self.identities.restart(self.connection, table, self.identity_journal),
             None => Ok(()),
@@ -208,7 +208,7 @@ pub struct Call<'a> {
 }
 
 /// What takes the rows of a query.
-pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, PlanError> + 'a;
+pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, SqlError> + 'a;
 
 /// A row that SQLite returns, until the next step.
 pub struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
@@ -229,7 +229,7 @@ impl SqliteRow<'_> {
         &self,
         columns: impl Iterator<Item = (&'c DataType, &'c str)>,
         row: &mut Vec<Value>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         row.clear();
         let mut size = 0;
         for (at, (data_type, place)) in columns.enumerate() {

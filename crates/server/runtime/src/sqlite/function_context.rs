@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_compiler::compiled::Compiled;
-use selenite_compiler::{Environment, PlanError};
+use selenite_compiler::{Environment, SqlError};
 use selenite_types::storage::StoredRef;
 
 /// The session at the moment when a statement calls its first function.
@@ -15,7 +15,7 @@ pub trait SessionSnapshot: Send {
     ///
     /// # Errors
     /// Whatever ends the statement.
-    fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, PlanError>;
+    fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, SqlError>;
 }
 
 /// A snapshot that all calls of a statement share.
@@ -30,7 +30,7 @@ pub struct FunctionContext(Arc<Mutex<CallState>>);
 struct CallState {
     call: Option<CurrentCall>,
     /// The first error of a function in this statement.
-    error: Option<PlanError>,
+    error: Option<SqlError>,
     /// Whether an aggregate left out a NULL: warning 8153.
     left_out_null: bool,
 }
@@ -51,7 +51,7 @@ impl FunctionContext {
     }
 
     /// The error that a function ended the statement with.
-    pub fn take_error(&self) -> Option<PlanError> {
+    pub fn take_error(&self) -> Option<SqlError> {
         self.present().error.take()
     }
 
@@ -68,18 +68,18 @@ impl FunctionContext {
     /// Runs what a function does; its error is kept ([`FunctionContext::take_error`]), and SQLite gets a placeholder.
     pub fn evaluate<R>(
         &self,
-        body: impl FnOnce(&Compiled, &dyn Environment) -> Result<R, PlanError>,
+        body: impl FnOnce(&Compiled, &dyn Environment) -> Result<R, SqlError>,
     ) -> Result<R, rusqlite::Error> {
         let call = self.present().call.clone();
         let Some(call) = call else {
-            return Err(self.refuse(PlanError::internal("a function outside a statement")));
+            return Err(self.refuse(SqlError::internal("a function outside a statement")));
         };
         let session = call.session.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut body, mut done) = (Some(body), None);
         session.environment(&mut |environment| {
             done = body.take().map(|body| body(&call.compiled, environment));
         });
-        let done = done.unwrap_or_else(|| Err(PlanError::internal("a session without an environment")));
+        let done = done.unwrap_or_else(|| Err(SqlError::internal("a session without an environment")));
         done.map_err(|error| self.refuse(error))
     }
 
@@ -87,14 +87,14 @@ impl FunctionContext {
     pub fn rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, rusqlite::Error> {
         let call = self.present().call.clone();
         let Some(call) = call else {
-            return Err(self.refuse(PlanError::internal("a function outside a statement")));
+            return Err(self.refuse(SqlError::internal("a function outside a statement")));
         };
         let session = call.session.lock().unwrap_or_else(PoisonError::into_inner);
         session.system_rows(name, arguments).map_err(|error| self.refuse(error))
     }
 
     /// Keeps an error of a function.
-    pub fn refuse(&self, error: PlanError) -> rusqlite::Error {
+    pub fn refuse(&self, error: SqlError) -> rusqlite::Error {
         let text = format!("T-SQL error {}", error.number());
         self.present().error.get_or_insert(error);
         rusqlite::Error::UserFunctionError(text.into())

@@ -3,7 +3,7 @@
 use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
 use rusqlite::{Connection, Result};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::compiled::ROWS_FUNCTION;
 use selenite_types::storage::{Stored, StoredRef};
 
@@ -162,7 +162,7 @@ fn aggregate_run<'a>(
         *run = Some(functions.evaluate(|compiled, _| AggregateRun::begin(compiled, number))?);
     }
     run.as_mut()
-        .ok_or_else(|| functions.refuse(PlanError::internal("an aggregate that did not begin")))
+        .ok_or_else(|| functions.refuse(SqlError::internal("an aggregate that did not begin")))
 }
 
 /// The value of the row that enters; COUNT(*) has none.

@@ -12,7 +12,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{IdentityRule, Table};
 use selenite_compiler::definition::quoted;
 
@@ -66,7 +66,7 @@ impl Identities {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn take(&self, connection: &Connection, table: &Table) -> Result<i128, PlanError> {
+    pub fn take(&self, connection: &Connection, table: &Table) -> Result<i128, SqlError> {
         self.with(connection, table, |counter, rule| {
             let taken = counter.next;
             counter.next += rule.increment;
@@ -79,7 +79,7 @@ impl Identities {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), PlanError> {
+    pub fn move_beyond(&self, connection: &Connection, table: &Table, value: i128) -> Result<(), SqlError> {
         self.with(connection, table, |counter, rule| {
             let beyond = value + rule.increment;
             let is_beyond = if rule.increment > 0 {
@@ -97,7 +97,7 @@ impl Identities {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, PlanError> {
+    pub fn last(&self, connection: &Connection, table: &Table) -> Result<Option<i128>, SqlError> {
         let known = self.lock().get(&table.object_id).copied();
         let (rule, column) = numbered(table)?;
         let next = match known {
@@ -108,7 +108,7 @@ impl Identities {
     }
 
     /// The number given last, as far as it is known without reading the database; `None` if it is not.
-    pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, PlanError>> {
+    pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, SqlError>> {
         let counter = self.lock().get(&table.object_id).copied()?;
         let told =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
@@ -140,7 +140,7 @@ impl Identities {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), PlanError> {
+    pub fn restart(&self, connection: &Connection, table: &Table, journal: &IdentityJournal) -> Result<(), SqlError> {
         let (rule, column) = numbered(table)?;
         let next = match self.lock().get(&table.object_id) {
             Some(counter) => counter.next,
@@ -181,7 +181,7 @@ impl Identities {
         connection: &Connection,
         table: &Table,
         change: impl FnOnce(&mut Counter, IdentityRule) -> R,
-    ) -> Result<R, PlanError> {
+    ) -> Result<R, SqlError> {
         let (rule, column) = numbered(table)?;
         let mut counters = self.lock();
         let mut counter = match counters.get(&table.object_id) {
@@ -205,14 +205,14 @@ impl Identities {
     }
 }
 
-fn numbered(table: &Table) -> Result<(IdentityRule, String), PlanError> {
+fn numbered(table: &Table) -> Result<(IdentityRule, String), SqlError> {
     let column = table.identity().and_then(|at| table.columns.get(at));
     let found = column.and_then(|column| Some((column.identity?, column.name.clone())));
-    found.ok_or_else(|| PlanError::internal("a table without an identity"))
+    found.ok_or_else(|| SqlError::internal("a table without an identity"))
 }
 
 /// The next number, of what is reserved and what is in the table.
-fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, PlanError> {
+fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, SqlError> {
     let reserved = connection
         .query_row(
             "SELECT next FROM selenite_catalog WHERE object_id = ?1",
@@ -240,7 +240,7 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
     Ok(beyond.map_or(begin, |beyond| further(begin, beyond)))
 }
 
-fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), PlanError> {
+fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), SqlError> {
     // A temporary table goes with its session.
     if table.sqlite.schema == "temp" {
         return Ok(());

@@ -60,7 +60,7 @@ impl LockTimeout {
 #[cfg(test)]
 mod tests {
     use rusqlite::ffi;
-    use selenite_compiler::PlanError;
+    use selenite_compiler::SqlError;
 
     use super::*;
 
@@ -112,6 +112,6 @@ mod tests {
         let Err(Failure::Error(error)) = asked else {
             panic!("{asked:?}");
         };
-        assert_eq!(PlanError::number(&error), 1105);
+        assert_eq!(SqlError::number(&error), 1105);
     }
 }

@@ -4,17 +4,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
 use rusqlite::ffi;
 use selenite::thread_memory;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::storage::StoredRef;
 
 /// Requests so many bytes more; 0 checks whether too many are in use.
 ///
 /// # Errors
 /// 701.
-pub fn reserve(bytes: usize) -> Result<(), PlanError> {
+pub fn reserve(bytes: usize) -> Result<(), SqlError> {
     match thread_memory::reserve(u64::try_from(bytes).unwrap_or(u64::MAX)) {
         true => Ok(()),
-        false => Err(PlanError::out_of_memory()),
+        false => Err(SqlError::out_of_memory()),
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rusqlite::Connection;
-use selenite_compiler::{Environment, PlanError};
+use selenite_compiler::{Environment, SqlError};
 use selenite_types::storage::StoredRef;
 
 use super::TestEnvironment;
@@ -73,7 +73,7 @@ impl SessionSnapshot for TestEnvironment {
         evaluate(self);
     }
 
-    fn system_rows(&self, name: &str, _: &[StoredRef<'_>]) -> Result<String, PlanError> {
-        Err(PlanError::unknown_object(name))
+    fn system_rows(&self, name: &str, _: &[StoredRef<'_>]) -> Result<String, SqlError> {
+        Err(SqlError::unknown_object(name))
     }
 }

@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use selenite_compiler::catalog::SqliteName;
 use selenite_compiler::statement::{Binding, Into, Statement};
-use selenite_compiler::{Binder, Frame, NoQuery, PlanError, Variables, declared_type};
+use selenite_compiler::{Binder, Frame, NoQuery, SqlError, Variables, declared_type};
 use selenite_tsql::ast::{StatementKind, Tree, VariableType};
 use selenite_tsql::{Options, parse};
 use selenite_types::{DataType, DeclarationContext, Value, text_of};
@@ -96,7 +96,7 @@ impl Session {
     }
 
     /// Runs a batch.
-    pub fn run(&self, batch: &str) -> Result<Answer, PlanError> {
+    pub fn run(&self, batch: &str) -> Result<Answer, SqlError> {
         self.run_tree(&tree(batch))
     }
 
@@ -136,7 +136,7 @@ impl Session {
         (details.join("; "), sql)
     }
 
-    fn run_tree(&self, tree: &Tree) -> Result<Answer, PlanError> {
+    fn run_tree(&self, tree: &Tree) -> Result<Answer, SqlError> {
         let mut variables = Variables::new();
         let mut answer = Answer::default();
         for statement in &tree.statements {
@@ -190,7 +190,7 @@ impl Session {
         Ok(answer)
     }
 
-    fn run_statement(&self, statement: &Statement, answer: &mut Answer) -> Result<u64, PlanError> {
+    fn run_statement(&self, statement: &Statement, answer: &mut Answer) -> Result<u64, SqlError> {
         let columns = statement.columns().to_vec();
         if !columns.is_empty() {
             answer.columns = columns
@@ -234,7 +234,7 @@ impl Session {
         Ok(count)
     }
 
-    fn run_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
+    fn run_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, SqlError> {
         let columns: Vec<String> = into
             .columns
             .iter()

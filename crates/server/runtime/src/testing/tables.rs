@@ -7,7 +7,7 @@ use selenite_compiler::catalog::{
     ReferencedAction, Relation, SqliteName, SystemColumn, SystemFunction, SystemRows, SystemView, Table, View,
 };
 use selenite_compiler::definition::quoted;
-use selenite_compiler::{Collation, PlanError, declared_type, same_name};
+use selenite_compiler::{Collation, SqlError, declared_type, same_name};
 use selenite_tsql::ast::{
     ColumnDefinition, ColumnKind, Condition, Constraint, ConstraintKind, CreateTable, Expr, ExprKind,
     ForeignKey as Foreign, Literal, Name, ObjectName, TableElement, UnaryOperator, View as ViewTree,
@@ -23,7 +23,7 @@ pub(crate) struct Tables {
 }
 
 impl Catalog for Tables {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         if name
             .schema
             .as_ref()
@@ -39,7 +39,7 @@ impl Catalog for Tables {
         Ok(view.map(|view| Relation::View(Arc::clone(view))))
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         // SQLite's own json_each has one hidden argument that it needs.
         let function = SystemFunction {
             schema: "sys".to_owned(),
@@ -60,7 +60,7 @@ impl Catalog for Tables {
         Ok(same_name(&name.name.text, "each").then(|| Arc::new(function)))
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         Ok(self.tables.iter().find(|table| same_name(&table.name, name)).cloned())
     }
 }

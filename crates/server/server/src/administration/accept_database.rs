@@ -1,7 +1,7 @@
 //! `sp_accept_database`: the master key of a database was renewed by the command line, and an administrator says so.
 
 use selenite::Access;
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::{Call, Callee, Failure};
 use selenite_types::Value;
 
@@ -25,7 +25,7 @@ impl Administration<'_, '_> {
         }
         if !self.permissions.is_administrator {
             let text = "User does not have permission to perform this action.";
-            return Err(PlanError::new(15247, Ends::Statement, text).into());
+            return Err(SqlError::new(15247, Ends::Statement, text).into());
         }
         let name = argument(call, "@dbname", 0)?;
         self.accept_database(&name)?;
@@ -40,21 +40,21 @@ impl Administration<'_, '_> {
         }))
     }
 
-    fn accept_database(&mut self, name: &str) -> Result<(), PlanError> {
+    fn accept_database(&mut self, name: &str) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let directory = self.registry.directory(instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         let record = found.filter(|record| !record.is_reserved()).cloned();
         let record = record.ok_or_else(|| {
             let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
-            PlanError::new(911, Ends::Statement, text)
+            SqlError::new(911, Ends::Statement, text)
         })?;
         let in_use = || {
             let text = format!(
                 "Cannot accept database \"{}\" because it is currently in use.",
                 record.name
             );
-            PlanError::new(3702, Ends::Statement, text).with_state(4)
+            SqlError::new(3702, Ends::Statement, text).with_state(4)
         };
         if self.transactions.current == record.id || self.is_being_scanned(record.id) {
             return Err(in_use());
@@ -70,7 +70,7 @@ impl Administration<'_, '_> {
         let access: Access = plain_access(instance.access());
         let refused = |why: &str| {
             let text = format!("The database '{}' was not accepted: {why}.", record.name);
-            PlanError::new(50_827, Ends::Statement, text)
+            SqlError::new(50_827, Ends::Statement, text)
         };
         let loaded = load_commitment(&path, &access).map_err(|error| refused(&error.to_string()))?;
         let (id, commitment) = loaded.ok_or_else(|| refused("its file has no master key"))?;

@@ -20,7 +20,7 @@ mod making;
 mod option;
 mod restoring;
 
-use selenite_compiler::{Ends, PlanError, Variables};
+use selenite_compiler::{Ends, SqlError, Variables};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, BackupKind, ExprKind, Literal, NameOrVariable, RestoreKind};
 use selenite_types::Value;
@@ -38,7 +38,7 @@ pub(crate) struct Words<'a> {
 /// A statement that failed, with its errors in the order in which they are reported.
 pub(crate) struct Refused {
     /// The reason, if there is more than the statement's own error.
-    why: Option<PlanError>,
+    why: Option<SqlError>,
     /// Whether the statement's own error is 3013.
     is_terminating: bool,
 }
@@ -93,7 +93,7 @@ impl Administration<'_, '_> {
         let told = (statement.line(), &mut *execution);
         let (what, done) = match restore.kind {
             RestoreKind::Database => ("RESTORE DATABASE", self.restore_database(restore, words, told)),
-            RestoreKind::Log => ("RESTORE LOG", Err(PlanError::unsupported("RESTORE LOG").into())),
+            RestoreKind::Log => ("RESTORE LOG", Err(SqlError::unsupported("RESTORE LOG").into())),
             RestoreKind::VerifyOnly => ("VERIFY DATABASE", self.verify_only(restore, words, told)),
             RestoreKind::HeaderOnly => ("RESTORE HEADERONLY", self.header_only(restore, words, told)),
             RestoreKind::FileListOnly => ("RESTORE FILELIST", self.file_list_only(restore, words, told)),
@@ -112,11 +112,11 @@ impl Words<'_> {
         clippy::wildcard_enum_match_arm,
         reason = "what is no text has no other meaning here"
     )]
-    fn text(&self, expr: &ast::Expr) -> Result<Option<String>, PlanError> {
+    fn text(&self, expr: &ast::Expr) -> Result<Option<String>, SqlError> {
         match self.value(expr)? {
             Value::Text(text) => Ok(Some(text.trim_end_matches(' ').to_owned())),
             Value::Null => Ok(None),
-            _ => Err(PlanError::unsupported("A value of this type here")),
+            _ => Err(SqlError::unsupported("A value of this type here")),
         }
     }
 
@@ -128,13 +128,13 @@ impl Words<'_> {
         clippy::wildcard_enum_match_arm,
         reason = "what is no number has no other meaning here"
     )]
-    fn number(&self, expr: &ast::Expr) -> Result<i64, PlanError> {
+    fn number(&self, expr: &ast::Expr) -> Result<i64, SqlError> {
         match self.value(expr)? {
             Value::TinyInt(number) => Ok(number.into()),
             Value::SmallInt(number) => Ok(number.into()),
             Value::Int(number) => Ok(number.into()),
             Value::BigInt(number) => Ok(number),
-            _ => Err(PlanError::unsupported("A value of this type here")),
+            _ => Err(SqlError::unsupported("A value of this type here")),
         }
     }
 
@@ -142,34 +142,34 @@ impl Words<'_> {
         clippy::wildcard_enum_match_arm,
         reason = "the parser takes constants and variables only"
     )]
-    fn value(&self, expr: &ast::Expr) -> Result<Value, PlanError> {
+    fn value(&self, expr: &ast::Expr) -> Result<Value, SqlError> {
         match &expr.kind {
             ExprKind::Literal(Literal::String(text) | Literal::National(text)) => Ok(Value::Text(text.as_str().into())),
             ExprKind::Literal(Literal::Integer(digits)) => {
                 let number = digits.parse::<i64>();
                 number
                     .map(Value::BigInt)
-                    .map_err(|_| PlanError::unsupported("A number of this size here"))
+                    .map_err(|_| SqlError::unsupported("A number of this size here"))
             }
             ExprKind::Literal(Literal::Null) => Ok(Value::Null),
             ExprKind::Variable(name) => self.variable(name),
-            _ => Err(PlanError::unsupported("An expression of this kind here")),
+            _ => Err(SqlError::unsupported("An expression of this kind here")),
         }
     }
 
-    fn variable(&self, name: &str) -> Result<Value, PlanError> {
+    fn variable(&self, name: &str) -> Result<Value, SqlError> {
         let slot = self.variables.find(name)?.slot;
         Ok(self.slots.get(slot.index()).cloned().unwrap_or(Value::Null))
     }
 
     /// A name, or what a variable has.
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is no text is no name")]
-    fn name(&self, name: &NameOrVariable) -> Result<String, PlanError> {
+    fn name(&self, name: &NameOrVariable) -> Result<String, SqlError> {
         match name {
             NameOrVariable::Name(name) => Ok(name.text.clone()),
             NameOrVariable::Variable(variable) => match self.variable(variable)? {
                 Value::Text(text) => Ok(text.to_string()),
-                other => Err(PlanError::unsupported(&format!("A name that is {other:?}"))),
+                other => Err(SqlError::unsupported(&format!("A name that is {other:?}"))),
             },
         }
     }
@@ -177,7 +177,7 @@ impl Words<'_> {
 
 impl Refused {
     /// The reason is reported first, and 3013 is the statement's error.
-    fn because(why: PlanError) -> Self {
+    fn because(why: SqlError) -> Self {
         Self {
             why: Some(why),
             is_terminating: true,
@@ -191,9 +191,9 @@ impl From<Refused> for Ended {
     }
 }
 
-impl From<PlanError> for Ended {
+impl From<SqlError> for Ended {
     /// An error by itself, without 3013.
-    fn from(error: PlanError) -> Self {
+    fn from(error: SqlError) -> Self {
         Self::Refused(Refused {
             why: Some(error),
             is_terminating: false,
@@ -238,7 +238,7 @@ fn conclude(
                     to_log: false,
                 })?;
             }
-            Err(PlanError::new(3013, Ends::Statement, format!("{what} is terminating abnormally.")).into())
+            Err(SqlError::new(3013, Ends::Statement, format!("{what} is terminating abnormally.")).into())
         }
     }
 }

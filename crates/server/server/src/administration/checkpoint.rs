@@ -1,7 +1,7 @@
 //! CHECKPOINT: what the log holds goes into the database.
 
 use rusqlite::Connection;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::tsql_error;
 
@@ -31,7 +31,7 @@ impl Administration<'_, '_> {
     }
 }
 
-fn copy_log(connection: &Connection) -> Result<(), PlanError> {
+fn copy_log(connection: &Connection) -> Result<(), SqlError> {
     connection
         .query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
         .map_err(|error| tsql_error(&error))

@@ -19,7 +19,7 @@ mod user_options;
 
 use argument::Argument;
 use options::Options;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure, Message, TableStatement};
 use selenite_tds::Column;
 use selenite_tsql::ast;
@@ -119,15 +119,13 @@ impl Request {
     /// 2526: the command, or what follows it, does not exist.
     fn incorrect(&self) -> Failure {
         let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
-        PlanError::new(2526, Ends::Statement, text).with_state(3).into()
+        SqlError::new(2526, Ends::Statement, text).with_state(3).into()
     }
 
     /// 40510: SQL Server has it, and we have not.
     fn unsupported(&self, what: &str) -> Failure {
         let name = format!("DBCC {} {what}", self.command);
-        PlanError::unsupported(name.trim_end())
-            .with_ends(Ends::Statement)
-            .into()
+        SqlError::unsupported(name.trim_end()).with_ends(Ends::Statement).into()
     }
 }
 

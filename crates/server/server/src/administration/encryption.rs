@@ -23,7 +23,7 @@ mod x509;
 
 pub use certificate::held_certificates;
 use selenite::EngineError;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Failure, Message, TableStatement};
 use selenite_tsql::ast::{self, AlterDatabaseAction, StatementKind};
 
@@ -138,7 +138,7 @@ impl Administration<'_, '_> {
     }
 
     /// Only administrators have to do with keys. What can't be rolled back is not done in a transaction.
-    fn admit(&self, statement: &str) -> Result<(), PlanError> {
+    fn admit(&self, statement: &str) -> Result<(), SqlError> {
         if !self.permissions.is_administrator {
             return Err(not_permitted());
         }
@@ -161,7 +161,7 @@ impl Administration<'_, '_> {
         scans.is_running(database_id)
     }
 
-    fn admit_in_master(&self, statement: &str) -> Result<(), PlanError> {
+    fn admit_in_master(&self, statement: &str) -> Result<(), SqlError> {
         self.admit(statement)?;
         if self.transactions.current == MASTER {
             return Ok(());
@@ -173,28 +173,28 @@ impl Administration<'_, '_> {
 }
 
 /// 40510, of a statement that did compile.
-fn unsupported(what: &str) -> PlanError {
-    PlanError::unsupported(what).with_ends(Ends::Statement)
+fn unsupported(what: &str) -> SqlError {
+    SqlError::unsupported(what).with_ends(Ends::Statement)
 }
 
 /// An error that ends the statement.
-fn error(number: i32, text: impl Into<String>) -> PlanError {
-    PlanError::new(number, Ends::Statement, text)
+fn error(number: i32, text: impl Into<String>) -> SqlError {
+    SqlError::new(number, Ends::Statement, text)
 }
 
 /// 15247: for administrators alone.
-fn not_permitted() -> PlanError {
+fn not_permitted() -> SqlError {
     error(15247, "User does not have permission to perform this action.")
 }
 
 /// 15151: what is named is not there.
-fn missing(verb: &str, kind: &str, name: &str) -> PlanError {
+fn missing(verb: &str, kind: &str, name: &str) -> SqlError {
     let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
     error(15151, text)
 }
 
 /// An error of the engine about a database's file.
-fn of_engine(database: &str, failed: &EngineError) -> PlanError {
+fn of_engine(database: &str, failed: &EngineError) -> SqlError {
     if matches!(failed, EngineError::Busy { .. }) {
         let text = format!(
             "CREATE/ALTER/DROP DATABASE ENCRYPTION KEY failed because a lock could not be placed on database \

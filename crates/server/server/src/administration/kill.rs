@@ -1,6 +1,6 @@
 //! KILL: ends another session.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::{ExprKind, Kill, Literal, UnaryOperator};
 
 use crate::administration::Administration;
@@ -8,13 +8,13 @@ use crate::administration::Administration;
 impl Administration<'_, '_> {
     /// Ends a session: one that waits for its client at once, one that runs a statement at its next poll. Its
     /// transaction is rolled back, and its connection closed.
-    pub(crate) fn kill(&mut self, kill: &Kill) -> Result<(), PlanError> {
+    pub(crate) fn kill(&mut self, kill: &Kill) -> Result<(), SqlError> {
         let Some(number) = number(&kill.session.kind) else {
-            return Err(PlanError::unsupported("KILL of a unit of work").with_ends(Ends::Statement));
+            return Err(SqlError::unsupported("KILL of a unit of work").with_ends(Ends::Statement));
         };
         let invalid = || {
             let text = format!("Session ID {number} is not valid.");
-            PlanError::new(6101, Ends::Statement, text)
+            SqlError::new(6101, Ends::Statement, text)
         };
         let spid = u16::try_from(number).map_err(|_| invalid())?;
         if spid == 0 || spid > SPID_MAX {
@@ -22,7 +22,7 @@ impl Administration<'_, '_> {
         }
         if self.transactions.is_in_transaction() && !kill.status_only {
             let text = "KILL command cannot be used inside user transactions.";
-            return Err(PlanError::new(6115, Ends::Statement, text));
+            return Err(SqlError::new(6115, Ends::Statement, text));
         }
         let registry = self.session.instance.registry();
         if kill.status_only {
@@ -30,15 +30,15 @@ impl Administration<'_, '_> {
             let text = format!(
                 "Status report cannot be obtained. Rollback operation for Process ID {spid} is not in progress."
             );
-            return Err(PlanError::new(6120, Ends::Statement, text));
+            return Err(SqlError::new(6120, Ends::Statement, text));
         }
         if spid == self.session.entry.spid() {
             let text = "Cannot use KILL to kill your own process.";
-            return Err(PlanError::new(6104, Ends::Statement, text));
+            return Err(SqlError::new(6104, Ends::Statement, text));
         }
         if !registry.kill(spid) {
             let text = format!("Process ID {spid} is not an active process ID.");
-            return Err(PlanError::new(6106, Ends::Statement, text));
+            return Err(SqlError::new(6106, Ends::Statement, text));
         }
         Ok(())
     }

@@ -13,7 +13,7 @@ mod procedure;
 mod user;
 
 pub(crate) use procedure::argument;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_tsql::ast::{DropKind, StatementKind};
 
@@ -74,7 +74,7 @@ impl Administration<'_, '_> {
     fn in_file(
         &mut self,
         execution: &mut ExecutionContext<'_>,
-        change: impl FnOnce(&user::UserWork<'_>) -> Result<(), PlanError>,
+        change: impl FnOnce(&user::UserWork<'_>) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
         let directory = self.registry.directory(self.session.instance)?;
         self.transactions.change_database(execution, |database| {
@@ -90,15 +90,15 @@ impl Administration<'_, '_> {
     }
 }
 
-fn refused(what: &str) -> PlanError {
-    PlanError::unsupported(what).with_ends(Ends::Statement)
+fn refused(what: &str) -> SqlError {
+    SqlError::unsupported(what).with_ends(Ends::Statement)
 }
 
-fn error(number: i32, text: String) -> PlanError {
-    PlanError::new(number, Ends::Statement, text)
+fn error(number: i32, text: String) -> SqlError {
+    SqlError::new(number, Ends::Statement, text)
 }
 
 /// 15405.
-fn special(name: &str) -> PlanError {
+fn special(name: &str) -> SqlError {
     error(15405, format!("Cannot use the special principal '{name}'."))
 }

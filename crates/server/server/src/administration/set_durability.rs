@@ -1,6 +1,6 @@
 //! `ALTER DATABASE .. SET DELAYED_DURABILITY`.
 
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{AlterDatabase, AlterDatabaseAction, Setting};
 
@@ -51,7 +51,7 @@ impl Administration<'_, '_> {
     }
 
     /// The id of a database by name.
-    fn id_of_database(&self, name: &str) -> Result<i32, PlanError> {
+    fn id_of_database(&self, name: &str) -> Result<i32, SqlError> {
         let directory = self.registry.directory(self.session.instance)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
         found.map(|record| record.id).ok_or_else(|| {
@@ -59,12 +59,12 @@ impl Administration<'_, '_> {
                 "User does not have permission to alter database '{name}', the database does not exist, or the database \
                  is not in a state that allows access checks."
             );
-            PlanError::new(5011, Ends::Statement, text).with_severity(14).with_state(5)
+            SqlError::new(5011, Ends::Statement, text).with_severity(14).with_state(5)
         })
     }
 }
 
-fn wanted(option: &Setting) -> Result<DelayedDurability, PlanError> {
+fn wanted(option: &Setting) -> Result<DelayedDurability, SqlError> {
     let word = option.word().map_or("", |word| word.text.as_str());
     DelayedDurability::of_word(word).ok_or_else(|| {
         let near = if word.is_empty() {
@@ -72,6 +72,6 @@ fn wanted(option: &Setting) -> Result<DelayedDurability, PlanError> {
         } else {
             word
         };
-        PlanError::syntax_near(near).on_line(option.position.line)
+        SqlError::syntax_near(near).on_line(option.position.line)
     })
 }

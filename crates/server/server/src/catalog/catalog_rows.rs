@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::{Connection, Row};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::sqlite::tsql_error;
 
 /// A row.
@@ -61,7 +61,7 @@ impl ObjectKind {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
+pub fn ensure(connection: &Connection, schema: &str) -> Result<(), SqlError> {
     let sql = format!(
         "CREATE TABLE IF NOT EXISTS {schema}.selenite_catalog (
             object_id INTEGER PRIMARY KEY, kind TEXT NOT NULL, name TEXT NOT NULL COLLATE SQL_Latin1_General_CP1_CI_AS,
@@ -74,7 +74,7 @@ pub fn ensure(connection: &Connection, schema: &str) -> Result<(), PlanError> {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, PlanError> {
+pub fn load(connection: &Connection, schema: &str) -> Result<Vec<CatalogRow>, SqlError> {
     let run = || -> rusqlite::Result<Vec<CatalogRow>> {
         let master = if schema == "temp" {
             "sqlite_temp_schema"
@@ -119,7 +119,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<CatalogRow>> {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<(), PlanError> {
+pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<(), SqlError> {
     let sql = format!(
         "INSERT INTO {schema}.selenite_catalog (object_id, kind, name, parent, definition, created, modified)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -144,7 +144,7 @@ pub fn store(connection: &Connection, schema: &str, row: &CatalogRow) -> Result<
 ///
 /// # Errors
 /// SQLite's error.
-pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), PlanError> {
+pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(), SqlError> {
     let sql = format!("DELETE FROM {schema}.selenite_catalog WHERE object_id = ?1 OR parent = ?1");
     connection
         .execute(&sql, [object_id])
@@ -156,7 +156,7 @@ pub fn remove(connection: &Connection, schema: &str, object_id: i32) -> Result<(
 ///
 /// # Errors
 /// SQLite's error.
-pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> {
+pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, SqlError> {
     let sql = format!("SELECT ifnull(max(object_id), {FIRST_ID}) + 16 FROM {schema}.selenite_catalog");
     connection
         .query_row(&sql, [], |row| row.get(0))
@@ -167,13 +167,10 @@ pub fn free_id(connection: &Connection, schema: &str) -> Result<i32, PlanError> 
 ///
 /// # Errors
 /// 40510.
-pub fn check_name(name: &str) -> Result<(), PlanError> {
+pub fn check_name(name: &str) -> Result<(), SqlError> {
     let lower = name.to_ascii_lowercase();
     if lower.starts_with("sqlite_") || lower.starts_with("selenite_") || name.contains('\0') {
-        return Err(PlanError::unsupported(&format!(
-            "The name '{}'",
-            name.replace('\0', "")
-        )));
+        return Err(SqlError::unsupported(&format!("The name '{}'", name.replace('\0', ""))));
     }
     Ok(())
 }

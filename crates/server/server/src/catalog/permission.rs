@@ -25,7 +25,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{Ends, ObjectKind, PlanError, same_name, written_object};
+use selenite_compiler::{Ends, ObjectKind, SqlError, same_name, written_object};
 use selenite_tsql::ast::{self, Create, DropKind, ObjectName, StatementKind};
 
 use crate::catalog::directory::Directory;
@@ -143,11 +143,11 @@ pub fn has_guests(database_id: i32) -> bool {
 }
 
 /// 916: a database that a login has no user in.
-pub fn no_access(login: &str, database: &str) -> PlanError {
+pub fn no_access(login: &str, database: &str) -> SqlError {
     let text = format!(
         "The server principal \"{login}\" is not able to access the database \"{database}\" under the current security context."
     );
-    PlanError::new(916, Ends::Batch, text).with_severity(14)
+    SqlError::new(916, Ends::Batch, text).with_severity(14)
 }
 
 /// `sysadmin-by-default`: whether a statement may be run at all. Statements on rows are checked when they are bound
@@ -155,7 +155,7 @@ pub fn no_access(login: &str, database: &str) -> PlanError {
 ///
 /// # Errors
 /// SQL Server's own for each.
-pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &str)) -> Result<(), PlanError> {
+pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &str)) -> Result<(), SqlError> {
     if permissions.is_administrator {
         return Ok(());
     }
@@ -232,7 +232,7 @@ pub fn check(kind: &StatementKind, permissions: &Permissions, session: (&str, &s
 
 /// Logins, users and roles.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked principals")]
-fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str) -> Result<(), PlanError> {
+fn check_principal(kind: &StatementKind, permissions: &Permissions, login: &str) -> Result<(), SqlError> {
     match kind {
         StatementKind::AlterRole(alter) if alter.server => Err(not_there("alter", "server role", &alter.name.text)),
         StatementKind::AlterLogin(alter) if is_own_password(alter, login) => Ok(()),
@@ -251,7 +251,7 @@ fn check_administration(
     kind: &StatementKind,
     permissions: &Permissions,
     (login, database): (&str, &str),
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     match kind {
         StatementKind::CreateDatabase(_) => Err(denied_in("CREATE DATABASE", "master")),
         StatementKind::AlterDatabase(alter) => {
@@ -291,7 +291,7 @@ fn check_administration(
 
 /// Definitions: its own name, which may be a temporary table's.
 #[expect(clippy::wildcard_enum_match_arm, reason = "the caller has picked definitions")]
-fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
     if permissions.defines() {
         return Ok(());
     }
@@ -315,7 +315,7 @@ fn check_definition(kind: &StatementKind, permissions: &Permissions, database: &
     }
 }
 
-fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) -> Result<(), PlanError> {
+fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) -> Result<(), SqlError> {
     match create {
         Create::New | Create::NewOrAlter => Err(denied_in(&format!("CREATE {what}"), database)),
         Create::Alter => {
@@ -329,7 +329,7 @@ fn denied_module(create: Create, what: &str, name: &ObjectName, database: &str) 
     }
 }
 
-fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), PlanError> {
+fn check_drop(drop: &ast::Drop, permissions: &Permissions) -> Result<(), SqlError> {
     let kind = match drop.kind {
         DropKind::Table => "table",
         DropKind::View => "view",
@@ -375,7 +375,7 @@ fn is_own_password(alter: &ast::AlterLogin, login: &str) -> bool {
         && selenite_compiler::same_name(&alter.name.text, login)
 }
 
-fn denied_restore(restore: &ast::Restore) -> PlanError {
+fn denied_restore(restore: &ast::Restore) -> SqlError {
     match &restore.database {
         Some(ast::NameOrVariable::Name(name)) => {
             let text = format!("User does not have permission to RESTORE database '{}'.", name.text);
@@ -386,7 +386,7 @@ fn denied_restore(restore: &ast::Restore) -> PlanError {
 }
 
 /// 2571.
-fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), PlanError> {
+fn check_dbcc(dbcc: &ast::Dbcc, permissions: &Permissions, (login, database): (&str, &str)) -> Result<(), SqlError> {
     let command = dbcc.command.text.as_str();
     let is_of_database = [
         "CHECKDB",
@@ -435,19 +435,19 @@ fn names_own(command: &str, argument: &str, database: &str) -> bool {
 ///
 /// # Errors
 /// 229.
-pub fn check_call(name: &str, permissions: &Permissions, database: &str) -> Result<(), PlanError> {
+pub fn check_call(name: &str, permissions: &Permissions, database: &str) -> Result<(), SqlError> {
     match permissions.owns() {
         true => Ok(()),
         false => Err(denied_on("EXECUTE", [database, "dbo", name])),
     }
 }
 
-pub fn error(number: i32, text: String) -> PlanError {
-    PlanError::new(number, Ends::Statement, text)
+pub fn error(number: i32, text: String) -> SqlError {
+    SqlError::new(number, Ends::Statement, text)
 }
 
 /// 229.
-pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> PlanError {
+pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> SqlError {
     let text = format!(
         "The {permission} permission was denied on the object '{object}', database '{database}', schema '{schema}'."
     );
@@ -455,13 +455,13 @@ pub fn denied_on(permission: &str, [database, schema, object]: [&str; 3]) -> Pla
 }
 
 /// 262.
-pub fn denied_in(permission: &str, database: &str) -> PlanError {
+pub fn denied_in(permission: &str, database: &str) -> SqlError {
     let text = format!("{permission} permission denied in database '{database}'.");
     error(262, text).with_severity(14)
 }
 
 /// 15247.
-fn no_action() -> PlanError {
+fn no_action() -> SqlError {
     error(
         15247,
         "User does not have permission to perform this action.".to_owned(),
@@ -469,12 +469,12 @@ fn no_action() -> PlanError {
 }
 
 /// 1088.
-pub fn no_object(name: &str, state: u8) -> PlanError {
+pub fn no_object(name: &str, state: u8) -> SqlError {
     let text = format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
     error(1088, text).with_state(state)
 }
 
-fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), PlanError> {
+fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), SqlError> {
     match is_own {
         true => Ok(()),
         false => Err(no_object(&written_object(name), state)),
@@ -482,7 +482,7 @@ fn no_object_unless(is_own: bool, name: &ObjectName, state: u8) -> Result<(), Pl
 }
 
 /// 3701.
-fn no_drop(kind: &str, name: &str) -> PlanError {
+fn no_drop(kind: &str, name: &str) -> SqlError {
     let text = format!("Cannot drop the {kind} '{name}', because it does not exist or you do not have permission.");
     error(3701, text).with_severity(14).with_state(20)
 }

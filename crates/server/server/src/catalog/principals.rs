@@ -1,7 +1,7 @@
 //! The users of a database and the roles that they are in, in two tables of its file.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 
 use crate::catalog::fixed_role::FixedRole;
@@ -33,7 +33,7 @@ impl Principals {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn load(connection: &Connection) -> Result<Self, PlanError> {
+    pub fn load(connection: &Connection) -> Result<Self, SqlError> {
         let read = || -> rusqlite::Result<Self> {
             let table = "SELECT 1 FROM main.sqlite_schema WHERE type = 'table' AND name = 'selenite_user'";
             if connection.query_row(table, [], |_| Ok(())).optional()?.is_none() {
@@ -92,7 +92,7 @@ impl Principals {
 }
 
 /// Creates the tables, if they do not exist.
-pub(crate) fn ensure(connection: &Connection) -> Result<(), PlanError> {
+pub(crate) fn ensure(connection: &Connection) -> Result<(), SqlError> {
     connection.execute_batch(TABLES).map_err(|error| tsql_error(&error))
 }
 
@@ -113,7 +113,7 @@ CREATE TABLE IF NOT EXISTS main.selenite_member (
 ";
 
 /// 15151: `verb` as in `alter`, `kind` as in `login`.
-pub fn not_there(verb: &str, kind: &str, name: &str) -> PlanError {
+pub fn not_there(verb: &str, kind: &str, name: &str) -> SqlError {
     let text = format!("Cannot {verb} the {kind} '{name}', because it does not exist or you do not have permission.");
-    PlanError::new(15151, Ends::Statement, text)
+    SqlError::new(15151, Ends::Statement, text)
 }

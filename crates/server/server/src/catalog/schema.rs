@@ -13,7 +13,7 @@ use rusqlite::Connection;
 use selenite_compiler::catalog::{Catalog, Reference, Relation, SqliteName, SystemFunction, Table, View};
 use selenite_compiler::definition::{ColumnDefinition, IndexDefinition, TableDefinition, TableLocation};
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{NameKey, PlanError, Variables, same_name};
+use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{Expr, ObjectName, StatementKind};
 use selenite_tsql::{Options, parse};
@@ -58,7 +58,7 @@ impl Schema {
     ///
     /// # Errors
     /// SQLite's error; a catalog that this server did not write.
-    pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, PlanError> {
+    pub fn load(connection: &Connection, schema: &str, database: &str) -> Result<Self, SqlError> {
         let rows = catalog_rows::load(connection, schema)?;
         let mut read = Self::default();
         if schema == "main" {
@@ -205,7 +205,7 @@ impl SchemaTable {
         row: Option<&CatalogRow>,
         rows: &[CatalogRow],
         (in_sqlite, place): (Vec<ColumnDefinition>, TableLocation),
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         let written = row.map(|row| parsed(&row.definition).and_then(|tree| TableDefinition::of_tree(&tree)));
         let definition = match written.transpose()? {
             Some(written) if is_same_shape(&written, &in_sqlite) => written,
@@ -223,7 +223,7 @@ impl SchemaTable {
         for index in rows.iter().filter(own) {
             let tree = parsed(&index.definition)?;
             let Some(StatementKind::CreateIndex(create)) = tree.statements.first().map(|one| &one.kind) else {
-                return Err(PlanError::internal("an index's definition"));
+                return Err(SqlError::internal("an index's definition"));
             };
             indexes.push((index.object_id, IndexDefinition::read(create, &definition)?));
         }
@@ -240,10 +240,10 @@ impl SchemaTable {
 }
 
 impl SchemaView {
-    fn read(row: CatalogRow, database: &str) -> Result<Self, PlanError> {
+    fn read(row: CatalogRow, database: &str) -> Result<Self, SqlError> {
         let tree = parsed(&row.definition)?;
         let Some(StatementKind::View(view)) = tree.statements.into_iter().next().map(|one| one.kind) else {
-            return Err(PlanError::internal("a view's definition"));
+            return Err(SqlError::internal("a view's definition"));
         };
         let view = View {
             database: database.to_owned(),
@@ -261,18 +261,18 @@ impl SchemaView {
 }
 
 /// A text of the catalog.
-pub fn parsed(text: &str) -> Result<selenite_tsql::ast::Tree, PlanError> {
-    parse(text, Options::default()).map_err(|error| PlanError::internal(&format!("the catalog: {error}")))
+pub fn parsed(text: &str) -> Result<selenite_tsql::ast::Tree, SqlError> {
+    parse(text, Options::default()).map_err(|error| SqlError::internal(&format!("the catalog: {error}")))
 }
 
 /// The type of a computed column: that of its expression over the table's other columns.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLocation) -> Result<DataType, PlanError> {
+pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLocation) -> Result<DataType, SqlError> {
     let mut plain = definition.clone();
     plain.columns.retain(|column| column.computed.is_none());
-    let none = |_: &Expr| Err(PlanError::internal("a computed column"));
+    let none = |_: &Expr| Err(SqlError::internal("a computed column"));
     let table = plain.table(place, &[], none)?;
     let name = table.name.replace(']', "]]");
     let tree = parsed(&format!("SELECT {value} FROM [{name}]"))?;
@@ -283,11 +283,11 @@ pub fn computed_type(value: &Expr, definition: &TableDefinition, place: &TableLo
         variables: &variables,
     };
     let Some(statement) = tree.statements.first() else {
-        return Err(PlanError::internal("a computed column"));
+        return Err(SqlError::internal("a computed column"));
     };
     let bound = binding.statement(statement)?;
     let column = bound.columns().first().map(|column| column.data_type);
-    column.ok_or_else(|| PlanError::internal("a computed column"))
+    column.ok_or_else(|| SqlError::internal("a computed column"))
 }
 
 /// Whether SQLite's table has the columns that the definition has, in its order.
@@ -380,16 +380,16 @@ fn stray_id(name: &str) -> i32 {
 pub struct OneTable(pub Arc<Table>);
 
 impl Catalog for OneTable {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let is_it = same_name(&name.name.text, &self.0.name);
         Ok(is_it.then(|| Relation::Table(self.0.clone())))
     }
 
-    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         Ok(None)
     }
 
-    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         Ok(None)
     }
 }

@@ -14,7 +14,7 @@ use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{TableDefinition, TableLocation, quoted};
-use selenite_compiler::{NameKey, PlanError};
+use selenite_compiler::{NameKey, SqlError};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::TableElement;
 
@@ -46,11 +46,11 @@ impl TableVariable {
         connection: &Connection,
         (name, elements): (&str, &[TableElement]),
         depth: usize,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         let in_sqlite = format!("@{depth}{name}");
         let mut definition = TableDefinition::of_elements(&in_sqlite, elements, salt())?;
         if !definition.foreign_keys.is_empty() {
-            return Err(PlanError::unsupported("A foreign key of a table variable"));
+            return Err(SqlError::unsupported("A foreign key of a table variable"));
         }
         for column in &definition.columns {
             check_name(&column.name)?;
@@ -78,7 +78,7 @@ impl TableVariable {
         Ok(made)
     }
 
-    fn create(&self, connection: &Connection) -> Result<(), PlanError> {
+    fn create(&self, connection: &Connection) -> Result<(), SqlError> {
         self.drop_in(connection)?;
         for sql in &self.statements {
             connection.execute_batch(sql).map_err(|error| tsql_error(&error))?;
@@ -90,7 +90,7 @@ impl TableVariable {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn drop_in(&self, connection: &Connection) -> Result<(), PlanError> {
+    pub fn drop_in(&self, connection: &Connection) -> Result<(), SqlError> {
         let sql = format!("DROP TABLE IF EXISTS {}", self.in_sqlite());
         connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
     }
@@ -99,7 +99,7 @@ impl TableVariable {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn keep(self: &Arc<Self>, connection: &Connection) -> Result<KeptRows, PlanError> {
+    pub fn keep(self: &Arc<Self>, connection: &Connection) -> Result<KeptRows, SqlError> {
         let read = || -> rusqlite::Result<Vec<Vec<SqliteValue>>> {
             let mut statement = connection.prepare(&format!("SELECT * FROM {}", self.in_sqlite()))?;
             let count = statement.column_count();
@@ -122,7 +122,7 @@ impl KeptRows {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn put_back(&self, connection: &Connection) -> Result<(), PlanError> {
+    pub fn put_back(&self, connection: &Connection) -> Result<(), SqlError> {
         self.variable.create(connection)?;
         let Some(first) = self.rows.first() else {
             return Ok(());

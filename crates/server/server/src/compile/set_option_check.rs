@@ -1,13 +1,13 @@
 //! Which options SET knows, and which are supported: what is known before it runs.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::{Name, SetOption};
 
 /// What is known of a SET before it runs: whether there is such an option, and whether it is supported.
 ///
 /// # Errors
 /// 195, 40517.
-pub(crate) fn check(option: &SetOption) -> Result<(), PlanError> {
+pub(crate) fn check(option: &SetOption) -> Result<(), SqlError> {
     match option {
         SetOption::Switch { names, on } => names
             .iter()
@@ -42,7 +42,7 @@ pub(crate) fn effect(name: &str) -> Option<Effect> {
 ///
 /// # Errors
 /// 195, 40517.
-pub(crate) fn check_switch(name: &str, on: bool) -> Result<(), PlanError> {
+pub(crate) fn check_switch(name: &str, on: bool) -> Result<(), SqlError> {
     match (effect(name), on) {
         (None, _) => Err(unknown_option(name)),
         (Some(Effect::Any(_)), _) | (Some(Effect::On(_)), true) | (Some(Effect::Off(_)), false) => Ok(()),
@@ -55,7 +55,7 @@ pub(crate) fn check_switch(name: &str, on: bool) -> Result<(), PlanError> {
 ///
 /// # Errors
 /// 195, 40517.
-pub(crate) fn check_statistics(names: &[Name], on: bool) -> Result<(), PlanError> {
+pub(crate) fn check_statistics(names: &[Name], on: bool) -> Result<(), SqlError> {
     for name in names {
         let is_known = ["TIME", "IO", "PROFILE", "XML"].iter().any(|known| name.is(known));
         if !is_known {
@@ -72,16 +72,16 @@ pub(crate) fn check_statistics(names: &[Name], on: bool) -> Result<(), PlanError
 }
 
 /// 195: no such option.
-pub(crate) fn unknown_option(name: &str) -> PlanError {
-    PlanError::new(195, Ends::Batch, format!("'{name}' is not a recognized SET option."))
+pub(crate) fn unknown_option(name: &str) -> SqlError {
+    SqlError::new(195, Ends::Batch, format!("'{name}' is not a recognized SET option."))
         .with_severity(15)
         .with_state(5)
 }
 
 /// 40517: an option that would change what statements mean.
-pub(crate) fn unsupported(what: &str) -> PlanError {
+pub(crate) fn unsupported(what: &str) -> SqlError {
     let text = format!("Keyword or statement option 'SET {what}' is not supported in this version of SQL Server.");
-    PlanError::new(40517, Ends::Statement, text)
+    SqlError::new(40517, Ends::Statement, text)
 }
 
 /// `@@OPTIONS`' bit of QUOTED_IDENTIFIER.

@@ -5,7 +5,7 @@
 //!   What only the database can tell is found when the statement runs, as a missing name is.
 
 use selenite_compiler::definition::{SCHEMA, TableDefinition, check_filter};
-use selenite_compiler::{Function, PlanError, same_name};
+use selenite_compiler::{Function, SqlError, same_name};
 use selenite_tsql::ast::{
     AlterDatabaseAction, AlterIndexAction, AlterTable, AlterTableAction, ConstraintKind, Dbcc, DropKind,
     PermissionAction, Setting, Statement, StatementKind, TableElement, Tree, VariableType,
@@ -15,7 +15,7 @@ use super::set_option_check;
 
 /// Everything of a text that is not supported, but for statements of procedures' bodies, which are batches of their
 /// own.
-pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
+pub(super) fn find(tree: &Tree) -> Vec<SqlError> {
     let mut found = Vec::new();
     for name in &tree.functions {
         if let Err(error) = Function::check_name(&name.text) {
@@ -32,8 +32,8 @@ pub(super) fn find(tree: &Tree) -> Vec<PlanError> {
     clippy::wildcard_enum_match_arm,
     reason = "all other statements are supported, or tell when they run"
 )]
-fn look(statement: &Statement, found: &mut Vec<PlanError>) {
-    let refused = |what: &str| Err(PlanError::unsupported(what));
+fn look(statement: &Statement, found: &mut Vec<SqlError>) {
+    let refused = |what: &str| Err(SqlError::unsupported(what));
     let looked = match &statement.kind {
         StatementKind::Block(statements) => return statements.iter().for_each(|inner| look(inner, found)),
         StatementKind::If(inner) => {
@@ -92,13 +92,13 @@ fn look(statement: &Statement, found: &mut Vec<PlanError>) {
 }
 
 /// What ALTER TABLE adds.
-fn added(alter: &AlterTable) -> Result<(), PlanError> {
+fn added(alter: &AlterTable) -> Result<(), SqlError> {
     let AlterTableAction::Add { check, elements } = &alter.action else {
         return Ok(());
     };
     let is_foreign = |element: &TableElement| matches!(element, TableElement::Constraint(constraint) if matches!(constraint.kind, ConstraintKind::ForeignKey(_)));
     if *check == Some(false) && elements.iter().any(is_foreign) {
-        return Err(PlanError::unsupported("WITH NOCHECK of a foreign key"));
+        return Err(SqlError::unsupported("WITH NOCHECK of a foreign key"));
     }
     only_unsupported(TableDefinition::of_elements(&alter.name.name.text, elements, 0))
 }
@@ -120,7 +120,7 @@ fn unsupported_setting(action: &AlterDatabaseAction) -> Option<String> {
 }
 
 /// All other errors of a definition are reported when it is carried out.
-fn only_unsupported<T>(read: Result<T, PlanError>) -> Result<(), PlanError> {
+fn only_unsupported<T>(read: Result<T, SqlError>) -> Result<(), SqlError> {
     match read {
         Err(error) if error.number() == UNSUPPORTED => Err(error),
         Ok(_) | Err(_) => Ok(()),
@@ -133,10 +133,10 @@ const UNSUPPORTED: i32 = 40510;
 ///
 /// # Errors
 /// 40510.
-fn check_dbcc(dbcc: &Dbcc) -> Result<(), PlanError> {
+fn check_dbcc(dbcc: &Dbcc) -> Result<(), SqlError> {
     let command = dbcc.command.text.to_ascii_uppercase();
     match UNSUPPORTED_DBCC.contains(&command.as_str()) {
-        true => Err(PlanError::unsupported(&format!("DBCC {command}"))),
+        true => Err(SqlError::unsupported(&format!("DBCC {command}"))),
         false => Ok(()),
     }
 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite::Access;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::definition::quoted;
 use selenite_runtime::sqlite::{
@@ -104,7 +104,7 @@ impl SharedDatabase {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn last_identity(&self, instance: &Instance, table: &Table) -> Result<Option<i128>, PlanError> {
+    pub fn last_identity(&self, instance: &Instance, table: &Table) -> Result<Option<i128>, SqlError> {
         if let Some(known) = self.identities.known(table) {
             return known;
         }
@@ -134,7 +134,7 @@ impl SharedDatabase {
         instance: &Instance,
         interrupts: Interrupts,
         tables: &[&Arc<SchemaTable>],
-    ) -> Result<Vec<Option<i64>>, PlanError> {
+    ) -> Result<Vec<Option<i64>>, SqlError> {
         let Some(mut connection) = self.reader(instance)? else {
             return Ok(vec![None; tables.len()]);
         };
@@ -157,7 +157,7 @@ impl SharedDatabase {
     }
 
     /// A connection of its own, which sees what is committed; none to what is in memory alone.
-    fn reader(&self, instance: &Instance) -> Result<Option<Connection>, PlanError> {
+    fn reader(&self, instance: &Instance) -> Result<Option<Connection>, SqlError> {
         let Some(path) = &self.path else {
             return Ok(None);
         };
@@ -195,7 +195,7 @@ impl SharedDatabase {
 ///
 /// # Errors
 /// As [`open_expected`].
-pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Result<Connection, PlanError> {
+pub fn look_at(instance: &Instance, record: &DatabaseRecord, path: &Path) -> Result<Connection, SqlError> {
     open_expected(instance, record, |access| look_by(path, access))
 }
 
@@ -223,11 +223,7 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// As [`open_expected`].
-    pub fn connect(
-        shared: Arc<SharedDatabase>,
-        instance: &Instance,
-        interrupts: Interrupts,
-    ) -> Result<Self, PlanError> {
+    pub fn connect(shared: Arc<SharedDatabase>, instance: &Instance, interrupts: Interrupts) -> Result<Self, SqlError> {
         let cancellation = Cancellation::new(move || interrupts.poll().map(cancelled));
         let connect = |access: &Access| -> rusqlite::Result<(Connection, FunctionContext, bool)> {
             let polled = cancellation.clone();
@@ -276,7 +272,7 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn version(&self) -> Result<Version, PlanError> {
+    pub fn version(&self) -> Result<Version, SqlError> {
         let epoch = self.shared.epoch.load(Ordering::Acquire);
         let sqlite = self
             .connection
@@ -291,7 +287,7 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// What SQLite says; a catalog that is none of ours.
-    pub fn schema(&self, version: Version) -> Result<Arc<Schema>, PlanError> {
+    pub fn schema(&self, version: Version) -> Result<Arc<Schema>, SqlError> {
         if let Some((known, schema)) = &*self.own.borrow()
             && *known == version
         {
@@ -321,7 +317,7 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn reload_temporary(&self) -> Result<(), PlanError> {
+    pub fn reload_temporary(&self) -> Result<(), SqlError> {
         let schema = Schema::load(&self.connection, "temp", "tempdb")?;
         *self.temporary.borrow_mut() = Arc::new(schema);
         Ok(())
@@ -342,7 +338,7 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// 9001 if that can't be known any more.
-    pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), PlanError> {
+    pub fn wait_for_disk(&self, commit: Option<CommitNo>) -> Result<(), SqlError> {
         match (&self.shared.log, commit) {
             (Some(log), Some(commit)) => {
                 let _wait = own::begin_wait(WaitType::WriteLog);
@@ -356,14 +352,14 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// 9001.
-    pub fn check_log(&self) -> Result<(), PlanError> {
+    pub fn check_log(&self) -> Result<(), SqlError> {
         match &self.shared.log {
             Some(log) => log.check().map_err(|lost| self.lost(lost)),
             None => Ok(()),
         }
     }
 
-    fn lost(&self, _: LogLost) -> PlanError {
+    fn lost(&self, _: LogLost) -> SqlError {
         log_lost(&self.shared.record.name)
     }
 

@@ -6,7 +6,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 
 use crate::Instance;
 use crate::catalog::directory::Directory;
@@ -45,7 +45,7 @@ impl DatabaseRegistry {
     ///
     /// # Errors
     /// An invalid file name; 927 for a database that is being restored.
-    pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, PlanError> {
+    pub fn database(&self, instance: &Instance, record: &DatabaseRecord) -> Result<Arc<SharedDatabase>, SqlError> {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if self.closed().contains(&record.id) {
             return Err(in_restore(&record.name));
@@ -72,7 +72,7 @@ impl DatabaseRegistry {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn directory(&self, instance: &Instance) -> Result<Arc<Directory>, PlanError> {
+    pub fn directory(&self, instance: &Instance) -> Result<Arc<Directory>, SqlError> {
         let mut kept = self.directory.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(directory) = &*kept {
             return Ok(directory.clone());
@@ -86,7 +86,7 @@ impl DatabaseRegistry {
     ///
     /// # Errors
     /// What keeps its users from being read.
-    pub fn lets_in(&self, instance: &Instance, sid: &[u8], record: &DatabaseRecord) -> Result<bool, PlanError> {
+    pub fn lets_in(&self, instance: &Instance, sid: &[u8], record: &DatabaseRecord) -> Result<bool, SqlError> {
         if self.directory(instance)?.is_administrator(sid) || has_guests(record.id) {
             return Ok(true);
         }
@@ -147,9 +147,9 @@ impl Drop for Closure<'_> {
 }
 
 /// 927.
-fn in_restore(name: &str) -> PlanError {
+fn in_restore(name: &str) -> SqlError {
     let text = format!("Database '{name}' cannot be opened. It is in the middle of a restore.");
-    PlanError::new(927, selenite_compiler::Ends::Batch, text)
+    SqlError::new(927, selenite_compiler::Ends::Batch, text)
         .with_severity(14)
         .with_state(2)
 }

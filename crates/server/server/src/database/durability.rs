@@ -1,7 +1,7 @@
 //! DELAYED_DURABILITY: whether a commit may be acknowledged before it is on the disk.
 
 use rusqlite::{Connection, OptionalExtension};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::sqlite::tsql_error;
 
 /// The setting of a database, which is in its catalog.
@@ -53,7 +53,7 @@ impl DelayedDurability {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn store(self, connection: &Connection) -> Result<(), PlanError> {
+    pub fn store(self, connection: &Connection) -> Result<(), SqlError> {
         crate::catalog::catalog_rows::ensure(connection, "main")?;
         let now = i64::try_from(selenite::now()).unwrap_or(i64::MAX);
         connection

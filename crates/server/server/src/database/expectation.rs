@@ -13,7 +13,7 @@
 
 use rusqlite::{Connection, ErrorCode};
 use selenite::{Access, Expected, Suite, take_refusal};
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::sqlite::damaged_page;
 
 use crate::Instance;
@@ -25,7 +25,7 @@ use crate::master::{DatabaseRecord, MASTER};
 ///
 /// # Errors
 /// The error of master.db.
-pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanError> {
+pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, SqlError> {
     let known = instance.master().file(database_id).map_err(|fault| of_master(&fault))?;
     if database_id == MASTER {
         return Ok(instance.master().access(instance.access()));
@@ -46,7 +46,7 @@ pub fn access_to(instance: &Instance, database_id: i32) -> Result<Access, PlanEr
 ///
 /// # Errors
 /// 945, and the reason in the log.
-pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Connection) -> Result<(), PlanError> {
+pub fn check_suite(instance: &Instance, record: &DatabaseRecord, connection: &Connection) -> Result<(), SqlError> {
     let known = instance.master().file(record.id).map_err(|fault| of_master(&fault))?;
     if known.is_some_and(|known| known.allows_deprecated) {
         return Ok(());
@@ -87,7 +87,7 @@ pub fn open_expected<R>(
     instance: &Instance,
     record: &DatabaseRecord,
     open: impl Fn(&Access) -> rusqlite::Result<R>,
-) -> Result<R, PlanError> {
+) -> Result<R, SqlError> {
     let access = access_to(instance, record.id)?;
     // An earlier refusal is not the reason for this one.
     drop(take_refusal());
@@ -105,7 +105,7 @@ pub fn open_expected<R>(
     opened.map_err(|error| not_opened(instance, record, &error))
 }
 
-fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Error) -> PlanError {
+fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Error) -> SqlError {
     let name = &record.name;
     if let Some(damaged) = damaged_page(error) {
         log_damage(instance, &damaged);
@@ -115,14 +115,14 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
         error.sqlite_error_code()
     {
         let text = format!("Cannot open database \"{name}\": {error}.");
-        return PlanError::new(4060, Ends::Batch, text).with_severity(11);
+        return SqlError::new(4060, Ends::Batch, text).with_severity(11);
     }
     let why = take_refusal().map_or_else(|| error.to_string(), |refusal| refusal.text);
     inaccessible(instance, record, &why)
 }
 
 /// 945, and the reason in the log.
-fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> PlanError {
+fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> SqlError {
     let name = &record.name;
     instance
         .log()
@@ -131,5 +131,5 @@ fn inaccessible(instance: &Instance, record: &DatabaseRecord, why: &str) -> Plan
         "Database '{name}' cannot be opened due to inaccessible files or insufficient memory or disk space.  See the SQL \
          Server errorlog for details."
     );
-    PlanError::new(945, Ends::Batch, text).with_severity(14).with_state(2)
+    SqlError::new(945, Ends::Batch, text).with_severity(14).with_state(2)
 }

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::machine::FrameKind;
 
 use crate::catalog::table_variables::{KeptRows, TableVariable, Variables};
@@ -83,7 +83,7 @@ impl Frames {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, PlanError> {
+    pub fn keep_variables(&self, used: &Transaction) -> Result<Vec<KeptRows>, SqlError> {
         let connection = &used.database.connection;
         // A table variable that SQLite has undone together with its own transaction has no rows to keep.
         if !used.writes() || connection.is_autocommit() {

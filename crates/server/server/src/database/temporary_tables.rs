@@ -2,7 +2,7 @@
 
 use rusqlite::types::Value as SqliteValue;
 use rusqlite::{Connection, params_from_iter};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::definition::quoted;
 use selenite_runtime::sqlite::tsql_error;
 
@@ -12,13 +12,13 @@ use crate::database::database_connection::DatabaseConnection;
 ///
 /// # Errors
 /// 40510 within a transaction that has written; SQLite's error: then they stay where they are.
-pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: bool) -> Result<(), PlanError> {
+pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: bool) -> Result<(), SqlError> {
     let made = definitions(&from.connection).map_err(|error| tsql_error(&error))?;
     if made.is_empty() {
         return Ok(());
     }
     if is_writing {
-        return Err(PlanError::unsupported(
+        return Err(SqlError::unsupported(
             "USE of another database within a transaction that has written, while there are temporary tables or table \
              variables",
         ));
@@ -40,7 +40,7 @@ pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: 
 ///
 /// # Errors
 /// SQLite's error.
-pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), PlanError> {
+pub fn drop_table(database: &DatabaseConnection, name: &str) -> Result<(), SqlError> {
     let Some(table) = database.temporary().table(name).cloned() else {
         return Ok(());
     };

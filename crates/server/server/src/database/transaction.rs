@@ -17,7 +17,7 @@
 
 use std::time::Duration;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::machine::{Failure, Stop};
 use selenite_runtime::sqlite::{LockTimeout, lock_timeout, tsql_error};
 
@@ -91,7 +91,7 @@ impl Transaction {
     ///
     /// # Errors
     /// 3998.
-    pub fn check(&self) -> Result<(), PlanError> {
+    pub fn check(&self) -> Result<(), SqlError> {
         match self.state.is_lost {
             true => Err(transaction_lost()),
             false => Ok(()),
@@ -157,7 +157,7 @@ impl Transaction {
     ///
     /// # Errors
     /// SQLite's error: then it is rolled back. 9001 if it is unknown whether it is on the disk.
-    pub fn commit(&mut self) -> Result<(), PlanError> {
+    pub fn commit(&mut self) -> Result<(), SqlError> {
         let commit = self.commit_unsynced(None)?;
         self.database.wait_for_disk(commit)
     }
@@ -167,7 +167,7 @@ impl Transaction {
     ///
     /// # Errors
     /// SQLite's error: then it is rolled back.
-    pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, PlanError> {
+    pub fn commit_unsynced(&mut self, said: Option<bool>) -> Result<Option<CommitNo>, SqlError> {
         if let Err(lost) = self.check() {
             self.end(false);
             return Err(lost);
@@ -207,7 +207,7 @@ impl Transaction {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn save(&mut self, name: &str) -> Result<(), PlanError> {
+    pub fn save(&mut self, name: &str) -> Result<(), SqlError> {
         self.check()?;
         if self.state.permit.is_some() {
             execute(&self.database, &format!("SAVEPOINT s{}", self.state.savepoints.len()))?;
@@ -224,7 +224,7 @@ impl Transaction {
     ///
     /// # Errors
     /// SQLite's error.
-    pub fn rollback_to(&mut self, name: &str) -> Result<(), PlanError> {
+    pub fn rollback_to(&mut self, name: &str) -> Result<(), SqlError> {
         self.check()?;
         let Some(at) = self.state.savepoints.iter().rposition(|known| known.name == name) else {
             // In a database that was first used after the savepoint, everything is undone.
@@ -257,7 +257,7 @@ impl Transaction {
 ///
 /// # Errors
 /// SQLite's error.
-pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), PlanError> {
+pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), SqlError> {
     let done = database
         .connection
         .prepare_cached(sql)

@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Failure, Message, TransactionStep};
 use selenite_tsql::ast::IsolationLevel;
 
@@ -96,7 +96,7 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// What keeps it from being opened.
-    pub fn connect(&mut self) -> Result<&mut Transaction, PlanError> {
+    pub fn connect(&mut self) -> Result<&mut Transaction, SqlError> {
         self.drop_pages();
         let entry = match self.open.entry(self.current) {
             Entry::Occupied(entry) => return Ok(entry.into_mut()),
@@ -105,7 +105,7 @@ impl<'a> Transactions<'a> {
         let instance = self.session.instance;
         let record = instance.master().database_of(self.current);
         let record = record.map_err(|error| of_master(&error))?;
-        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let record = record.ok_or_else(|| SqlError::internal("a database that is gone"))?;
         let shared = self.registry.database(instance, &record)?;
         if !self.session.login_info.is_administrator && !instance.descriptors().has_room() {
             return Err(too_many_files(&record.name));
@@ -122,7 +122,7 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// 8624 if it is not.
-    pub fn connected(&self) -> Result<&Transaction, PlanError> {
+    pub fn connected(&self) -> Result<&Transaction, SqlError> {
         self.open.get(&self.current).ok_or_else(not_open)
     }
 
@@ -131,7 +131,7 @@ impl<'a> Transactions<'a> {
         self.open.get(&id)
     }
 
-    fn connected_mut(&mut self) -> Result<&mut Transaction, PlanError> {
+    fn connected_mut(&mut self) -> Result<&mut Transaction, SqlError> {
         self.open.get_mut(&self.current).ok_or_else(not_open)
     }
 
@@ -173,7 +173,7 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn reload_temporary(&mut self) -> Result<(), PlanError> {
+    pub fn reload_temporary(&mut self) -> Result<(), SqlError> {
         if let Some(used) = self.open.get(&self.current) {
             used.database.reload_temporary()?;
         }
@@ -185,7 +185,7 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// 40510 within a transaction that has written; what SQLite says.
-    pub fn move_temporary(&mut self, before: i32) -> Result<(), PlanError> {
+    pub fn move_temporary(&mut self, before: i32) -> Result<(), SqlError> {
         let (Some(from), Some(to)) = (self.open.get(&before), self.open.get(&self.current)) else {
             return Ok(());
         };
@@ -201,10 +201,10 @@ impl<'a> Transactions<'a> {
     ///
     /// # Errors
     /// 226.
-    pub fn check_none(&self, statement: &str) -> Result<(), PlanError> {
+    pub fn check_none(&self, statement: &str) -> Result<(), SqlError> {
         if self.in_transaction {
             let text = format!("{statement} statement not allowed within multi-statement transaction.");
-            return Err(PlanError::new(226, Ends::Batch, text).with_state(6));
+            return Err(SqlError::new(226, Ends::Batch, text).with_state(6));
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Transactions<'_> {
     ///
     /// # Errors
     /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
-    pub fn step(&mut self, step: TransactionStep<'_>, frames: &Frames) -> Result<(), PlanError> {
+    pub fn step(&mut self, step: TransactionStep<'_>, frames: &Frames) -> Result<(), SqlError> {
         match step {
             TransactionStep::Begin { .. } => {
                 self.in_transaction = true;
@@ -244,7 +244,7 @@ impl Transactions<'_> {
     ///
     /// # Errors
     /// What SQLite says; 50824 if other databases are committed already.
-    fn commit(&mut self, said: Option<bool>) -> Result<(), PlanError> {
+    fn commit(&mut self, said: Option<bool>) -> Result<(), SqlError> {
         let mut ids: Vec<i32> = self.open.keys().copied().collect();
         ids.sort_unstable();
         let mut done = Ok(());
@@ -286,8 +286,8 @@ impl Transactions<'_> {
     fn roll_back(
         &mut self,
         frames: &Frames,
-        undo: impl Fn(&mut Transaction) -> Result<(), PlanError>,
-    ) -> Result<(), PlanError> {
+        undo: impl Fn(&mut Transaction) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
         let current = self.current;
         // A rollback always succeeds: rows of a table variable that can't be kept are lost with it.
         let kept = match self.open.get(&current) {
@@ -343,7 +343,7 @@ impl Transactions<'_> {
     pub fn change_database(
         &mut self,
         execution: &mut ExecutionContext<'_>,
-        change: impl FnOnce(&DatabaseConnection) -> Result<(), PlanError>,
+        change: impl FnOnce(&DatabaseConnection) -> Result<(), SqlError>,
     ) -> Result<(), Failure> {
         self.connect()?;
         let scope = self.begin_statement(true, false, execution)?;
@@ -476,16 +476,16 @@ impl Drop for Transactions<'_> {
 }
 
 /// 8624: the session is not connected to it.
-pub(crate) fn not_open() -> PlanError {
-    PlanError::internal("a database that is not open")
+pub(crate) fn not_open() -> SqlError {
+    SqlError::internal("a database that is not open")
 }
 
 /// 50824: a part of a transaction is committed.
-fn partly_committed(committed: &[String], name: &str, error: &PlanError) -> PlanError {
+fn partly_committed(committed: &[String], name: &str, error: &SqlError) -> SqlError {
     let text = format!(
         "The transaction is committed in '{}' and rolled back in '{name}' and all databases behind it: {}",
         committed.join("', '"),
         error.text()
     );
-    PlanError::new(50_824, Ends::Transaction, text)
+    SqlError::new(50_824, Ends::Transaction, text)
 }

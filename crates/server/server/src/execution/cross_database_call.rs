@@ -8,7 +8,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::{Body, Program};
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::{Call, Callee, Failure, FrameKind};
 use selenite_tsql::ast::{Name, StatementKind};
 
@@ -99,7 +99,7 @@ impl SessionExecutor<'_> {
         let has_none = temporary.is_empty() && self.frames.variables().is_empty();
         if !(is_servers || has_none) {
             let refused = "A procedure of another database while there are temporary tables or table variables";
-            return Err(PlanError::unsupported(refused).into());
+            return Err(SqlError::unsupported(refused).into());
         }
         let before = self.switch_to(found.database_id)?;
         self.refresh_permissions()?;
@@ -137,7 +137,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Another database is in use, without a word to the client; answers which was.
-    fn switch_to(&mut self, id: i32) -> Result<i32, PlanError> {
+    fn switch_to(&mut self, id: i32) -> Result<i32, SqlError> {
         let before = std::mem::replace(&mut self.transactions.current, id);
         self.scope.objects.database_id = id;
         self.scope.invalidate();
@@ -147,10 +147,10 @@ impl SessionExecutor<'_> {
 }
 
 /// The program of a procedure.
-fn program_of(row: &CatalogRow) -> Result<Program, PlanError> {
+fn program_of(row: &CatalogRow) -> Result<Program, SqlError> {
     let tree = crate::catalog::schema::parsed(&row.definition)?;
     let Some(StatementKind::Procedure(procedure)) = tree.statements.into_iter().next().map(|one| one.kind) else {
-        return Err(PlanError::internal("a procedure's definition"));
+        return Err(SqlError::internal("a procedure's definition"));
     };
     Program::of_procedure(&row.definition, &procedure, &row.name, row.object_id).map_err(|mut errors| errors.remove(0))
 }

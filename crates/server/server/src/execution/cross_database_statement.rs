@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::statement::{Binding, Statement};
 use selenite_runtime::machine::{Affected, Failure, TableStatement};
 use selenite_runtime::sqlite::LockTimeout;
@@ -74,7 +74,7 @@ impl SessionExecutor<'_> {
     }
 
     /// How many databases a statement may attach: none within a transaction, or where file descriptors are short.
-    fn attached_max(&self) -> Result<usize, PlanError> {
+    fn attached_max(&self) -> Result<usize, SqlError> {
         match self.transactions.is_in_transaction() || !self.session.instance.descriptors().has_room() {
             true => Ok(0),
             false => attached_max(&self.transactions.connected()?.database),
@@ -82,7 +82,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Attaches the databases of `others` that are not copied from.
-    fn attach_all(&self, others: &[CrossDatabaseTable]) -> Result<AttachedDatabases, PlanError> {
+    fn attach_all(&self, others: &[CrossDatabaseTable]) -> Result<AttachedDatabases, SqlError> {
         let home = &self.transactions.connected()?.database;
         let mut attached = AttachedDatabases::default();
         let done = database_ids(others, Reach::Attached).into_iter().try_for_each(|id| {
@@ -199,10 +199,10 @@ impl SessionExecutor<'_> {
     ///
     /// # Errors
     /// 916.
-    pub(crate) fn admitted(&self, id: i32) -> Result<DatabaseRecord, PlanError> {
+    pub(crate) fn admitted(&self, id: i32) -> Result<DatabaseRecord, SqlError> {
         let mut known = self.scope.objects.directory.databases.iter();
         let record = known.find(|record| record.id == id).cloned();
-        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let record = record.ok_or_else(|| SqlError::internal("a database that is gone"))?;
         let login_info = self.session.login_info;
         match self.registry.lets_in(self.session.instance, &login_info.sid, &record)? {
             true => Ok(record),
@@ -211,7 +211,7 @@ impl SessionExecutor<'_> {
     }
 
     /// What functions see while the statement runs: the database in use, and the views of the others.
-    fn show_to_functions(&mut self, views: &DatabaseViews) -> Result<(), PlanError> {
+    fn show_to_functions(&mut self, views: &DatabaseViews) -> Result<(), SqlError> {
         let current = views.current()?;
         let others = views.known.iter().filter(|view| view.id != current.id);
         self.see(
@@ -300,7 +300,7 @@ impl SessionExecutor<'_> {
     }
 
     /// The database in use is this one again.
-    pub(crate) fn return_to(&mut self, current: i32) -> Result<(), PlanError> {
+    pub(crate) fn return_to(&mut self, current: i32) -> Result<(), SqlError> {
         self.transactions.current = current;
         self.scope.invalidate();
         self.refresh().map(drop)

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use rusqlite::Connection;
 use rusqlite::limits::Limit;
 use rusqlite::types::ToSqlOutput;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_runtime::sqlite::{tsql_error, within_memory};
@@ -66,10 +66,10 @@ impl AttachedDatabases {
         instance: &Instance,
         source: &DatabaseConnection,
         home: &DatabaseConnection,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let record = &source.shared.record;
         let Some(path) = &source.shared.path else {
-            return Err(PlanError::internal("a database without a file can't be attached"));
+            return Err(SqlError::internal("a database without a file can't be attached"));
         };
         open_expected(instance, record, |access| {
             let uri = access.uri(path).with("mode", "ro");
@@ -84,7 +84,7 @@ impl AttachedDatabases {
     ///
     /// # Errors
     /// What SQLite says.
-    pub fn detach(self, home: &DatabaseConnection) -> Result<(), PlanError> {
+    pub fn detach(self, home: &DatabaseConnection) -> Result<(), SqlError> {
         self.ids.iter().try_for_each(|id| {
             let sql = format!("DETACH {}", attached_schema(*id));
             home.connection.execute_batch(&sql).map_err(|error| tsql_error(&error))
@@ -96,7 +96,7 @@ impl AttachedDatabases {
 ///
 /// # Errors
 /// What SQLite says.
-pub fn attached_max(home: &DatabaseConnection) -> Result<usize, PlanError> {
+pub fn attached_max(home: &DatabaseConnection) -> Result<usize, SqlError> {
     let limit = home.connection.limit(Limit::SQLITE_LIMIT_ATTACHED);
     let limit = limit.map_err(|error| tsql_error(&error))?;
     Ok(usize::try_from(limit).unwrap_or(0))
@@ -115,7 +115,7 @@ pub fn copy_all(
     source: &DatabaseConnection,
     home: &DatabaseConnection,
     tables: &[&CrossDatabaseTable],
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     let is_alone = source.connection.is_autocommit();
     if is_alone {
         execute(source, "BEGIN")?;
@@ -137,7 +137,7 @@ pub fn copy_all(
 ///
 /// # Errors
 /// What SQLite says.
-pub fn drop_copies(home: &DatabaseConnection, tables: &[CrossDatabaseTable]) -> Result<(), PlanError> {
+pub fn drop_copies(home: &DatabaseConnection, tables: &[CrossDatabaseTable]) -> Result<(), SqlError> {
     let copied = tables.iter().filter(|table| table.reach == Reach::Copied);
     for table in copied {
         let name = quoted(&table.local.sqlite.name);

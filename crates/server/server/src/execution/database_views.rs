@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::Statement;
-use selenite_compiler::{PlanError, same_name, written_object};
+use selenite_compiler::{SqlError, same_name, written_object};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;
@@ -74,18 +74,18 @@ impl DatabaseViews {
     ///
     /// # Errors
     /// None: it is always there.
-    pub fn current(&self) -> Result<&DatabaseView, PlanError> {
+    pub fn current(&self) -> Result<&DatabaseView, SqlError> {
         let first = self.known.first();
-        first.ok_or_else(|| PlanError::internal("a statement without a database"))
+        first.ok_or_else(|| SqlError::internal("a statement without a database"))
     }
 
     /// The id of the database that a name is of.
     ///
     /// # Errors
     /// 208 for none; 40510 for another server's.
-    fn id_of(&self, name: &ObjectName) -> Result<i32, PlanError> {
+    fn id_of(&self, name: &ObjectName) -> Result<i32, SqlError> {
         if name.server.is_some() {
-            return Err(PlanError::unsupported("A name with a server"));
+            return Err(SqlError::unsupported("A name with a server"));
         }
         let current = self.current()?;
         let Some(database) = &name.database else {
@@ -95,11 +95,11 @@ impl DatabaseViews {
         let found = known.find(|record| same_name(&record.name, &database.text));
         found
             .map(|record| record.id)
-            .ok_or_else(|| PlanError::unknown_object(&written_object(name)))
+            .ok_or_else(|| SqlError::unknown_object(&written_object(name)))
     }
 
     /// The id of the database of a table that was bound.
-    fn id_of_table(&self, table: &Table) -> Result<i32, PlanError> {
+    fn id_of_table(&self, table: &Table) -> Result<i32, SqlError> {
         let current = self.current()?;
         if is_sessions(&table.name) {
             return Ok(current.id);
@@ -108,7 +108,7 @@ impl DatabaseViews {
         let found = known.find(|record| same_name(&record.name, &table.database));
         found
             .map(|record| record.id)
-            .ok_or_else(|| PlanError::internal("a table of no database"))
+            .ok_or_else(|| SqlError::internal("a table of no database"))
     }
 }
 
@@ -140,7 +140,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
     ///
     /// # Errors
     /// 40510 if it writes to several databases.
-    pub fn home(&self, bound: &Statement) -> Result<i32, PlanError> {
+    pub fn home(&self, bound: &Statement) -> Result<i32, SqlError> {
         let current = self.databases.current()?.id;
         let mut written = Vec::new();
         for table in bound.written() {
@@ -157,7 +157,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         match written.as_slice() {
             [home] => return Ok(*home),
             [] => {}
-            [_, ..] => return Err(PlanError::unsupported("A statement that writes to several databases")),
+            [_, ..] => return Err(SqlError::unsupported("A statement that writes to several databases")),
         }
         let mut read: Vec<i32> = Vec::new();
         for noted in self.seen.borrow().iter() {
@@ -178,7 +178,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
     ///
     /// # Errors
     /// 229, 262, 300, 1088.
-    pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), PlanError> {
+    pub fn check(&self, bound: &Statement, kind: &StatementKind) -> Result<(), SqlError> {
         for database in &self.databases.known {
             let seen = self.seen.borrow();
             let seen: Vec<NamedRelation> = seen
@@ -196,11 +196,11 @@ impl<'a> DatabaseViewsCatalog<'a> {
     }
 
     /// A database that the statement names.
-    fn database(&self, id: i32) -> Result<&'a DatabaseView, PlanError> {
+    fn database(&self, id: i32) -> Result<&'a DatabaseView, SqlError> {
         let found = self.databases.known.iter().find(|database| database.id == id);
         found.ok_or_else(|| {
             self.missing.set(Some(id));
-            PlanError::internal("a database that was not looked into")
+            SqlError::internal("a database that was not looked into")
         })
     }
 
@@ -235,7 +235,7 @@ impl<'a> DatabaseViewsCatalog<'a> {
         self.seen.borrow_mut().push(Noted { id, seen, in_view });
     }
 
-    fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn system_view(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
         let Some(view) = self
             .databases
@@ -257,11 +257,11 @@ impl<'a> DatabaseViewsCatalog<'a> {
 }
 
 impl Catalog for DatabaseViewsCatalog<'_> {
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         self.databases.current()?.objects.catalog.poll()
     }
 
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let is_own = is_sessions(&name.name.text);
         if !is_own && let Some(view) = self.system_view(name)? {
             return Ok(Some(view));
@@ -290,7 +290,7 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         self.view_depth.set(self.view_depth.get().saturating_sub(1));
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         let database = self.databases.current()?;
         let mut plain = name.clone();
         plain.database = None;
@@ -301,7 +301,7 @@ impl Catalog for DatabaseViewsCatalog<'_> {
         Ok(found)
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         let database = self.databases.current()?;
         let found = database.objects.catalog.table_variable(name)?;
         Ok(found.map(|table| self.table(database, &table)))

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{ObjectName, Statement, StatementKind};
@@ -58,7 +58,7 @@ impl DefinitionContext<'_> {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "what is no definition is somebody else's")]
-    fn carry_out_kind(&self, statement: &Statement) -> Result<Option<()>, PlanError> {
+    fn carry_out_kind(&self, statement: &Statement) -> Result<Option<()>, SqlError> {
         match &statement.kind {
             StatementKind::CreateTable(create) => self.create_table(create)?,
             StatementKind::AlterTable(alter) => self.alter_table(alter)?,
@@ -71,9 +71,9 @@ impl DefinitionContext<'_> {
             StatementKind::CreateSchema(create) => {
                 let name = create.name.as_ref().map_or("", |name| name.text.as_str());
                 if same_name(name, selenite_compiler::definition::SCHEMA) {
-                    return Err(PlanError::name_taken(name));
+                    return Err(SqlError::name_taken(name));
                 }
-                return Err(PlanError::unsupported("CREATE SCHEMA"));
+                return Err(SqlError::unsupported("CREATE SCHEMA"));
             }
             _ => return Ok(None),
         }
@@ -81,7 +81,7 @@ impl DefinitionContext<'_> {
     }
 
     /// What was defined is visible from now on, in this session.
-    fn settle(&self, is_of_temporary: bool) -> Result<(), PlanError> {
+    fn settle(&self, is_of_temporary: bool) -> Result<(), SqlError> {
         if !is_of_temporary {
             self.database.note_change();
         }
@@ -103,7 +103,7 @@ impl DefinitionContext<'_> {
     }
 
     /// A table as it is before the statement.
-    fn table(&self, name: &ObjectName) -> Result<Option<Arc<SchemaTable>>, PlanError> {
+    fn table(&self, name: &ObjectName) -> Result<Option<Arc<SchemaTable>>, SqlError> {
         let own = name.name.text.as_str();
         if is_temporary(own) {
             return Ok(self.catalog.temporary.table(own).cloned());
@@ -116,7 +116,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Refuses a name that is taken, or reserved.
-    fn check_free(&self, name: &ObjectName) -> Result<(), PlanError> {
+    fn check_free(&self, name: &ObjectName) -> Result<(), SqlError> {
         let own = name.name.text.as_str();
         let is_taken = if is_temporary(own) {
             self.catalog.temporary.has_object(own)
@@ -125,18 +125,18 @@ impl DefinitionContext<'_> {
             self.catalog.schema.has_object(own)
         };
         if is_taken {
-            return Err(PlanError::name_taken(own));
+            return Err(SqlError::name_taken(own));
         }
         check_name(own)
     }
 
     /// The objects as they are now, after what the statement has done so far.
-    fn reloaded(&self, name: &str) -> Result<Schema, PlanError> {
+    fn reloaded(&self, name: &str) -> Result<Schema, SqlError> {
         Schema::load(&self.database.connection, self.place(name), self.database_name(name))
     }
 
     /// Runs statements of SQLite's that have no rows.
-    fn execute(&self, sql: &str) -> Result<(), PlanError> {
+    fn execute(&self, sql: &str) -> Result<(), SqlError> {
         self.database
             .connection
             .execute_batch(sql)
@@ -144,7 +144,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Whether a query has a row.
-    fn has_row(&self, sql: &str) -> Result<bool, PlanError> {
+    fn has_row(&self, sql: &str) -> Result<bool, SqlError> {
         let asked = self
             .database
             .connection
@@ -153,7 +153,7 @@ impl DefinitionContext<'_> {
     }
 
     /// A number for a new object of `schema`.
-    fn new_id(&self, schema: &str) -> Result<i32, PlanError> {
+    fn new_id(&self, schema: &str) -> Result<i32, SqlError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         if schema == TEMP {
             // Numbers of all sessions' temporary tables differ: the database's counters of identities are shared.
@@ -163,7 +163,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Writes an object's row: `made` is when it was created, if it is not new.
-    fn store(&self, schema: &str, written: Written<'_>) -> Result<(), PlanError> {
+    fn store(&self, schema: &str, written: Written<'_>) -> Result<(), SqlError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         let now = seconds();
         let row = CatalogRow {
@@ -185,7 +185,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Removes an object's row and those of its parts.
-    fn forget(&self, schema: &str, object_id: i32) -> Result<(), PlanError> {
+    fn forget(&self, schema: &str, object_id: i32) -> Result<(), SqlError> {
         catalog_rows::ensure(&self.database.connection, schema)?;
         catalog_rows::remove(&self.database.connection, schema, object_id)?;
         self.forget_numbers(object_id);

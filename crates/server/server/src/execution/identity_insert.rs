@@ -1,6 +1,6 @@
 //! SET IDENTITY_INSERT.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::ObjectName;
 
@@ -28,11 +28,11 @@ impl SessionExecutor<'_> {
         let Some(found) = found else {
             let text =
                 format!("Cannot find the object \"{name}\" because it does not exist or you do not have permissions.");
-            return Err(PlanError::new(1088, Ends::Batch, text).with_state(11).into());
+            return Err(SqlError::new(1088, Ends::Batch, text).with_state(11).into());
         };
         if found.table.identity().is_none() {
             let text = format!("Table '{name}' does not have the identity property. Cannot perform SET operation.");
-            return Err(PlanError::new(8106, Ends::Statement, text).into());
+            return Err(SqlError::new(8106, Ends::Statement, text).into());
         }
         let known = IdentityInsert {
             database_id: (!name.starts_with('#')).then_some(self.transactions.current),
@@ -45,7 +45,7 @@ impl SessionExecutor<'_> {
                     "IDENTITY_INSERT is already ON for table '{}'. Cannot perform SET operation for table '{name}'.",
                     other.name
                 );
-                return Err(PlanError::new(8107, Ends::Statement, text).into());
+                return Err(SqlError::new(8107, Ends::Statement, text).into());
             }
             (_, true) => self.identity_insert = Some(known),
             (Some(other), false) if *other == known => self.identity_insert = None,

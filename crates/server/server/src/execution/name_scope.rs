@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::ObjectName;
 
 use crate::database::database_connection::Version;
@@ -46,7 +46,7 @@ impl NameScope {
     ///
     /// # Errors
     /// The error of master.db.
-    pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, PlanError> {
+    pub fn new(registry: &DatabaseRegistry, session: &SessionInfo<'_>) -> Result<Self, SqlError> {
         let directory = registry.directory(session.instance)?;
         let catalog = SessionCatalog {
             database: Arc::from(session.login_info.database.as_str()),
@@ -86,7 +86,7 @@ impl NameScope {
         session: &SessionInfo<'_>,
         transactions: &mut Transactions<'_>,
         frames: &Frames,
-    ) -> Result<PlanVersion, PlanError> {
+    ) -> Result<PlanVersion, SqlError> {
         let (database_id, temporary) = (transactions.current, transactions.temporary_version());
         let used = transactions.connect()?;
         let definitions = used.database.version()?;

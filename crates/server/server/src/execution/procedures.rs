@@ -8,7 +8,7 @@
 use std::sync::{Arc, LazyLock};
 
 use selenite_compiler::program::Program;
-use selenite_compiler::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError, same_name};
+use selenite_compiler::{Ends, Key, ObjectFacts, ObjectKey, ObjectKind, SqlError, same_name};
 use selenite_runtime::machine::{Call, CallArgument};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::Value;
@@ -44,7 +44,7 @@ enum Check {
 ///
 /// # Errors
 /// 15250, 15252, 15009, 15197, 15010; 40510 for one of another database.
-pub fn find(call: &Call<'_>, objects: &SessionObjects) -> Result<Option<Arc<Program>>, PlanError> {
+pub fn find(call: &Call<'_>, objects: &SessionObjects) -> Result<Option<Arc<Program>>, SqlError> {
     let name = call.procedure;
     let Some(at) = PROCEDURES
         .iter()
@@ -62,7 +62,7 @@ pub fn find(call: &Call<'_>, objects: &SessionObjects) -> Result<Option<Arc<Prog
         }
     }
     spec.check.look(call.arguments, objects)?;
-    let program = program.as_ref().ok_or_else(|| PlanError::internal(spec.name))?;
+    let program = program.as_ref().ok_or_else(|| SqlError::internal(spec.name))?;
     Ok(Some(program.clone()))
 }
 
@@ -73,7 +73,7 @@ fn is_systems(name: &ObjectName) -> bool {
 }
 
 impl Check {
-    fn look(self, arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), PlanError> {
+    fn look(self, arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), SqlError> {
         match self {
             Self::OfServer => Ok(()),
             Self::Qualifiers(places) => qualifiers(places, arguments, objects),
@@ -88,7 +88,7 @@ impl Check {
                     return Ok(());
                 }
                 let text = "The primary or foreign key table name must be given.";
-                Err(PlanError::new(15_252, Ends::Batch, text.to_owned()))
+                Err(SqlError::new(15_252, Ends::Batch, text.to_owned()))
             }
             Self::Object => match given(arguments, (0, "@objname")) {
                 Some(name) => object(name, objects).map(drop),
@@ -120,7 +120,7 @@ impl Check {
                     | ObjectKind::Check
                     | ObjectKind::Default => {
                         let text = format!("There is no text for object '{name}'.");
-                        Err(PlanError::new(15_197, Ends::Batch, text))
+                        Err(SqlError::new(15_197, Ends::Batch, text))
                     }
                 }
             }
@@ -130,7 +130,7 @@ impl Check {
                         "The database '{name}' does not exist. Supply a valid database name. To see available databases, use \
                          sys.databases."
                     );
-                    Err(PlanError::new(15_010, Ends::Batch, text))
+                    Err(SqlError::new(15_010, Ends::Batch, text))
                 }
                 Some(_) | None => Ok(()),
             },
@@ -139,14 +139,14 @@ impl Check {
 }
 
 /// 15250 for a database that is not the one in use; an empty name and a pattern for all mean the one in use, too.
-fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), PlanError> {
+fn qualifiers(places: &[(usize, &str)], arguments: &[CallArgument], objects: &SessionObjects) -> Result<(), SqlError> {
     for place in places {
         let Some(qualifier) = given(arguments, *place) else {
             continue;
         };
         if !(qualifier.is_empty() || qualifier == "%" || same_name(qualifier, &objects.catalog.database)) {
             let text = "The database name component of the object qualifier must be the name of the current database.";
-            return Err(PlanError::new(15_250, Ends::Batch, text.to_owned()));
+            return Err(SqlError::new(15_250, Ends::Batch, text.to_owned()));
         }
     }
     Ok(())
@@ -164,7 +164,7 @@ fn given<'a>(arguments: &'a [CallArgument], (at, name): (usize, &str)) -> Option
 }
 
 /// 15009 for an object that does not exist.
-fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError> {
+fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, SqlError> {
     let bare = |part: &str| part.trim().trim_matches(['[', ']', '"']).to_owned();
     let mut parts = name.rsplitn(3, '.').map(bare);
     let own = parts.next().unwrap_or_default();
@@ -180,7 +180,7 @@ fn object(name: &str, objects: &SessionObjects) -> Result<ObjectFacts, PlanError
         let database = &objects.catalog.database;
         let text =
             format!("The object '{name}' does not exist in database '{database}' or is invalid for this operation.");
-        PlanError::new(15_009, Ends::Batch, text)
+        SqlError::new(15_009, Ends::Batch, text)
     })
 }
 

@@ -1,6 +1,6 @@
 //! SET ROWCOUNT: how many rows a statement changes at most.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_tsql::ast::{
     Expr, ExprKind, Literal, Position, QueryBody, SelectStatement, Statement, StatementKind, Top,
 };
@@ -13,7 +13,7 @@ use selenite_tsql::ast::{
     clippy::wildcard_enum_match_arm,
     reason = "no other statement changes rows one by one"
 )]
-pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<Statement>, PlanError> {
+pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<Statement>, SqlError> {
     let mut limited = statement.clone();
     let top = match &mut limited.kind {
         StatementKind::Insert(insert) => &mut insert.top,
@@ -23,19 +23,19 @@ pub fn limited(statement: &Statement, row_count_max: u64) -> Result<Option<State
         _ => return Ok(None),
     };
     if top.is_some() {
-        return Err(PlanError::unsupported("SET ROWCOUNT of a change that has TOP"));
+        return Err(SqlError::unsupported("SET ROWCOUNT of a change that has TOP"));
     }
     *top = Some(of(row_count_max, statement.position));
     Ok(Some(limited))
 }
 
 /// SELECT INTO: the rows of any other SELECT are counted when they are sent.
-fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), PlanError> {
+fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), SqlError> {
     let has_offset = select.query.offset.is_some();
     let position = select.query.position;
     let QueryBody::Select(body) = &mut select.query.body else {
         return match makes_table(&select.query.body) {
-            true => Err(PlanError::unsupported(
+            true => Err(SqlError::unsupported(
                 "SET ROWCOUNT of SELECT INTO with UNION, INTERSECT or EXCEPT",
             )),
             false => Ok(()),
@@ -45,7 +45,7 @@ fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), Pla
         return Ok(());
     }
     if has_offset {
-        return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO with OFFSET"));
+        return Err(SqlError::unsupported("SET ROWCOUNT of SELECT INTO with OFFSET"));
     }
     match &mut body.top {
         None => body.top = Some(of(row_count_max, position)),
@@ -62,7 +62,7 @@ fn of_select(select: &mut SelectStatement, row_count_max: u64) -> Result<(), Pla
                 *count = row_count_max.to_string();
             }
         }
-        Some(_) => return Err(PlanError::unsupported("SET ROWCOUNT of SELECT INTO that has TOP")),
+        Some(_) => return Err(SqlError::unsupported("SET ROWCOUNT of SELECT INTO that has TOP")),
     }
     Ok(())
 }

@@ -6,7 +6,7 @@ use std::time::Instant;
 use selenite::thread_memory;
 use selenite_compiler::program::{Program, StatementId};
 use selenite_compiler::statement::Statement;
-use selenite_compiler::{Ends, NameKey, PlanError, same_name};
+use selenite_compiler::{Ends, NameKey, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Call, Callee, Failure, FrameKind, TableStatement, TransactionStep};
 use selenite_runtime::sqlite::LockTimeout;
 use selenite_tsql::ast::{self, StatementKind, TableElement, VariableType};
@@ -59,7 +59,7 @@ impl<'a> SessionExecutor<'a> {
     ///
     /// # Errors
     /// What keeps the database from being opened.
-    pub fn open(registry: &'a DatabaseRegistry, session: SessionInfo<'a>) -> Result<Self, PlanError> {
+    pub fn open(registry: &'a DatabaseRegistry, session: SessionInfo<'a>) -> Result<Self, SqlError> {
         Ok(Self {
             scope: NameScope::new(registry, &session)?,
             plans: PlanCache::new(memory::kept_max(&session.instance.config().limits)),
@@ -78,7 +78,7 @@ impl<'a> SessionExecutor<'a> {
     ///
     /// # Errors
     /// What keeps it from being opened or read.
-    pub(crate) fn refresh(&mut self) -> Result<PlanVersion, PlanError> {
+    pub(crate) fn refresh(&mut self) -> Result<PlanVersion, SqlError> {
         self.plans.drop_if_asked(self.registry.cleanups.plans());
         self.scope
             .refresh(self.registry, &self.session, &mut self.transactions, &self.frames)
@@ -137,7 +137,7 @@ impl<'a> SessionExecutor<'a> {
     }
 
     /// Temporary tables may have changed, whether or not the statement succeeded.
-    pub(crate) fn note_definitions(&mut self) -> Result<(), PlanError> {
+    pub(crate) fn note_definitions(&mut self) -> Result<(), SqlError> {
         self.transactions.reload_temporary()?;
         // Functions that read no table, such as OBJECT_ID, see them from now on.
         self.refresh().map(drop)
@@ -159,7 +159,7 @@ impl<'a> SessionExecutor<'a> {
         // An index is sorted in memory.
         let done = thread_memory::enforced(|| work.carry_out(statement.statement));
         if thread_memory::take_refused() && done.is_err() {
-            return Err(PlanError::out_of_memory().into());
+            return Err(SqlError::out_of_memory().into());
         }
         match done? {
             Some(()) => Ok(Affected::Nothing),
@@ -168,7 +168,7 @@ impl<'a> SessionExecutor<'a> {
     }
 
     /// Finds out what the session's login is in the database in use. Statements that were bound for other rights are forgotten.
-    pub(crate) fn refresh_permissions(&mut self) -> Result<(), PlanError> {
+    pub(crate) fn refresh_permissions(&mut self) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let directory = self.registry.directory(instance)?;
         self.scope.objects.directory = directory.clone();
@@ -267,7 +267,7 @@ impl<'a> SessionExecutor<'a> {
                 Ok(Affected::Nothing)
             }
             StatementKind::Shutdown { .. } => {
-                let refused = PlanError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
+                let refused = SqlError::unsupported("SHUTDOWN").with_ends(Ends::Statement);
                 Err(refused.into())
             }
             _ => self.administration().administer(statement, slots, execution),

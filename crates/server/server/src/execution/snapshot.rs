@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use selenite_compiler::{Environment, PlanError};
+use selenite_compiler::{Environment, SqlError};
 use selenite_runtime::sqlite::{SessionSnapshot, SharedSnapshot};
 use selenite_types::storage::StoredRef;
 
@@ -33,13 +33,13 @@ impl SessionSnapshot for Snapshot {
         });
     }
 
-    fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, PlanError> {
+    fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, SqlError> {
         let (objects, name) = match name.split_once(':') {
             None => (Some(&self.objects), name),
             Some((id, name)) => (self.objects.of_place(id), name),
         };
         let objects = objects
-            .ok_or_else(|| PlanError::internal("a view of a database that was not asked for"))?
+            .ok_or_else(|| SqlError::internal("a view of a database that was not asked for"))?
             .seen();
         let context = ViewContext {
             objects: &objects,

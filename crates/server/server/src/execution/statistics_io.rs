@@ -12,7 +12,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::Binding;
 use selenite_runtime::machine::{Failure, Message, TableStatement};
@@ -61,7 +61,7 @@ impl PageReads {
 
 impl SessionExecutor<'_> {
     /// The counts before a statement, if its reads are to be reported.
-    pub(crate) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, PlanError> {
+    pub(crate) fn begin_reads(&self, execution: &ExecutionContext<'_>) -> Result<Option<PageReads>, SqlError> {
         if execution.state.statistics_io {
             self.page_reads()
         } else {
@@ -98,7 +98,7 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    fn page_reads(&self) -> Result<Option<PageReads>, PlanError> {
+    fn page_reads(&self) -> Result<Option<PageReads>, SqlError> {
         let Some(used) = self.transactions.connected().ok() else {
             return Ok(None);
         };
@@ -133,11 +133,11 @@ struct Asked<'a> {
 }
 
 impl Catalog for Asked<'_> {
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         self.catalog.poll()
     }
 
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let found = self.catalog.relation(name)?;
         if let Some(Relation::Table(table)) = &found {
             let mut names = self.names.borrow_mut();
@@ -148,11 +148,11 @@ impl Catalog for Asked<'_> {
         Ok(found)
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         self.catalog.function(name)
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         self.catalog.table_variable(name)
     }
 }

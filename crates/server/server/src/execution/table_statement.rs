@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use selenite::thread_memory;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Table;
 use selenite_compiler::statement::{Binding, ResultColumn, Statement};
 use selenite_runtime::change::GivenRow;
@@ -80,7 +80,7 @@ impl SessionExecutor<'_> {
     }
 
     /// SELECT INTO may have created a table.
-    pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), PlanError> {
+    pub(crate) fn note_into(&mut self, bound: &Statement, is_done: bool) -> Result<(), SqlError> {
         let Statement::Into(into) = bound else { return Ok(()) };
         if is_done && into.name.name.text.starts_with('#') {
             self.frames.note_temporary(&into.name.name.text);
@@ -89,7 +89,7 @@ impl SessionExecutor<'_> {
     }
 
     /// Refuses a statement that the session's login may not run.
-    pub(crate) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), PlanError> {
+    pub(crate) fn permit(&mut self, statement: &TableStatement<'_>) -> Result<(), SqlError> {
         self.refresh_permissions()?;
         let session = (
             self.session.login_info.login.as_str(),
@@ -109,7 +109,7 @@ impl SessionExecutor<'_> {
         let of = self.refresh_within(timeout, execution)?;
         let bound = self.bound(statement, of, execution.state.row_count_max);
         if bound.is_err() && self.scope.objects.catalog.take_other_database().is_some() {
-            return Err(PlanError::unsupported("INSERT ... EXECUTE into a table of another database").into());
+            return Err(SqlError::unsupported("INSERT ... EXECUTE into a table of another database").into());
         }
         Ok(bound?)
     }
@@ -174,7 +174,7 @@ impl SessionExecutor<'_> {
         statement: &TableStatement<'_>,
         of: PlanVersion,
         row_count_max: u64,
-    ) -> Result<Arc<Statement>, PlanError> {
+    ) -> Result<Arc<Statement>, SqlError> {
         let is_limited = row_count_max > 0;
         if !is_limited && let Some(bound) = self.plans.statements.find(statement, of) {
             return Ok(bound);
@@ -218,7 +218,7 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let Some(used) = self.transactions.connected().ok() else {
-            return Err(PlanError::internal("a database that is not open").into());
+            return Err(SqlError::internal("a database that is not open").into());
         };
         let columns = bound.columns();
         if !columns.is_empty() {
@@ -293,7 +293,7 @@ impl SessionExecutor<'_> {
     /// The after-effects of a statement: variables, random numbers, identities, a warning.
     fn conclude(
         &self,
-        done: Result<u64, PlanError>,
+        done: Result<u64, SqlError>,
         (slots, values): (&mut [Value], Vec<Value>),
         identity: Option<i128>,
         execution: &mut ExecutionContext<'_>,
@@ -335,7 +335,7 @@ fn on_rows(
     work: &DefinitionContext<'_>,
     given: Vec<GivenRow>,
     run: &mut Run<'_>,
-) -> Result<u64, PlanError> {
+) -> Result<u64, SqlError> {
     match bound {
         Statement::Rows(rows) => run.rows(rows),
         Statement::Assign(assign) => run.assign(assign),

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table, View};
 use selenite_compiler::statement::Statement;
 use selenite_tsql::ast::{self, ExprKind, ObjectName, StatementKind};
@@ -71,11 +71,11 @@ impl<'a> Asked<'a> {
 }
 
 impl Catalog for Asked<'_> {
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         self.catalog.poll()
     }
 
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let found = self.catalog.relation(name)?;
         if let Some(found) = &found {
             let seen = NamedRelation::of(found);
@@ -94,7 +94,7 @@ impl Catalog for Asked<'_> {
         self.views.set(self.views.get().saturating_sub(1));
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         let found = self.catalog.function(name)?;
         if let Some(function) = &found {
             self.seen
@@ -104,7 +104,7 @@ impl Catalog for Asked<'_> {
         Ok(found)
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         self.catalog.table_variable(name)
     }
 }
@@ -118,7 +118,7 @@ pub fn check_rows(
     kind: &StatementKind,
     seen: &[NamedRelation],
     (permissions, database): (&Permissions, &str),
-) -> Result<(), PlanError> {
+) -> Result<(), SqlError> {
     if permissions.is_administrator {
         return Ok(());
     }
@@ -209,7 +209,7 @@ impl<'a> Target<'a> {
 ///
 /// # Errors
 /// 229, 300.
-pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+pub fn check_reads(seen: &[NamedRelation], (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
     if permissions.is_administrator {
         return Ok(());
     }
@@ -280,7 +280,7 @@ fn is_queried(top: Option<&ast::Top>) -> bool {
 
 /// VIEW SERVER STATE and VIEW DATABASE STATE: what other sessions do is visible to administrators, and what a
 /// database is made of to its owners. Views that show every user their own session contain that alone.
-fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), PlanError> {
+fn check_system(name: &str, (permissions, database): (&Permissions, &str)) -> Result<(), SqlError> {
     let name = name.to_ascii_lowercase();
     if !name.starts_with("dm_") || OWN.contains(&name.as_str()) {
         return Ok(());

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::statement::{Binding, ResultColumn};
-use selenite_compiler::{NameKey, PlanError, same_name, written_object};
+use selenite_compiler::{NameKey, SqlError, same_name, written_object};
 use selenite_tsql::ast::ObjectName;
 
 use crate::catalog::directory::Directory;
@@ -43,19 +43,19 @@ impl SessionCatalog {
     ///
     /// # Errors
     /// 40510 for another server or database.
-    pub fn check_place(&self, name: &ObjectName) -> Result<(), PlanError> {
+    pub fn check_place(&self, name: &ObjectName) -> Result<(), SqlError> {
         if name.server.is_some() {
-            return Err(PlanError::unsupported("A name with a server"));
+            return Err(SqlError::unsupported("A name with a server"));
         }
         match &name.database {
             Some(database) if !same_name(&database.text, &self.database) => {
                 let known = self.directory.databases.iter();
                 let found = known.into_iter().find(|one| same_name(&one.name, &database.text));
                 let Some(found) = found else {
-                    return Err(PlanError::unknown_object(&written_object(name)));
+                    return Err(SqlError::unknown_object(&written_object(name)));
                 };
                 *self.noted() = Some(found.id);
-                Err(PlanError::unsupported(&format!(
+                Err(SqlError::unsupported(&format!(
                     "A name in another database ({})",
                     database.text
                 )))
@@ -66,9 +66,9 @@ impl SessionCatalog {
     }
 
     /// Notes that a name is of another database than the one that all names were thought to be of.
-    fn refuse_unqualified(&self) -> PlanError {
+    fn refuse_unqualified(&self) -> SqlError {
         *self.noted() = Some(0);
-        PlanError::unsupported("A statement on tables of several databases")
+        SqlError::unsupported("A statement on tables of several databases")
     }
 
     /// The id of the database.
@@ -81,7 +81,7 @@ impl SessionCatalog {
     ///
     /// # Errors
     /// 40510 for another server, or what there is in another database.
-    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static ViewDefinition>, PlanError> {
+    fn system_view(&self, name: &ObjectName) -> Result<Option<&'static ViewDefinition>, SqlError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
         let Some(view) = self.system.view(schema, &name.name.text) else {
             return Ok(None);
@@ -135,15 +135,15 @@ impl SessionCatalog {
 }
 
 impl Catalog for SessionCatalog {
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         memory::reserve(0)?;
         match self.interrupts.poll() {
             None => Ok(()),
-            Some(_) => Err(PlanError::internal("a statement that is to stop")),
+            Some(_) => Err(SqlError::internal("a statement that is to stop")),
         }
     }
 
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let own = name.name.text.as_str();
         if own.starts_with('#') {
             if self.is_other_database {
@@ -166,7 +166,7 @@ impl Catalog for SessionCatalog {
         Ok(self.schema.view(own).map(|view| Relation::View(view.view.clone())))
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         let schema = name.schema.as_ref().map(|schema| schema.text.as_str());
         match self.system.function(schema, &name.name.text) {
             Some(function) => Ok(Some(Arc::new(function.relation()))),
@@ -174,7 +174,7 @@ impl Catalog for SessionCatalog {
         }
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         if self.is_other_database {
             return Err(self.refuse_unqualified());
         }

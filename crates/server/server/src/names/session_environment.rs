@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Environment, IdentityFacts, Key, ObjectFacts,
-    ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+    ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
 };
 use selenite_types::{DataType, Guid, Moment};
 
@@ -46,13 +46,13 @@ impl Environment for SessionEnvironment<'_> {
         &self.state.random
     }
 
-    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+    fn reserve(&self, bytes: usize) -> Result<(), SqlError> {
         memory::reserve(bytes)
     }
 
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         match self.objects.is_interrupted() {
-            true => Err(PlanError::interrupted()),
+            true => Err(SqlError::interrupted()),
             false => Ok(()),
         }
     }
@@ -61,35 +61,35 @@ impl Environment for SessionEnvironment<'_> {
         new_guid()
     }
 
-    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         self.objects.database(key)
     }
 
-    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
         self.objects.schema(key)
     }
 
-    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         self.objects.object(key)
     }
 
-    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         self.objects.column(table_id, key)
     }
 
-    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         self.objects.identity(table_id)
     }
 
-    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         self.objects.user(key)
     }
 
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         self.objects.login(key)
     }
 
-    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         self.objects.alias_type(key)
     }
 }

@@ -8,8 +8,8 @@ use selenite_compiler::catalog::{Column, KeyKind};
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
-    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError,
-    PrincipalFacts, SchemaFacts, TableOption, same_name,
+    ColumnFacts, ColumnKey, DatabaseFacts, IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PrincipalFacts,
+    SchemaFacts, SqlError, TableOption, same_name,
 };
 use selenite_types::{DataType, Decimal};
 
@@ -56,7 +56,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// What ends the statement. An unknown database is `None`; so of all that follow.
-    pub fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    pub fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         let found = self.directory.databases.iter().find(|record| match key {
             Key::Current => record.id == self.database_id,
             Key::Name(name) => same_name(&record.name, name),
@@ -79,7 +79,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    pub fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
         let found = SCHEMAS.iter().find(|(name, id)| match key {
             Key::Current => *id == 1,
             Key::Name(wanted) => same_name(name, wanted),
@@ -96,7 +96,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    pub fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         match key {
             ObjectKey::Name {
                 database,
@@ -118,7 +118,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    pub fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         let columns = self.columns_of(table_id);
         Ok(columns.into_iter().find(|column| match key {
             ColumnKey::Name(name) => same_name(&column.name, name),
@@ -130,7 +130,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    pub fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         let Some(table) = self.table_of_id(table_id) else {
             return Ok(None);
         };
@@ -154,7 +154,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    pub fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         let principals = self.catalog.schema.principals();
         Ok(user_facts(key, &self.permissions(), principals))
     }
@@ -163,7 +163,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    pub fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         Ok(login_facts(key, self.login_id, &self.directory))
     }
 
@@ -171,7 +171,7 @@ impl SessionObjects {
     ///
     /// # Errors
     /// As [`SessionObjects::database`].
-    pub fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    pub fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         Ok(None)
     }
 }
@@ -236,7 +236,7 @@ impl SessionObjects {
         database: Option<&str>,
         schema: Option<&str>,
         name: &str,
-    ) -> Result<Option<ObjectFacts>, PlanError> {
+    ) -> Result<Option<ObjectFacts>, SqlError> {
         if name.starts_with('#') {
             // Temporary tables are tempdb's: without its name they are not found from elsewhere.
             if !same_name(database.unwrap_or(&self.catalog.database), "tempdb") {
@@ -257,7 +257,7 @@ impl SessionObjects {
         Ok(found.filter(|found| self.permissions().sees(found.kind)))
     }
 
-    fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object_of_id(&self, database: Option<i32>, id: i32) -> Result<Option<ObjectFacts>, SqlError> {
         if let Some(view) = self.catalog.system.view_of_id(id) {
             return Ok(Some(system_object(view)));
         }
@@ -272,9 +272,9 @@ impl SessionObjects {
     }
 
     /// An object of another database that there is can't be looked up.
-    fn object_in(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object_in(&self, key: Key<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         match self.database(key)? {
-            Some(database) => Err(PlanError::unsupported(&format!(
+            Some(database) => Err(SqlError::unsupported(&format!(
                 "An object in another database ({})",
                 database.name
             ))),

@@ -1,7 +1,7 @@
 //! The types that are tried where nothing determines a parameter's own, and which of them is best.
 
 use selenite_compiler::{
-    Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, OutsideRef, PlanError, Predicate, QueryHook,
+    Binder, ColumnRef, Expr as Bound, ExprKind as BoundKind, OutsideRef, Predicate, QueryHook, SqlError,
 };
 use selenite_tsql::ast::{
     Arguments, CaseBranches, ColumnName, Expr, ExprKind, FunctionCall, Literal, Position, Quantifier, Query,
@@ -39,7 +39,7 @@ impl Inference<'_> {
         whole: &Expr,
         target: Option<DataType>,
         scope: &Scope,
-    ) -> Result<DataType, PlanError> {
+    ) -> Result<DataType, SqlError> {
         let mut best: Option<(Cost, Vec<DataType>)> = None;
         for candidate in CANDIDATES {
             let Ok(cost) = self.tried(whole, target, (name, *candidate), scope) else {
@@ -71,13 +71,7 @@ impl Inference<'_> {
         }
     }
 
-    fn tried(
-        &self,
-        whole: &Expr,
-        target: Option<DataType>,
-        trial: Trial<'_>,
-        scope: &Scope,
-    ) -> Result<Cost, PlanError> {
+    fn tried(&self, whole: &Expr, target: Option<DataType>, trial: Trial<'_>, scope: &Scope) -> Result<Cost, SqlError> {
         let mut cost = self.cost(whole, scope, trial)?;
         if let Some(target) = target {
             let own = self.type_of(whole, scope, Some(trial))?;
@@ -88,7 +82,7 @@ impl Inference<'_> {
     }
 
     /// What an expression that holds the parameter converts.
-    fn cost(&self, expr: &Expr, scope: &Scope, trial: Trial<'_>) -> Result<Cost, PlanError> {
+    fn cost(&self, expr: &Expr, scope: &Scope, trial: Trial<'_>) -> Result<Cost, SqlError> {
         if untyped(expr, &|name| selenite_compiler::same_name(name, trial.0)).is_none() {
             return Ok(Cost::default());
         }
@@ -139,7 +133,7 @@ impl Inference<'_> {
         call: &FunctionCall,
         scope: &Scope,
         trial: Trial<'_>,
-    ) -> Result<Cost, PlanError> {
+    ) -> Result<Cost, SqlError> {
         let variables = self.variables(Some(trial));
         let mut hook = Types {
             inference: self,
@@ -208,7 +202,7 @@ struct Types<'a> {
 }
 
 impl Types<'_> {
-    fn bound(&self, kind: ExprKind) -> Result<Bound, PlanError> {
+    fn bound(&self, kind: ExprKind) -> Result<Bound, SqlError> {
         let expr = Expr {
             kind,
             position: Position::default(),
@@ -222,27 +216,27 @@ impl Types<'_> {
 }
 
 impl QueryHook for Types<'_> {
-    fn column(&mut self, name: &ColumnName) -> Result<Bound, PlanError> {
+    fn column(&mut self, name: &ColumnName) -> Result<Bound, SqlError> {
         self.bound(ExprKind::Column(Box::new(name.clone())))
     }
 
-    fn call(&mut self, call: &FunctionCall, _: Position) -> Result<Bound, PlanError> {
+    fn call(&mut self, call: &FunctionCall, _: Position) -> Result<Bound, SqlError> {
         self.bound(ExprKind::Function(Box::new(call.clone())))
     }
 
-    fn subquery(&mut self, query: &Query) -> Result<Bound, PlanError> {
+    fn subquery(&mut self, query: &Query) -> Result<Bound, SqlError> {
         self.bound(ExprKind::Subquery(Box::new(query.clone())))
     }
 
-    fn exists(&mut self, _: &Query) -> Result<Predicate, PlanError> {
+    fn exists(&mut self, _: &Query) -> Result<Predicate, SqlError> {
         Ok(Predicate::Outside(OutsideRef(0)))
     }
 
-    fn in_query(&mut self, _: Bound, _: &Query) -> Result<Predicate, PlanError> {
+    fn in_query(&mut self, _: Bound, _: &Query) -> Result<Predicate, SqlError> {
         Ok(Predicate::Outside(OutsideRef(0)))
     }
 
-    fn quantified(&mut self, _: Bound, _: Comparison, _: Quantifier, _: &Query) -> Result<Predicate, PlanError> {
+    fn quantified(&mut self, _: Bound, _: Comparison, _: Quantifier, _: &Query) -> Result<Predicate, SqlError> {
         Ok(Predicate::Outside(OutsideRef(0)))
     }
 }

@@ -9,7 +9,7 @@ pub(super) use expression::untyped;
 use selenite_compiler::catalog::{Relation, Table};
 use selenite_compiler::program::Parameter;
 use selenite_compiler::statement::{Binding, Statement as Bound};
-use selenite_compiler::{NameKey, PlanError, Variables, same_name};
+use selenite_compiler::{NameKey, SqlError, Variables, same_name};
 use selenite_tds::PARAMETER_COUNT_MAX;
 use selenite_tsql::ast::{
     Argument, ArgumentValue, Arguments, Assignment, AssignmentTarget, Call, ChangeTarget, CommonTable, Condition,
@@ -38,7 +38,7 @@ pub(crate) fn search(
     tree: &Tree,
     parameters: &[Parameter],
     around: &InferenceContext<'_>,
-) -> Result<Searched, PlanError> {
+) -> Result<Searched, SqlError> {
     let mut search = Search {
         around,
         declared: parameters.iter().map(|parameter| parameter.name.clone()).collect(),
@@ -87,12 +87,12 @@ impl Search<'_> {
         }
     }
 
-    fn statements(&mut self, statements: &[Statement]) -> Result<(), PlanError> {
+    fn statements(&mut self, statements: &[Statement]) -> Result<(), SqlError> {
         statements.iter().try_for_each(|statement| self.statement(statement))
     }
 
     /// A statement without a branch here is checked by the compiler, which reports what it misses.
-    fn statement(&mut self, statement: &Statement) -> Result<(), PlanError> {
+    fn statement(&mut self, statement: &Statement) -> Result<(), SqlError> {
         let kind = &statement.kind;
         if let StatementKind::Block(inner) = kind {
             self.statements(inner)
@@ -125,7 +125,7 @@ impl Search<'_> {
         }
     }
 
-    fn on_tables(&mut self, kind: &StatementKind) -> Result<(), PlanError> {
+    fn on_tables(&mut self, kind: &StatementKind) -> Result<(), SqlError> {
         if let StatementKind::Select(select) = kind {
             self.with(&select.with)?;
             self.query(&select.query, None)?;
@@ -152,7 +152,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn with(&mut self, with: &[CommonTable]) -> Result<(), PlanError> {
+    fn with(&mut self, with: &[CommonTable]) -> Result<(), SqlError> {
         self.scope = Scope {
             with: with.into(),
             froms: Vec::new(),
@@ -160,11 +160,11 @@ impl Search<'_> {
         with.iter().try_for_each(|common| self.query(&common.query, None))
     }
 
-    fn filter(&mut self, filter: Option<&Condition>) -> Result<(), PlanError> {
+    fn filter(&mut self, filter: Option<&Condition>) -> Result<(), SqlError> {
         filter.map_or(Ok(()), |filter| self.condition(filter))
     }
 
-    fn insert(&mut self, insert: &Insert) -> Result<(), PlanError> {
+    fn insert(&mut self, insert: &Insert) -> Result<(), SqlError> {
         self.top(insert.top.as_ref())?;
         let columns = self.columns(insert)?;
         match &insert.source {
@@ -188,7 +188,7 @@ impl Search<'_> {
     }
 
     /// The types of the columns that an INSERT fills.
-    fn columns(&self, insert: &Insert) -> Result<Vec<DataType>, PlanError> {
+    fn columns(&self, insert: &Insert) -> Result<Vec<DataType>, SqlError> {
         let is_common = |name: &ObjectName| {
             let mut commons = insert.with.iter();
             name.single()
@@ -213,7 +213,7 @@ impl Search<'_> {
             let found = columns.find(|column| same_name(&column.name, &name.text));
             found
                 .map(|column| column.data_type)
-                .ok_or_else(|| PlanError::unknown_column(&name.text))
+                .ok_or_else(|| SqlError::unknown_column(&name.text))
         });
         named.collect()
     }
@@ -243,7 +243,7 @@ impl Search<'_> {
         }
     }
 
-    fn table(&self, target: &ChangeTarget) -> Result<Option<Rc<Table>>, PlanError> {
+    fn table(&self, target: &ChangeTarget) -> Result<Option<Rc<Table>>, SqlError> {
         let catalog = self.around.catalog;
         let table = match target {
             ChangeTarget::Table(name) => match catalog.relation(name)? {
@@ -256,7 +256,7 @@ impl Search<'_> {
     }
 
     /// The sources of an UPDATE or DELETE: its FROM, and its target if that is not among them.
-    fn change(&mut self, target: &ChangeTarget, from: &[TableSource]) -> Result<(), PlanError> {
+    fn change(&mut self, target: &ChangeTarget, from: &[TableSource]) -> Result<(), SqlError> {
         let (own, kind) = match target {
             ChangeTarget::Table(name) => (
                 name.name.text.as_str(),
@@ -284,7 +284,7 @@ impl Search<'_> {
         from.iter().try_for_each(|source| self.source(source))
     }
 
-    fn assignment(&mut self, assignment: &Assignment) -> Result<(), PlanError> {
+    fn assignment(&mut self, assignment: &Assignment) -> Result<(), SqlError> {
         let ValueOrDefault::Value(value) = &assignment.value else {
             return Ok(());
         };
@@ -304,7 +304,7 @@ impl Search<'_> {
     }
 
     /// `@v = value`.
-    fn assigned(&mut self, name: &str, value: &Expr, position: Position) -> Result<(), PlanError> {
+    fn assigned(&mut self, name: &str, value: &Expr, position: Position) -> Result<(), SqlError> {
         if self.is_undeclared(name) {
             if let Some(other) = untyped(value, &|name| self.is_undeclared(name)) {
                 return Err(fault::two_untyped(name, other));
@@ -320,12 +320,12 @@ impl Search<'_> {
     }
 
     /// A parameter that is given a value.
-    fn set(&mut self, name: &str, value: &Expr, position: Position) -> Result<(), PlanError> {
+    fn set(&mut self, name: &str, value: &Expr, position: Position) -> Result<(), SqlError> {
         let place = ParameterPosition::Set(Rc::new(value.clone()));
         self.note(name, position, &place, (false, true), None)
     }
 
-    fn output(&mut self, output: &[Output]) -> Result<(), PlanError> {
+    fn output(&mut self, output: &[Output]) -> Result<(), SqlError> {
         for item in output.iter().flat_map(|output| &output.items) {
             if let SelectItem::Value { value, .. } | SelectItem::Assign { value, .. } = item {
                 self.expr(value, &ParameterPosition::Nowhere)?;
@@ -334,13 +334,13 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn top(&mut self, top: Option<&Top>) -> Result<(), PlanError> {
+    fn top(&mut self, top: Option<&Top>) -> Result<(), SqlError> {
         let Some(top) = top else { return Ok(()) };
         let data_type = if top.percent { DataType::Float } else { DataType::BigInt };
         self.expr(&top.count, &ParameterPosition::of_type(&top.count, data_type))
     }
 
-    pub(crate) fn query(&mut self, query: &Query, columns: Columns<'_>) -> Result<(), PlanError> {
+    pub(crate) fn query(&mut self, query: &Query, columns: Columns<'_>) -> Result<(), SqlError> {
         self.body(&query.body, columns, &query.order_by)?;
         let Some(offset) = &query.offset else { return Ok(()) };
         for count in std::iter::once(&offset.skip).chain(&offset.fetch) {
@@ -349,7 +349,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn body(&mut self, body: &QueryBody, columns: Columns<'_>, order: &[OrderItem]) -> Result<(), PlanError> {
+    fn body(&mut self, body: &QueryBody, columns: Columns<'_>, order: &[OrderItem]) -> Result<(), SqlError> {
         match body {
             QueryBody::Select(select) => {
                 self.scope.froms.push(select.from.as_slice().into());
@@ -371,7 +371,7 @@ impl Search<'_> {
         }
     }
 
-    fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<(), PlanError> {
+    fn select(&mut self, select: &Select, columns: Columns<'_>) -> Result<(), SqlError> {
         select.from.iter().try_for_each(|source| self.source(source))?;
         self.top(select.top.as_ref())?;
         for (at, item) in select.items.iter().enumerate() {
@@ -397,7 +397,7 @@ impl Search<'_> {
         self.filter(select.having.as_ref())
     }
 
-    fn source(&mut self, source: &TableSource) -> Result<(), PlanError> {
+    fn source(&mut self, source: &TableSource) -> Result<(), SqlError> {
         match &source.kind {
             TableSourceKind::Table { .. } | TableSourceKind::Variable { .. } => Ok(()),
             TableSourceKind::Function { call, .. } => {
@@ -428,7 +428,7 @@ impl Search<'_> {
         }
     }
 
-    fn execute(&mut self, execute: &Execute) -> Result<(), PlanError> {
+    fn execute(&mut self, execute: &Execute) -> Result<(), SqlError> {
         match execute {
             Execute::Text(text) => self.expr(text, &ParameterPosition::Nowhere),
             Execute::Procedure(call) => self.call(call),
@@ -436,7 +436,7 @@ impl Search<'_> {
     }
 
     /// The arguments of a procedure, and the variable that takes its status.
-    fn call(&mut self, call: &Call) -> Result<(), PlanError> {
+    fn call(&mut self, call: &Call) -> Result<(), SqlError> {
         let parameters = match &call.procedure {
             ProcedureName::Name(name) => (self.around.procedures)(name).unwrap_or_default(),
             ProcedureName::Variable(_) => Vec::new(),
@@ -456,7 +456,7 @@ impl Search<'_> {
         Ok(())
     }
 
-    fn argument(&mut self, at: usize, argument: &Argument, parameters: &[Parameter]) -> Result<(), PlanError> {
+    fn argument(&mut self, at: usize, argument: &Argument, parameters: &[Parameter]) -> Result<(), SqlError> {
         let ArgumentValue::Value(value) = &argument.value else {
             return Ok(());
         };
@@ -486,7 +486,7 @@ impl Search<'_> {
         place: &ParameterPosition,
         (is_input, is_output): (bool, bool),
         formal: Option<String>,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         if !self.is_undeclared(name) {
             return Ok(());
         }
@@ -495,7 +495,7 @@ impl Search<'_> {
         }
         if self.found.len() >= PARAMETER_COUNT_MAX {
             let what = format!("Describing more than {PARAMETER_COUNT_MAX} parameters");
-            return Err(PlanError::unsupported(&what).on_line(position.line));
+            return Err(SqlError::unsupported(&what).on_line(position.line));
         }
         self.found.push(InferredParameter {
             name: name.to_owned(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::statement::Statement;
 use selenite_runtime::change::GivenRow;
 use selenite_types::{DataType, Value};
@@ -31,7 +31,7 @@ impl Capture {
     ///
     /// # Errors
     /// 206, 213 and 257 for those that can't be inserted.
-    pub fn columns(&mut self, types: impl Iterator<Item = DataType>) -> Result<(), PlanError> {
+    pub fn columns(&mut self, types: impl Iterator<Item = DataType>) -> Result<(), SqlError> {
         self.types = types.collect();
         match &*self.statement {
             Statement::Insert(insert) => insert.check_types(&self.types),
@@ -40,7 +40,7 @@ impl Capture {
             | Statement::Into(_)
             | Statement::Update(_)
             | Statement::Delete(_)
-            | Statement::Truncate(_) => Err(PlanError::internal("rows for no INSERT")),
+            | Statement::Truncate(_) => Err(SqlError::internal("rows for no INSERT")),
         }
     }
 
@@ -48,7 +48,7 @@ impl Capture {
     ///
     /// # Errors
     /// 701.
-    pub fn row(&mut self, values: &[Value]) -> Result<(), PlanError> {
+    pub fn row(&mut self, values: &[Value]) -> Result<(), SqlError> {
         memory::reserve(0)?;
         self.rows.push(GivenRow {
             values: values.to_vec(),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::CallArgument;
 use selenite_tds::RpcCall;
 use selenite_types::Value;
@@ -23,15 +23,12 @@ pub(super) fn call_arguments(call: &RpcCall, first: usize) -> Vec<CallArgument> 
 ///
 /// # Errors
 /// 201 if it is missing, 214 if it is no text.
-pub(super) fn text_of(call: &RpcCall, index: usize, procedure: &str) -> Result<Arc<str>, PlanError> {
+pub(super) fn text_of(call: &RpcCall, index: usize, procedure: &str) -> Result<Arc<str>, SqlError> {
     match call.parameters.get(index).map(|parameter| &parameter.value) {
         Some(Value::Text(text)) => Ok(text.clone()),
         Some(Value::Null) => Ok(Arc::default()),
         Some(_) => Err(not_national(index)),
-        None => Err(PlanError::parameter_missing(
-            procedure,
-            parameter_name(procedure, index),
-        )),
+        None => Err(SqlError::parameter_missing(procedure, parameter_name(procedure, index))),
     }
 }
 
@@ -59,10 +56,10 @@ pub(super) fn int_of(value: &Value) -> Option<i32> {
 }
 
 /// 214: a parameter that has to be text.
-pub(super) fn not_national(index: usize) -> PlanError {
+pub(super) fn not_national(index: usize) -> SqlError {
     let name = if index == 0 { "@statement" } else { "@params" };
     let text = format!("Procedure expects parameter '{name}' of type 'ntext/nchar/nvarchar'.");
-    PlanError::new(214, Ends::Statement, text).with_state(2)
+    SqlError::new(214, Ends::Statement, text).with_state(2)
 }
 
 fn parameter_name(procedure: &str, index: usize) -> &'static str {

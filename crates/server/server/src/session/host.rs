@@ -8,7 +8,7 @@ use selenite_compiler::program::Program;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
     CaughtError, ColumnFacts, ColumnKey, Connection, DatabaseFacts, Ends, Environment, IdentityFacts, Key, ObjectFacts,
-    ObjectKey, PlanError, PrincipalFacts, RandomState, SchemaFacts, Server, Session,
+    ObjectKey, PrincipalFacts, RandomState, SchemaFacts, Server, Session, SqlError,
 };
 use selenite_runtime::machine::{
     Affected, Call, Callee, Failure, FrameKind, Host, Message, Output, Stop, TableStatement, TextCall, TextFailure,
@@ -94,7 +94,7 @@ impl<'a> SessionHost<'a> {
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn program(&self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<PlanError>> {
+    pub fn program(&self, text: &str, parameters: &str) -> Result<Arc<Program>, Vec<SqlError>> {
         memory::reserve(text.len()).map_err(|error| vec![error])?;
         let key = ProgramKey {
             text: Arc::from(text),
@@ -169,7 +169,7 @@ impl Host for SessionHost<'_> {
         self.state.now = self.stock.clock.now();
     }
 
-    fn look_at_names(&mut self) -> Result<(), PlanError> {
+    fn look_at_names(&mut self) -> Result<(), SqlError> {
         self.executor.refresh().map(drop)
     }
 
@@ -328,7 +328,7 @@ impl SessionHost<'_> {
         self.reply.end_rows()?;
         callee?.ok_or_else(|| {
             let name = selenite_compiler::written_object(call.procedure);
-            PlanError::unknown_procedure(&name).into()
+            SqlError::unknown_procedure(&name).into()
         })
     }
 }
@@ -338,7 +338,7 @@ fn in_batch(host: &mut SessionHost<'_>, call: &Call<'_>) -> Option<Result<Callee
     match procedure_name::own(call.procedure)? {
         Target::Own(ProcedureId::ExecuteSql, database) => Some(execute_sql(host, call, database.as_ref())),
         Target::Own(id, _) => {
-            let error = PlanError::unsupported(&format!("EXECUTE {}", id.name()));
+            let error = SqlError::unsupported(&format!("EXECUTE {}", id.name()));
             Some(Err(error.with_ends(Ends::Statement).into()))
         }
         Target::Other(_) => None,
@@ -358,7 +358,7 @@ fn execute_sql(host: &mut SessionHost<'_>, call: &Call<'_>, database: Option<&Na
     let program = host
         .program(&text, &parameters)
         .map_err(|mut errors| match errors.is_empty() {
-            true => PlanError::internal("a text without program or error"),
+            true => SqlError::internal("a text without program or error"),
             false => errors.swap_remove(0),
         })?;
     host.run_in(database, &program)?;
@@ -391,13 +391,13 @@ impl Environment for SessionHost<'_> {
         &self.state.random
     }
 
-    fn reserve(&self, bytes: usize) -> Result<(), PlanError> {
+    fn reserve(&self, bytes: usize) -> Result<(), SqlError> {
         memory::reserve(bytes)
     }
 
-    fn poll(&self) -> Result<(), PlanError> {
+    fn poll(&self) -> Result<(), SqlError> {
         match self.reply.is_interrupted() {
-            true => Err(PlanError::interrupted()),
+            true => Err(SqlError::interrupted()),
             false => Ok(()),
         }
     }
@@ -406,35 +406,35 @@ impl Environment for SessionHost<'_> {
         self.environment().new_guid()
     }
 
-    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, PlanError> {
+    fn database(&self, key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         self.environment().database(key)
     }
 
-    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, PlanError> {
+    fn schema(&self, key: Key<'_>) -> Result<Option<SchemaFacts>, SqlError> {
         self.environment().schema(key)
     }
 
-    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+    fn object(&self, key: ObjectKey<'_>) -> Result<Option<ObjectFacts>, SqlError> {
         self.environment().object(key)
     }
 
-    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, PlanError> {
+    fn column(&self, table_id: i32, key: ColumnKey<'_>) -> Result<Option<ColumnFacts>, SqlError> {
         self.environment().column(table_id, key)
     }
 
-    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, PlanError> {
+    fn identity(&self, table_id: i32) -> Result<Option<IdentityFacts>, SqlError> {
         self.environment().identity(table_id)
     }
 
-    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn user(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         self.environment().user(key)
     }
 
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         self.environment().login(key)
     }
 
-    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, PlanError> {
+    fn alias_type(&self, key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {
         self.environment().alias_type(key)
     }
 }

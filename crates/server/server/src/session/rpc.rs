@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 pub(crate) use prepared::Prepared;
 use prepared::Statement;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
 use selenite_runtime::machine::{Call, Callee, Ended, Entry, Failure, Machine, Output, Request, Stop};
 use selenite_tds::{Done, DoneKind, Procedure, ProcedureId, RpcCall};
@@ -51,7 +51,7 @@ pub(crate) fn answer_call(
         Procedure::Name(name) => match procedure_name::parse(name) {
             Some(target) => target,
             None => {
-                let error = PlanError::unknown_procedure(name);
+                let error = SqlError::unknown_procedure(name);
                 return answering.refuse(vec![error], 0);
             }
         },
@@ -79,7 +79,7 @@ impl Answering<'_, '_> {
             | ProcedureId::CursorUnprepare
             | ProcedureId::CursorFetch
             | ProcedureId::CursorOption
-            | ProcedureId::CursorClose => Err(vec![PlanError::unsupported(&format!("Procedure {}", id.name()))]),
+            | ProcedureId::CursorClose => Err(vec![SqlError::unsupported(&format!("Procedure {}", id.name()))]),
         };
         match done {
             Ok(ended) => ended,
@@ -88,7 +88,7 @@ impl Answering<'_, '_> {
     }
 
     /// sp_executesql: text, declarations, values.
-    fn execute_text(&mut self, database: Option<&Name>) -> Result<Ended, Vec<PlanError>> {
+    fn execute_text(&mut self, database: Option<&Name>) -> Result<Ended, Vec<SqlError>> {
         let program = self.compile(0, 1)?;
         match self.host.run_in(database, &program) {
             Ok(()) => Ok(self.run(program, 2)),
@@ -99,7 +99,7 @@ impl Answering<'_, '_> {
     }
 
     /// sp_prepare: handle OUTPUT, declarations, text, options.
-    fn prepare(&mut self) -> Result<Ended, Vec<PlanError>> {
+    fn prepare(&mut self) -> Result<Ended, Vec<SqlError>> {
         let handle = self.prepare_text()?;
         self.host.handle = Some(handle);
         let told = self.send_status(0);
@@ -107,7 +107,7 @@ impl Answering<'_, '_> {
     }
 
     /// sp_prepexec: handle OUTPUT, declarations, text, values. The statement of the given handle is released.
-    fn prepare_and_execute(&mut self) -> Result<Ended, Vec<PlanError>> {
+    fn prepare_and_execute(&mut self) -> Result<Ended, Vec<SqlError>> {
         if let Some(old) = self
             .call
             .parameters
@@ -125,7 +125,7 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn prepare_text(&mut self) -> Result<Handle, Vec<PlanError>> {
+    fn prepare_text(&mut self) -> Result<Handle, Vec<SqlError>> {
         let program = self.compile(2, 1).map_err(|mut errors| {
             errors.push(prepared::not_prepared());
             errors
@@ -133,7 +133,7 @@ impl Answering<'_, '_> {
         self.keep(Statement::Program(program))
     }
 
-    fn keep(&mut self, statement: Statement) -> Result<Handle, Vec<PlanError>> {
+    fn keep(&mut self, statement: Statement) -> Result<Handle, Vec<SqlError>> {
         let number = self.prepared.add(statement).map_err(|error| vec![error])?;
         let name = self.call.parameters.first().map_or("", |parameter| &parameter.name);
         Ok(Handle {
@@ -143,10 +143,10 @@ impl Answering<'_, '_> {
     }
 
     /// sp_prepexecrpc: handle OUTPUT, a procedure's name or `{? = call name (?, ?)}`, values.
-    fn prepare_and_call(&mut self) -> Result<Ended, Vec<PlanError>> {
+    fn prepare_and_call(&mut self) -> Result<Ended, Vec<SqlError>> {
         let text = text_of(self.call, 1, "sp_prepexecrpc").map_err(|error| vec![error])?;
         let Some(Target::Other(name)) = called_text::name(&text).and_then(procedure_name::parse) else {
-            return Err(vec![PlanError::unknown_procedure(&text)]);
+            return Err(vec![SqlError::unknown_procedure(&text)]);
         };
         let handle = self.keep(Statement::Procedure(name.clone()))?;
         self.host.handle = Some(handle);
@@ -154,7 +154,7 @@ impl Answering<'_, '_> {
     }
 
     /// sp_execute: handle, values.
-    fn execute(&mut self) -> Result<Ended, Vec<PlanError>> {
+    fn execute(&mut self) -> Result<Ended, Vec<SqlError>> {
         let number = self.handle()?;
         match self.prepared.find(number) {
             Some(Statement::Program(program)) => Ok(self.run(program, 1)),
@@ -163,7 +163,7 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn unprepare(&mut self) -> Result<Ended, Vec<PlanError>> {
+    fn unprepare(&mut self) -> Result<Ended, Vec<SqlError>> {
         let number = self.handle()?;
         match self.prepared.remove(number) {
             true => {
@@ -174,14 +174,14 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn handle(&self) -> Result<i32, Vec<PlanError>> {
+    fn handle(&self) -> Result<i32, Vec<SqlError>> {
         let parameter = self.call.parameters.first();
         let number = parameter.and_then(|parameter| int_of(&parameter.value));
         number.ok_or_else(|| vec![prepared::unknown_handle(0)])
     }
 
     /// The program of the text and the declarations in these places.
-    fn compile(&self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<PlanError>> {
+    fn compile(&self, text_at: usize, declared_at: usize) -> Result<Arc<Program>, Vec<SqlError>> {
         let procedure = match &self.call.procedure {
             Procedure::Id(id) => id.name(),
             Procedure::Name(name) => name,
@@ -262,11 +262,11 @@ impl Answering<'_, '_> {
         }
     }
 
-    fn refuse(mut self, errors: Vec<PlanError>, first: usize) -> Ended {
+    fn refuse(mut self, errors: Vec<SqlError>, first: usize) -> Ended {
         self.refuse_here(errors, first)
     }
 
-    fn refuse_here(&mut self, errors: Vec<PlanError>, first: usize) -> Ended {
+    fn refuse_here(&mut self, errors: Vec<SqlError>, first: usize) -> Ended {
         let entry = Entry::Call {
             first_ordinal: first,
             more: self.more,

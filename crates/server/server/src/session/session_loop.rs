@@ -1,6 +1,6 @@
 //! One session from its login to its end.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{self, Entry, Machine, Request as Run, TransactionStep};
 use selenite_tds::{
     Done, DoneKind, EnvChange, Incoming, Isolation, Message, Request, Reset, TdsError, TransactionRequest,
@@ -211,7 +211,7 @@ impl<'a> SessionLoop<'a> {
         match reset {
             Reset::None => return Ok(()),
             Reset::SessionKeepingTransaction if self.host.state.session.transaction_count > 0 => {
-                let error = PlanError::unsupported("RESETCONNECTIONSKIPTRAN within a transaction");
+                let error = SqlError::unsupported("RESETCONNECTIONSKIPTRAN within a transaction");
                 send_error(&mut self.host.reply, &error);
                 return Err(self.host.reply.ended().unwrap_or(Ended::Refused));
             }
@@ -229,7 +229,7 @@ impl<'a> SessionLoop<'a> {
         let Some(complaint) = error.complaint() else {
             return Err(Ended::Refused);
         };
-        let error = PlanError::new(complaint.number, Ends::Batch, complaint.text).with_severity(complaint.severity);
+        let error = SqlError::new(complaint.number, Ends::Batch, complaint.text).with_severity(complaint.severity);
         let is_rpc = message.kind() == selenite_tds::MessageKind::Rpc;
         let entry = if is_rpc { CALL } else { Entry::Batch };
         let ended = self.machine.refuse(&[error], entry, &mut self.host);
@@ -289,13 +289,13 @@ impl<'a> SessionLoop<'a> {
             WireError::Killed | WireError::Stopping => Ended::Terminated,
             WireError::Peer(error) => {
                 if let Some(complaint) = error.complaint() {
-                    let error = PlanError::new(complaint.number, Ends::Connection, complaint.text);
+                    let error = SqlError::new(complaint.number, Ends::Connection, complaint.text);
                     send_error(&mut self.host.reply, &error.with_severity(complaint.severity));
                 }
                 Ended::Refused
             }
             WireError::NoMemory => {
-                send_error(&mut self.host.reply, &PlanError::out_of_memory());
+                send_error(&mut self.host.reply, &SqlError::out_of_memory());
                 Ended::Refused
             }
             WireError::Cut | WireError::Tls(_) | WireError::Io(_) => Ended::Broken,
@@ -337,7 +337,7 @@ pub(crate) fn reset_session(
 }
 
 /// Sends the error that ends the session. If it can't be sent, nothing more is.
-fn send_error(reply: &mut Reply, error: &PlanError) {
+fn send_error(reply: &mut Reply, error: &SqlError) {
     let told = reply.message(&machine::Message {
         number: error.number(),
         severity: error.severity(),
@@ -352,10 +352,10 @@ fn send_error(reply: &mut Reply, error: &PlanError) {
 }
 
 /// 8649: the error of SQL Server's query governor.
-fn statement_timeout() -> PlanError {
+fn statement_timeout() -> SqlError {
     let text = "The query has been canceled because it ran for longer than the configured threshold. Contact the system \
         administrator.";
-    PlanError::new(8649, Ends::Batch, text).with_severity(17)
+    SqlError::new(8649, Ends::Batch, text).with_severity(17)
 }
 
 /// How a call that is not understood is answered.

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::Failure;
 use selenite_tds::EnvChange;
 use selenite_tsql::ast::{Name, SetOption, SetValue};
@@ -40,7 +40,7 @@ pub(super) fn set(target: &mut SetTarget<'_>, option: &SetOption, value: Option<
             Ok(())
         }
         SetOption::Statistics { names, on } => statistics(target, names, *on),
-        SetOption::IdentityInsert { .. } => Err(PlanError::internal("IDENTITY_INSERT, which is the executor's").into()),
+        SetOption::IdentityInsert { .. } => Err(SqlError::internal("IDENTITY_INSERT, which is the executor's").into()),
         SetOption::IsolationLevel(level) => {
             target.state.isolation = *level;
             Ok(())
@@ -132,7 +132,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
         let text = format!(
             "SET LANGUAGE failed because '{word}' is not an official language name or a language alias on this SQL Server."
         );
-        return Err(PlanError::new(2740, Ends::Statement, text).into());
+        return Err(SqlError::new(2740, Ends::Statement, text).into());
     }
     let session = &mut target.state.session;
     session.language = Arc::from(LANGUAGE);
@@ -147,7 +147,7 @@ fn language(target: &mut SetTarget<'_>, name: &Name, word: &str) -> Result<(), F
 }
 
 /// No one is ever a deadlock's victim here: what the priority is does not matter.
-fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> Result<(), PlanError> {
+fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> Result<(), SqlError> {
     let is_known = match word {
         Some(word) => ["LOW", "NORMAL", "HIGH"]
             .iter()
@@ -157,7 +157,7 @@ fn deadlock_priority(name: &Name, word: Option<&str>, value: Option<&Value>) -> 
     if is_known { Ok(()) } else { Err(invalid_value(name)) }
 }
 
-fn context_info(name: &Name, value: Option<&Value>) -> Result<Arc<[u8]>, PlanError> {
+fn context_info(name: &Name, value: Option<&Value>) -> Result<Arc<[u8]>, SqlError> {
     match value {
         Some(Value::Binary(bytes)) if bytes.len() <= CONTEXT_INFO_SIZE => {
             // It always has 128 bytes.
@@ -169,7 +169,7 @@ fn context_info(name: &Name, value: Option<&Value>) -> Result<Arc<[u8]>, PlanErr
     }
 }
 
-fn whole(name: &Name, value: Option<&Value>) -> Result<i64, PlanError> {
+fn whole(name: &Name, value: Option<&Value>) -> Result<i64, SqlError> {
     match value {
         Some(Value::Int(value)) => Ok(i64::from(*value)),
         Some(Value::BigInt(value)) => Ok(*value),
@@ -183,25 +183,25 @@ fn whole(name: &Name, value: Option<&Value>) -> Result<i64, PlanError> {
 }
 
 /// As 1060: a value that the option does not take.
-fn invalid_value(name: &Name) -> PlanError {
+fn invalid_value(name: &Name) -> SqlError {
     let text = format!(
         "The value for the SET option '{}' is invalid.",
         name.text.to_ascii_uppercase()
     );
-    PlanError::new(50_195, Ends::Statement, text)
+    SqlError::new(50_195, Ends::Statement, text)
 }
 
-fn date_first(number: i64) -> PlanError {
-    PlanError::new(
+fn date_first(number: i64) -> SqlError {
+    SqlError::new(
         2742,
         Ends::Statement,
         format!("SET DATEFIRST {number} is out of range."),
     )
 }
 
-fn date_format(word: &str) -> PlanError {
+fn date_format(word: &str) -> SqlError {
     let text = format!("SET DATEFORMAT date order '{word}' is invalid.");
-    PlanError::new(2741, Ends::Statement, text)
+    SqlError::new(2741, Ends::Statement, text)
 }
 
 /// What TEXTSIZE 0 means.

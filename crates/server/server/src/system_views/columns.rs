@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::Column;
 use selenite_types::DataType;
 
@@ -119,15 +119,15 @@ fn behind() -> Row {
     ]
 }
 
-fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(all(view_column::users(context)))
 }
 
-fn system_columns(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn system_columns(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(all(view_column::systems()))
 }
 
-fn all_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn all_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = all(view_column::users(context));
     rows.extend(all(view_column::systems()));
     Ok(rows)
@@ -136,8 +136,8 @@ fn all_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
 /// The rows of the columns of tables that `rest` adds something to.
 fn of_tables(
     context: &ViewContext<'_>,
-    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, PlanError>,
-) -> Result<Vec<Row>, PlanError> {
+    rest: impl Fn(&Arc<SchemaTable>, &Column) -> Result<Option<Row>, SqlError>,
+) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for (number, column) in (1..).zip(&table.table.columns) {
@@ -158,7 +158,7 @@ const IDENTITY: &[ColumnSpec] = &[
     ("is_not_for_replication", BIT, true),
 ];
 
-fn identity_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn identity_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     of_tables(context, |table, column| {
         let Some(rule) = column.identity else {
             return Ok(None);
@@ -179,7 +179,7 @@ const COMPUTED: &[ColumnSpec] = &[
     ("is_persisted", BIT, false),
 ];
 
-fn computed_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn computed_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let shows = context.objects.sees_texts();
     of_tables(context, |_, column| {
         let computed = column.computed.as_ref();
@@ -240,7 +240,7 @@ pub(crate) const TYPES: &[(&str, i32, i32, i32, i32)] = &[
     ("sysname", 256, 256, 0, 0),
 ];
 
-fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let rows = TYPES.iter().map(|(name, id, length, precision, scale)| {
         let is_text = matches!(*id, 35 | 99 | 167 | 175 | 231 | 239 | SYSNAME);
         let collation = is_text.then_some(selenite_compiler::DEFAULT_COLLATION);

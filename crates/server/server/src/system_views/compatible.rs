@@ -1,6 +1,6 @@
 //! The old names: sysobjects and related ones, which are found without a schema, too.
 
-use selenite_compiler::{ObjectKind, PlanError};
+use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
 use super::columns::{SYSNAME, TYPES};
@@ -72,7 +72,7 @@ const OBJECT: &[ColumnSpec] = &[
     ("cache", SMALL, true),
 ];
 
-fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let own = context.objects.catalog.schema.objects();
     let of_own = |object: &ListedObject| {
         let (made, _) = moments(object, context);
@@ -174,7 +174,7 @@ const COLUMN: &[ColumnSpec] = &[
     ("collation", NAME, true),
 ];
 
-fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |column: view_column::ViewColumn| {
         let described = column.data_type.describe();
         let precision = match column.data_type.describe().precision {
@@ -233,7 +233,7 @@ const DATABASE: &[ColumnSpec] = &[
     ("version", SMALL, true),
 ];
 
-fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |record: &crate::master::DatabaseRecord| {
         let file = path(context, record).map(|path| path.to_string_lossy().into_owned());
         row![
@@ -272,7 +272,7 @@ const TYPE: &[ColumnSpec] = &[
     ("allownulls", BIT, true),
 ];
 
-fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |(name, id, length, precision, scale): &(&str, i32, i32, i32, i32)| {
         let is_variable = matches!(*id, 165 | 167 | 231 | SYSNAME);
         row![

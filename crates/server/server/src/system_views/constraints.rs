@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::catalog::{ForeignKey, ReferencedAction};
-use selenite_compiler::{ObjectKind, PlanError, same_name};
+use selenite_compiler::{ObjectKind, SqlError, same_name};
 
 use super::objects::{OBJECT, object, of_kind};
 use super::{BIT, ColumnSpec, INT, LONG_TEXT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
@@ -54,7 +54,7 @@ const KEY: &[ColumnSpec] = &[
     ("is_enforced", BIT, true),
 ];
 
-fn keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let rest = |listed: &ListedObject| {
         let table = parent(context, listed);
         let indexes = table.map(|table| table.listed_indexes()).unwrap_or_default();
@@ -93,7 +93,7 @@ const CHECK: &[ColumnSpec] = &[
     ("is_system_named", BIT, false),
 ];
 
-fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let shows = context.objects.sees_texts();
     Ok(of_kind(context, ObjectKind::Check, |listed| {
         let table = parent(context, listed);
@@ -127,7 +127,7 @@ const DEFAULT: &[ColumnSpec] = &[
     ("is_system_named", BIT, false),
 ];
 
-fn defaults(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn defaults(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let shows = context.objects.sees_texts();
     Ok(of_kind(context, ObjectKind::Default, |listed| {
         let table = parent(context, listed);
@@ -165,7 +165,7 @@ pub(crate) fn all_foreign_keys<'a>(context: &'a ViewContext<'_>) -> Vec<(&'a Arc
         .collect()
 }
 
-fn foreign_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn foreign_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     let listed = context.objects.catalog.schema.objects();
     for (table, key) in all_foreign_keys(context) {
@@ -223,7 +223,7 @@ const FOREIGN_COLUMN: &[ColumnSpec] = &[
     ("referenced_column_id", INT, false),
 ];
 
-fn foreign_key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn foreign_key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for (table, key) in all_foreign_keys(context) {
         let Some(referenced) = context.objects.catalog.schema.table(&key.referenced_table.1) else {

@@ -1,6 +1,6 @@
 //! The server's databases and settings.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::{
@@ -85,7 +85,7 @@ const DATABASES: &[ColumnSpec] = &[
     ("is_encrypted", BIT, true),
 ];
 
-fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn databases(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let encrypted = encryption::encrypted_databases(context);
     let mut rows = Vec::new();
@@ -145,7 +145,7 @@ const CONFIGURATIONS: &[ColumnSpec] = &[
     ("is_advanced", BIT, false),
 ];
 
-fn configurations(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn configurations(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let sessions = i32::try_from(context.objects.instance.registry().limits().max).unwrap_or(i32::MAX);
     Ok(vec![row![
         103,

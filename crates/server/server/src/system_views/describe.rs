@@ -4,7 +4,7 @@
 //!   change with OUTPUT. A text that runs conditionally or calls others is refused by name.
 
 use selenite_compiler::statement::{Binding, ResultColumn};
-use selenite_compiler::{DEFAULT_COLLATION, PlanError};
+use selenite_compiler::{DEFAULT_COLLATION, SqlError};
 use selenite_tsql::ast::StatementKind;
 use selenite_tsql::{Options, parse};
 use selenite_types::storage::StoredRef;
@@ -80,7 +80,7 @@ const DESCRIBED: &[ColumnSpec] = &[
     ("tds_collation_sort_id", TINY, true),
 ];
 
-fn first_result_set(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn first_result_set(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let columns = columns_of(context, text_at(arguments, 0), text_at(arguments, 1))?;
     Ok((1..)
         .zip(&columns)
@@ -96,18 +96,18 @@ pub(crate) fn text_at<'a>(arguments: &'a [StoredRef<'_>], at: usize) -> &'a str 
 }
 
 /// The columns of the first result of a text; none if it has no result.
-fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result<Vec<ResultColumn>, PlanError> {
+fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result<Vec<ResultColumn>, SqlError> {
     let key = ProgramKey {
         text: text.into(),
         parameters: parameters.into(),
         quoted_identifier: true,
     };
-    let first = |mut errors: Vec<PlanError>| match errors.is_empty() {
-        true => PlanError::internal("a text without program or error"),
+    let first = |mut errors: Vec<SqlError>| match errors.is_empty() {
+        true => SqlError::internal("a text without program or error"),
         false => errors.swap_remove(0),
     };
     let program = compile(&key, &|| memory::reserve(0).is_ok()).map_err(first)?;
-    let tree = parse(text, Options::default()).map_err(|_| PlanError::internal("a text that was parsed"))?;
+    let tree = parse(text, Options::default()).map_err(|_| SqlError::internal("a text that was parsed"))?;
     for statement in &tree.statements {
         if matches!(
             statement.kind,
@@ -117,7 +117,7 @@ fn columns_of(context: &ViewContext<'_>, text: &str, parameters: &str) -> Result
                 | StatementKind::Try(_)
                 | StatementKind::Execute(_)
         ) {
-            return Err(PlanError::unsupported(
+            return Err(SqlError::unsupported(
                 "Describing the result of a text that branches or calls",
             ));
         }
@@ -203,7 +203,7 @@ const SORT_ID: i32 = 52;
 const LINE: &[ColumnSpec] = &[("number", INT, false), ("text", text(255), true)];
 
 /// A line is cut every 255 characters, as sp_helptext has it; each but the last ends as it does in the text.
-fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn lines(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let Some(StoredRef::Integer(id)) = arguments.first() else {
         return Ok(Vec::new());
     };

@@ -5,7 +5,7 @@
 //! so while any database is encrypted.
 
 use selenite::Suite;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
@@ -89,7 +89,7 @@ const SYMMETRIC_KEYS: &[ColumnSpec] = &[
     ("key_guid", DataType::UniqueIdentifier, true),
 ];
 
-fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let master = context.objects.instance.master();
     let keys = master.encryption_keys().map_err(|fault| of_master(&fault))?;
     let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
@@ -203,7 +203,7 @@ pub(crate) fn has_master_key(context: &ViewContext<'_>) -> bool {
     matches!(context.objects.instance.master().master_key(), Ok(Some(_)))
 }
 
-fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     if context.objects.database_id != MASTER {
         return Ok(Vec::new());
     }
@@ -234,7 +234,7 @@ fn certificates(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows.collect())
 }
 
-fn symmetric_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn symmetric_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     if context.objects.database_id != MASTER {
         return Ok(Vec::new());
     }

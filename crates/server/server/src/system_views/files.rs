@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
@@ -75,7 +75,7 @@ const GROUP: &[ColumnSpec] = &[
 ];
 
 /// Where databases are is visible to logins that may create and alter them.
-fn master_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn master_files(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     if !context.objects.permissions().is_administrator {
         return Ok(rows);
@@ -90,7 +90,7 @@ fn master_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-fn database_files(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn database_files(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut databases = context.objects.directory.databases.iter();
     let record = databases.find(|record| record.id == context.objects.database_id);
     Ok(record.map(|record| files(context, record)).unwrap_or_default())
@@ -151,7 +151,7 @@ fn space() -> Row {
     row!["PRIMARY", 1, "FG", "ROWS_FILEGROUP", true, false]
 }
 
-fn filegroups(_: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn filegroups(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut row = space();
     row.extend(row![Cell::Null, Cell::Null, false, false]);
     Ok(vec![row])

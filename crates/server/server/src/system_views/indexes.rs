@@ -1,6 +1,6 @@
 //! Indexes of the database in use.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::KeyKind;
 
 use super::{BIT, Cell, ColumnSpec, INT, LONG_TEXT, NAME, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
@@ -62,7 +62,7 @@ const INDEX: &[ColumnSpec] = &[
     ("optimize_for_sequential_key", BIT, true),
 ];
 
-fn indexes(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn indexes(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes() {
@@ -115,7 +115,7 @@ const STATISTICS: &[ColumnSpec] = &[
 ];
 
 /// Those of indexes: none are made by themselves, and CREATE STATISTICS is refused.
-fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes().into_iter().filter(|index| index.number > 0) {
@@ -143,7 +143,7 @@ const STATISTICS_COLUMN: &[ColumnSpec] = &[
     ("column_id", INT, true),
 ];
 
-fn statistics_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn statistics_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for index in table.listed_indexes() {
@@ -169,7 +169,7 @@ const COLUMN: &[ColumnSpec] = &[
     ("column_store_order_ordinal", TINY, false),
 ];
 
-fn index_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn index_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         let column_id = |name: &str| {

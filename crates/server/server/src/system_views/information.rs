@@ -1,6 +1,6 @@
 //! INFORMATION_SCHEMA: tables, columns and routines of the database in use.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::definition::SCHEMA;
 use selenite_compiler::program::Program;
 use selenite_types::{DataType, Family};
@@ -67,7 +67,7 @@ const SCHEMATA: &[ColumnSpec] = &[
     ("DEFAULT_CHARACTER_SET_NAME", NAME, true),
 ];
 
-fn schemata(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn schemata(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |name: &str| {
         row![
             &*context.objects.catalog.database,
@@ -87,7 +87,7 @@ const TABLE: &[ColumnSpec] = &[
     ("TABLE_NAME", NAME, false),
 ];
 
-fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
     let mut rows: Vec<Row> = Vec::new();
     for table in catalog.schema.sorted_tables() {
@@ -111,7 +111,7 @@ const VIEW: &[ColumnSpec] = &[
     ("IS_UPDATABLE", narrow(2), false),
 ];
 
-fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let catalog = &context.objects.catalog;
     let mut views: Vec<_> = catalog.schema.views().collect();
     views.sort_by_key(|view| view.row.object_id);
@@ -169,7 +169,7 @@ const TYPE: &[ColumnSpec] = &[
     ("DOMAIN_NAME", NAME, true),
 ];
 
-fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let shows = context.objects.sees_texts();
     let row = |column: ViewColumn| {
         let mut row = row![
@@ -313,7 +313,7 @@ const ROUTINE: &[ColumnSpec] = &[
     ("LAST_ALTERED", TIME, false),
 ];
 
-fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn routines(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let database = &*context.objects.catalog.database;
     let offset = context.state.now.offset_minutes;
     let mut procedures: Vec<_> = context.objects.catalog.schema.procedures().collect();
@@ -366,7 +366,7 @@ const PARAMETER: &[ColumnSpec] = &[
     ("SCOPE_NAME", NAME, true),
 ];
 
-fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for procedure in context.objects.catalog.schema.procedures() {
         let Some(tree) = procedure_of(procedure)? else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ForeignKey, KeyKind, ReferencedAction};
 use selenite_compiler::definition::SCHEMA;
 
@@ -75,7 +75,7 @@ fn place(context: &ViewContext<'_>, name: &str) -> Row {
     row![&*context.objects.catalog.database, SCHEMA, name]
 }
 
-fn table_constraints(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn table_constraints(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
@@ -106,7 +106,7 @@ const KEY_COLUMN: &[ColumnSpec] = &[
     ("ORDINAL_POSITION", INT, false),
 ];
 
-fn key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn key_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     let mut add = |table: &Arc<SchemaTable>, name: &str, columns: &mut dyn Iterator<Item = &String>| {
         for (number, column) in (1..).zip(columns) {
@@ -136,7 +136,7 @@ const REFERENCE: &[ColumnSpec] = &[
     ("DELETE_RULE", narrow(11), true),
 ];
 
-fn references(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn references(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let row = |(_, key): (&Arc<SchemaTable>, &ForeignKey)| {
         let referenced = context.objects.catalog.schema.table(&key.referenced_table.1);
         let unique = referenced.and_then(|table| referenced_key(table, key));
@@ -165,7 +165,7 @@ fn rule(action: ReferencedAction) -> &'static str {
 
 const CHECK: &[ColumnSpec] = &[("CHECK_CLAUSE", text(4000), true)];
 
-fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn checks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         for check in &table.definition.checks {
@@ -189,7 +189,7 @@ const USED_COLUMN: &[ColumnSpec] = &[
 
 /// Keys use their columns, foreign keys their own. Which columns a check uses is not recorded, except for a check
 /// that was written at a column.
-fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn used_columns(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;
@@ -220,7 +220,7 @@ const USED_TABLE: &[ColumnSpec] = &[
     ("TABLE_NAME", NAME, true),
 ];
 
-fn used_tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn used_tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for table in context.objects.catalog.schema.sorted_tables() {
         let definition = &table.definition;

@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::requests::elapsed;
@@ -44,7 +44,7 @@ const MACHINE: &[ColumnSpec] = &[
     ("sqlserver_start_time", TIME, false),
 ];
 
-fn machine(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn machine(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let instance = &context.objects.instance;
     let uptime = uptime_ms();
     let running = u64::try_from(elapsed(Some(instance.started())).as_millis()).unwrap_or(u64::MAX);
@@ -69,7 +69,7 @@ const MEMORY: &[ColumnSpec] = &[
     ("virtual_address_space_committed_kb", BIG, true),
 ];
 
-fn memory(_sight: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn memory(_sight: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let field = |name: &str| field_kb("/proc/self/status", name).map(|size| Cell::count(size, i64::MAX));
     Ok(vec![row![field("VmRSS"), field("VmLck"), field("VmSize")]])
 }
@@ -83,7 +83,7 @@ const COUNTER: &[ColumnSpec] = &[
 ];
 
 /// Those that are known; each is a number as it is now (PERF_COUNTER_LARGE_RAWCOUNT).
-fn counters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn counters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     const RAW_COUNT: i32 = 65792;
     let sessions = context.objects.instance.registry().sessions();
     let blocked = sessions.iter().filter(|session| {

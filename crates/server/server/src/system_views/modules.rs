@@ -1,6 +1,6 @@
 //! Texts of views and procedures, and the parameters of procedures.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
 use selenite_tsql::ast::{Procedure, StatementKind};
 use selenite_types::DataType;
@@ -40,7 +40,7 @@ const MODULE: &[ColumnSpec] = &[
     ("is_inlineable", BIT, true),
 ];
 
-fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn modules(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     let mut modules: Vec<&CatalogRow> = schema.views().map(|view| &view.row).collect();
     modules.extend(schema.procedures().map(|row| &**row));
@@ -79,7 +79,7 @@ const PARAMETER: &[ColumnSpec] = &[
     ("is_xml_document", BIT, false),
 ];
 
-fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for row in context.objects.catalog.schema.procedures() {
         let Some(procedure) = procedure_of(row)? else {
@@ -113,7 +113,7 @@ fn parameters(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
 }
 
 /// A procedure's tree.
-pub(crate) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, PlanError> {
+pub(crate) fn procedure_of(row: &CatalogRow) -> Result<Option<Box<Procedure>>, SqlError> {
     let tree = parsed(&row.definition)?;
     let first = tree.statements.into_iter().next().map(|statement| statement.kind);
     let Some(StatementKind::Procedure(procedure)) = first else {

@@ -1,6 +1,6 @@
 //! Objects and schemas of the database in use.
 
-use selenite_compiler::{ObjectKind, PlanError};
+use selenite_compiler::{ObjectKind, SqlError};
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, TINY, ViewContext, ViewSpec, listed, row, text};
@@ -142,18 +142,18 @@ fn description(kind: ObjectKind) -> &'static str {
     }
 }
 
-fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let own = context.objects.catalog.schema.objects();
     Ok(own.iter().map(|listed| object(listed, context)).collect())
 }
 
-fn all_objects(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn all_objects(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = objects(context)?;
     rows.extend(system_objects(context, &[]));
     Ok(rows)
 }
 
-fn all_views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn all_views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = views(context)?;
     rows.extend(system_objects(context, &[false; VIEW.len()]));
     Ok(rows)
@@ -226,7 +226,7 @@ const TABLE: &[ColumnSpec] = &[
     ("is_external", BIT, false),
 ];
 
-fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn tables(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(of_kind(context, ObjectKind::UserTable, |listed| {
         let table = context.objects.catalog.schema.table(&listed.name);
         let columns = table.map_or(0, |table| table.table.columns.len());
@@ -269,7 +269,7 @@ const VIEW: &[ColumnSpec] = &[
     ("is_tracked_by_cdc", BIT, true),
 ];
 
-fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn views(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let schema = &context.objects.catalog.schema;
     Ok(of_kind(context, ObjectKind::View, |listed| {
         let is_checked = schema.view(&listed.name).is_some_and(|view| view.view.check_option);
@@ -285,7 +285,7 @@ const PROCEDURE: &[ColumnSpec] = &[
     ("skips_repl_constraints", BIT, true),
 ];
 
-fn procedures(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn procedures(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(of_kind(context, ObjectKind::Procedure, |_| {
         vec![Cell::from(false); PROCEDURE.len()]
     }))

@@ -4,7 +4,7 @@
 //!   client knows the types that were introduced with SQL Server 2008, and the version of ODBC:
 //!   version 3 has other numbers for dates than version 2.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::Program;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Family, Width};
@@ -257,7 +257,7 @@ impl Client {
     }
 }
 
-fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let client = Client::of(arguments);
     let mut tolds = view_column::users(context);
     tolds.extend(view_column::systems());
@@ -296,7 +296,7 @@ fn columns(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec
     Ok(tolds.into_iter().map(row).collect())
 }
 
-fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let client = Client::of(arguments);
     let mut rows = Vec::new();
     for procedure in context.objects.catalog.schema.procedures() {
@@ -412,7 +412,7 @@ const WRITTEN: &[Written] = &[
     (DataType::SmallDateTime, ("'", "'"), "", 3, 22),
 ];
 
-fn types(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn types(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let client = Client::of(arguments);
     let mut rows = Vec::new();
     for written in WRITTEN {

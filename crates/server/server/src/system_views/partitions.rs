@@ -3,7 +3,7 @@
 //! - `committed-rows-are-counted`: rows are counted when the view is read, of what is committed: a
 //!   table that is not committed yet has no count.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 
 use super::{BIG, ColumnSpec, INT, Row, SYS, TINY, ViewContext, ViewSpec, row, text};
 use crate::names::session_objects::SessionObjects;
@@ -44,20 +44,20 @@ const STATISTICS: &[ColumnSpec] = &[
     ("row_count", BIG, true),
 ];
 
-fn partitions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn partitions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     each(context, |table, index, count| {
         let id = partition_id(table, index);
         row![id, table, index, 1, id, count, 0, 0, "NONE"]
     })
 }
 
-fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn statistics(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     each(context, |table, index, count| {
         row![partition_id(table, index), table, index, 1, count]
     })
 }
 
-fn each(context: &ViewContext<'_>, row: impl Fn(i32, i32, Option<i64>) -> Row) -> Result<Vec<Row>, PlanError> {
+fn each(context: &ViewContext<'_>, row: impl Fn(i32, i32, Option<i64>) -> Row) -> Result<Vec<Row>, SqlError> {
     let tables = context.objects.catalog.schema.sorted_tables();
     let counts = match &context.objects.shared {
         Some(shared) => {

@@ -1,6 +1,6 @@
 //! Logins of the server, users of a database, and the roles that they are in.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::{BIT, Cell, ColumnSpec, INT, NAME, Row, SYS, TIME, ViewContext, ViewSpec, bytes, row, text};
@@ -89,7 +89,7 @@ fn seen<'a>(context: &'a ViewContext<'_>) -> impl Iterator<Item = &'a LoginRecor
     logins.filter(move |login| is_administrator || login.id == own || login.id == SA)
 }
 
-fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let mut rows = Vec::new();
     for login in seen(context) {
@@ -130,7 +130,7 @@ fn server_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(rows)
 }
 
-fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let row = |login: &LoginRecord| {
         row![
@@ -154,7 +154,7 @@ fn sql_logins(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
     Ok(seen(context).map(row).collect())
 }
 
-fn server_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn server_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let administrators = seen(context).filter(|login| login.is_administrator);
     Ok(administrators.map(|login| row![SYSADMIN, login.id]).collect())
 }
@@ -220,7 +220,7 @@ impl Principal<'_> {
     }
 }
 
-fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let mut databases = context.objects.directory.databases.iter();
     let record = databases.find(|record| record.id == context.objects.database_id);
@@ -258,7 +258,7 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError>
     Ok(rows)
 }
 
-fn database_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn database_role_members(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = vec![row![FixedRole::Owner.id(), DBO]];
     let members = context.objects.catalog.schema.principals().members();
     rows.extend(members.iter().map(|(role, member)| row![role.id(), *member]));

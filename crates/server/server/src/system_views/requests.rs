@@ -6,7 +6,7 @@
 
 use std::time::SystemTime;
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::storage::StoredRef;
 use selenite_types::{DataType, Width};
 
@@ -74,7 +74,7 @@ const REQUEST: &[ColumnSpec] = with_options!(
 );
 
 /// Counters of a request are those of its beginning, but for its time and its waits, which are those of now.
-fn requests(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn requests(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let sessions = shown(context);
     let running = sessions.iter().filter(|session| session.status() == Status::Running);
@@ -130,7 +130,7 @@ const WAITING: &[ColumnSpec] = &[
     ("resource_description", text(3072), true),
 ];
 
-fn waiting(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn waiting(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
         let wait = session.activity().wait()?;
@@ -156,7 +156,7 @@ const TEXT: &[ColumnSpec] = &[
 ];
 
 /// The text of a handle, if it is the last request of a session.
-fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn sql_text(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let Some(&StoredRef::Blob(wanted)) = arguments.first() else {
         return Ok(Vec::new());
     };

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_tsql::ast::IsolationLevel;
 use selenite_types::DateFormat;
 
@@ -89,7 +89,7 @@ const SESSION: &[ColumnSpec] = with_options!(
     ]
 );
 
-fn sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let sessions = shown(context);
     let rows = sessions.iter().map(|session| {
@@ -157,7 +157,7 @@ const CONNECTION: &[ColumnSpec] = &[
 ];
 
 /// Reads are of the socket, each of whatever had come; writes are packets.
-fn connections(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn connections(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().map(|session| {

@@ -1,6 +1,6 @@
 //! STRING_SPLIT.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_types::storage::StoredRef;
 
 use super::{BIG, BIT, Cell, ColumnSpec, FunctionSpec, LONG_TEXT, Row, ViewContext};
@@ -21,7 +21,7 @@ const COLUMNS: &[ColumnSpec] = &[("value", LONG_TEXT, false), ("ordinal", BIG, f
 /// The pieces of a text; none of NULL.
 ///
 /// Errors: 214 for a separator that is not one character; 701.
-fn pieces(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn pieces(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let text = |at: usize| match arguments.get(at) {
         Some(StoredRef::Text(text)) => std::str::from_utf8(text).ok(),
         Some(StoredRef::Null | StoredRef::Integer(_) | StoredRef::Real(_) | StoredRef::Blob(_)) | None => None,
@@ -29,7 +29,7 @@ fn pieces(_: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, 
     let mut separator = text(1).unwrap_or_default().chars();
     let (Some(separator), None) = (separator.next(), separator.next()) else {
         let said = "Procedure expects parameter 'separator' of type 'nchar(1)/nvarchar(1)'.";
-        return Err(PlanError::new(214, Ends::Statement, said).with_state(11));
+        return Err(SqlError::new(214, Ends::Statement, said).with_state(11));
     };
     let Some(text) = text(0) else { return Ok(Vec::new()) };
     let count = text.matches(separator).count() + 1;

@@ -1,6 +1,6 @@
 //! sys.sysprocesses: sessions as SQL Server 2000 showed them.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_types::DataType;
 
 use super::requests::wait_resource;
@@ -50,7 +50,7 @@ const PROCESS: &[ColumnSpec] = &[
 /// `physical_io` counts reads and writes of databases' files and logs by the session's thread. What a session's plans
 /// and caches take of memory is not known by session, so `memusage` is NULL; `kpid` is NULL where the system's number
 /// is no smallint.
-fn processes(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn processes(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let sessions = shown(context);
     let rows = sessions.iter().map(|session| {

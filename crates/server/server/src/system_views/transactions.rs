@@ -1,6 +1,6 @@
 //! Transactions, and which session may write.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 
 use super::sessions::spid;
 use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, TIME, ViewContext, ViewSpec, row, text};
@@ -40,7 +40,7 @@ const LOCK: &[ColumnSpec] = &[
 ];
 
 /// There is one lock in each database: the right to write to it.
-fn locks(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn locks(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     for session in context.objects.instance.registry().sessions() {
         for lock in session.activity().locks() {
@@ -67,7 +67,7 @@ const TRANSACTION: &[ColumnSpec] = &[
 ];
 
 /// Those that clients began. 1 is one that reads and writes, 2 one that is active.
-fn active(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn active(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let offset = context.state.now.offset_minutes;
     let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
@@ -95,7 +95,7 @@ const OF_SESSION: &[ColumnSpec] = &[
     ("open_transaction_count", INT, true),
 ];
 
-fn of_sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn of_sessions(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let sessions = context.objects.instance.registry().sessions();
     let rows = sessions.iter().filter_map(|session| {
         let transaction = session.activity().transaction()?;

@@ -1,7 +1,7 @@
 //! The parameters that a text uses without declaring them: rows of the function that
 //! sp_describe_undeclared_parameters selects from.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::program::{Parameter, Program};
 use selenite_tsql::ast::{ObjectName, StatementKind};
 use selenite_types::storage::StoredRef;
@@ -47,7 +47,7 @@ const PARAMETER: &[ColumnSpec] = &[
     ("suggested_tds_length", INT, false),
 ];
 
-fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, PlanError> {
+fn parameters(context: &ViewContext<'_>, arguments: &[StoredRef<'_>]) -> Result<Vec<Row>, SqlError> {
     let procedures = |name: &ObjectName| formal_parameters(context, name);
     let around = InferenceContext {
         catalog: &context.objects.catalog,

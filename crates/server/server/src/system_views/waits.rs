@@ -1,6 +1,6 @@
 //! What the server waits for, and what schedules it.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 
 use super::sessions::millis;
 use super::{BIG, BIT, Cell, ColumnSpec, INT, Row, SYS, ViewContext, ViewSpec, row, text};
@@ -32,7 +32,7 @@ const WAIT: &[ColumnSpec] = &[
 ];
 
 /// The waits that the server measures. How long who was woken waited for a processor the system does not say: NULL.
-fn waits(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn waits(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let stats = context.objects.instance.registry().waits();
     let millis = |time: std::time::Duration| Cell::count(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), i64::MAX);
     let rows = WaitType::ALL.into_iter().map(|kind| {
@@ -64,7 +64,7 @@ const SCHEDULER: &[ColumnSpec] = &[
 
 /// One, which is the system's: it moves threads between processors as it likes, so nothing can be reported by
 /// processor. Its switches and time are those of all sessions' threads, also of those that ended.
-fn schedulers(context: &ViewContext<'_>) -> Result<Vec<Row>, PlanError> {
+fn schedulers(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let registry = context.objects.instance.registry();
     let sessions = registry.sessions();
     let running = sessions.iter().filter(|session| session.status() == Status::Running);

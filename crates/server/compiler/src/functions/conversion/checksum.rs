@@ -7,17 +7,17 @@
 
 use selenite_types::{Collation, Value};
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// CHECKSUM.
-pub(super) fn checksum(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = call.collation.order();
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
 }
 
 /// BINARY_CHECKSUM: of the very characters.
-pub(super) fn binary_checksum(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn binary_checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = Collation::Latin1GeneralBin2;
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
 }

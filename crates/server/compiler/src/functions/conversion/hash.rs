@@ -7,11 +7,11 @@ use selenite_types::{Value, encode_code_page};
 use sha1::Sha1;
 use sha2::{Digest, Sha256, Sha512};
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// HASHBYTES: NULL for an algorithm that there is not.
-pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let bytes = if let Value::Binary(bytes) = call.value(1) {
         bytes.to_vec()
     } else if call.data_type(1).is_national() {
@@ -24,7 +24,7 @@ pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, PlanError> {
         "SHA" | "SHA1" => Sha1::digest(&bytes).to_vec(),
         "SHA2_256" => Sha256::digest(&bytes).to_vec(),
         "SHA2_512" => Sha512::digest(&bytes).to_vec(),
-        "MD2" | "MD4" => return Err(PlanError::unsupported("HASHBYTES with MD2 or MD4")),
+        "MD2" | "MD4" => return Err(SqlError::unsupported("HASHBYTES with MD2 or MD4")),
         _ => return Ok(Value::Null),
     };
     Ok(Value::Binary(Arc::from(digest)))

@@ -2,11 +2,11 @@
 
 use selenite_types::{DataType, Family, Value, convert};
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// ISNUMERIC: 1 if some type of numbers takes the value.
-pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (value, of) = (call.value(0), call.data_type(0));
     let format = call.environment.session().date_format;
     let becomes = |to: DataType| convert(value, &of, &to, None, format).is_ok();
@@ -28,6 +28,6 @@ pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// NEWID.
-pub(super) fn new_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn new_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::Guid(call.environment.new_guid()))
 }

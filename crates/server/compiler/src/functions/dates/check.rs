@@ -2,14 +2,14 @@
 
 use selenite_types::{DataType, Family, Value, Width, convert};
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// ISDATE: 1 if the value, as text, is a datetime.
-pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn is_date(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (value, of) = (call.value(0), call.data_type(0));
     match of.family() {
-        Family::NewDate | Family::Time => return Err(PlanError::argument_type(of.bare_name(), 1, "isdate")),
+        Family::NewDate | Family::Time => return Err(SqlError::argument_type(of.bare_name(), 1, "isdate")),
         Family::OldDate => return Ok(Value::Int(i32::from(*value != Value::Null))),
         Family::Bit
         | Family::Integer

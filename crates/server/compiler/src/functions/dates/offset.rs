@@ -3,7 +3,7 @@
 use selenite_types::{DataType, Value, offset_from_minutes, offset_from_text, switch_offset, to_date_time_offset};
 
 use crate::functions::{Arguments, seconds_scale};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The type of both: datetimeoffset with the digits of the first argument.
 pub(super) fn offset_type(arguments: &[Expr]) -> DataType {
@@ -11,28 +11,28 @@ pub(super) fn offset_type(arguments: &[Expr]) -> DataType {
 }
 
 /// SWITCHOFFSET.
-pub(super) fn switch(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn switch(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let offset = offset(call, "switchoffset")?;
     let Value::DateTimeOffset(moment) = call.value(0) else {
-        return Err(PlanError::internal("SWITCHOFFSET of what has no offset"));
+        return Err(SqlError::internal("SWITCHOFFSET of what has no offset"));
     };
     Ok(Value::DateTimeOffset(switch_offset(*moment, offset)?))
 }
 
 /// TODATETIMEOFFSET: an offset that the moment has already is given up.
-pub(super) fn attach(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn attach(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let offset = offset(call, "todatetimeoffset")?;
     let local = if let Value::DateTimeOffset(moment) = call.value(0) {
         moment.local()
     } else if let Value::DateTime(moment) = call.value(0) {
         *moment
     } else {
-        return Err(PlanError::internal("TODATETIMEOFFSET of what is no moment"));
+        return Err(SqlError::internal("TODATETIMEOFFSET of what is no moment"));
     };
     Ok(Value::DateTimeOffset(to_date_time_offset(local, offset)?))
 }
 
-fn offset(call: &Arguments<'_>, function: &'static str) -> Result<i16, PlanError> {
+fn offset(call: &Arguments<'_>, function: &'static str) -> Result<i16, SqlError> {
     if let Value::Text(text) = call.value(1) {
         return Ok(offset_from_text(text, function)?);
     }

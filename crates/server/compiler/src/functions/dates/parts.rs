@@ -7,7 +7,7 @@ use selenite_types::{
 
 use crate::functions::Arguments;
 use crate::functions::typing::constant_whole;
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The type of TIMEFROMPARTS: its last argument is a constant.
 pub(super) fn time_type(arguments: &[Expr]) -> DataType {
@@ -33,12 +33,12 @@ fn scale(argument: Option<&Expr>) -> u8 {
 }
 
 /// DATEFROMPARTS.
-pub(super) fn date(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn date(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(date_from_parts(civil(call)?)?)
 }
 
 /// TIMEFROMPARTS.
-pub(super) fn time(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn time(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let clock = ClockParts {
         scale: call.int(4)?,
         ..clock(call, 0)?
@@ -47,17 +47,17 @@ pub(super) fn time(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// DATETIMEFROMPARTS.
-pub(super) fn datetime(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn datetime(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(datetime_from_parts(civil(call)?, clock(call, 3)?)?)
 }
 
 /// SMALLDATETIMEFROMPARTS.
-pub(super) fn smalldatetime(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn smalldatetime(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(smalldatetime_from_parts(civil(call)?, call.int(3)?, call.int(4)?)?)
 }
 
 /// DATETIME2FROMPARTS.
-pub(super) fn datetime2(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn datetime2(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let clock = ClockParts {
         scale: call.int(7)?,
         ..clock(call, 3)?
@@ -66,7 +66,7 @@ pub(super) fn datetime2(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// DATETIMEOFFSETFROMPARTS.
-pub(super) fn datetimeoffset(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn datetimeoffset(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let clock = ClockParts {
         scale: call.int(9)?,
         ..clock(call, 3)?
@@ -79,7 +79,7 @@ pub(super) fn datetimeoffset(call: &Arguments<'_>) -> Result<Value, PlanError> {
     )?)
 }
 
-fn civil(call: &Arguments<'_>) -> Result<CivilParts, PlanError> {
+fn civil(call: &Arguments<'_>) -> Result<CivilParts, SqlError> {
     Ok(CivilParts {
         year: call.int(0)?,
         month: call.int(1)?,
@@ -88,7 +88,7 @@ fn civil(call: &Arguments<'_>) -> Result<CivilParts, PlanError> {
 }
 
 /// Hour, minute, second and fraction, from argument `first` on.
-fn clock(call: &Arguments<'_>, first: usize) -> Result<ClockParts, PlanError> {
+fn clock(call: &Arguments<'_>, first: usize) -> Result<ClockParts, SqlError> {
     Ok(ClockParts {
         hour: call.int(first)?,
         minute: call.int(first + 1)?,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selenite_types::{DataType, Value};
 
 use crate::functions::Arguments;
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The type of the first argument.
 pub(super) fn same(arguments: &[Expr]) -> DataType {
@@ -15,20 +15,20 @@ pub(super) fn same(arguments: &[Expr]) -> DataType {
 }
 
 /// `<<`.
-pub(super) fn left_shift(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn left_shift(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let amount = call.bigint(1)?;
     shifted(call, amount)
 }
 
 /// `>>`.
-pub(super) fn right_shift(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn right_shift(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let amount = call.bigint(1)?;
     // The least number has no opposite, and shifts everything out either way.
     shifted(call, amount.checked_neg().unwrap_or(i64::MAX))
 }
 
 /// BIT_COUNT.
-pub(super) fn bit_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn bit_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = bytes_of(call)?
         .iter()
         .map(|byte| u64::from(byte.count_ones()))
@@ -37,7 +37,7 @@ pub(super) fn bit_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// The first argument, shifted to the left: to the right by a negative amount.
-fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, PlanError> {
+fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, SqlError> {
     let bytes = bytes_of(call)?;
     let count = i64::try_from(bytes.len()).unwrap_or(i64::MAX).saturating_mul(8);
     if amount.unsigned_abs() >= count.unsigned_abs() {
@@ -61,7 +61,7 @@ fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, PlanError> {
 }
 
 /// The first argument's bytes, the highest first.
-fn bytes_of(call: &Arguments<'_>) -> Result<Vec<u8>, PlanError> {
+fn bytes_of(call: &Arguments<'_>) -> Result<Vec<u8>, SqlError> {
     if let Value::Binary(bytes) = call.value(0) {
         return Ok(bytes.to_vec());
     }

@@ -4,11 +4,11 @@ use selenite_types::{DataType, Decimal, Value};
 
 use super::number_type;
 use crate::functions::{Arguments, float_in, with_digits};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// ABS.
-pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let overflow = || PlanError::overflow(call.data_type.overflow_name());
+pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let overflow = || SqlError::overflow(call.data_type.overflow_name());
     match Number::of(call)? {
         Number::Decimal(number) => Ok(Value::Decimal(Decimal {
             unscaled: number.unscaled.abs(),
@@ -21,7 +21,7 @@ pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// SIGN.
-pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, SqlError> {
     match Number::of(call)? {
         Number::Decimal(number) => {
             let sign = Decimal {
@@ -47,7 +47,7 @@ pub(super) enum Number {
 
 impl Number {
     /// The first argument.
-    pub(super) fn of(call: &Arguments<'_>) -> Result<Self, PlanError> {
+    pub(super) fn of(call: &Arguments<'_>) -> Result<Self, SqlError> {
         let value = call.value(0);
         if let Value::Decimal(number) = value {
             return Ok(Self::Decimal(*number));
@@ -68,14 +68,14 @@ pub(super) fn whole_type(arguments: &[Expr]) -> DataType {
 }
 
 /// CEILING.
-pub(super) fn ceiling(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn ceiling(call: &Arguments<'_>) -> Result<Value, SqlError> {
     to_whole(call, f64::ceil, |number, unit| {
         number.div_euclid(unit) + i128::from(number.rem_euclid(unit) != 0)
     })
 }
 
 /// FLOOR.
-pub(super) fn floor(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn floor(call: &Arguments<'_>) -> Result<Value, SqlError> {
     to_whole(call, f64::floor, i128::div_euclid)
 }
 
@@ -83,7 +83,7 @@ fn to_whole(
     call: &Arguments<'_>,
     of_float: fn(f64) -> f64,
     of_units: fn(i128, i128) -> i128,
-) -> Result<Value, PlanError> {
+) -> Result<Value, SqlError> {
     match Number::of(call)? {
         Number::Decimal(number) => {
             let unit = power_of_ten(number.scale);
@@ -105,22 +105,22 @@ fn to_whole(
 /// A decimal of the result's type.
 ///
 /// Errors: 8115 if it does not fit.
-pub(super) fn decimal_result(number: Option<Decimal>, call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn decimal_result(number: Option<Decimal>, call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (precision, scale) = call.data_type.decimal_digits().unwrap_or((38, 0));
     number
         .and_then(|number| number.rescale(scale))
         .filter(|number| number.fits(precision))
         .map(Value::Decimal)
-        .ok_or_else(|| PlanError::overflow(call.data_type.overflow_name()))
+        .ok_or_else(|| SqlError::overflow(call.data_type.overflow_name()))
 }
 
 /// An amount of money.
 ///
 /// Errors: 8115 if it does not fit.
-pub(super) fn money_result(units: i128, call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn money_result(units: i128, call: &Arguments<'_>) -> Result<Value, SqlError> {
     i64::try_from(units)
         .map(Value::Money)
-        .map_err(|_| PlanError::overflow(call.data_type.overflow_name()))
+        .map_err(|_| SqlError::overflow(call.data_type.overflow_name()))
 }
 
 /// 10^`exponent`; no decimal has a scale above 38.

@@ -6,7 +6,7 @@ use super::exact::{decimal_result, money_result};
 use super::float::finite;
 use super::number_type;
 use crate::functions::{Arguments, float_in, with_digits};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The type of POWER: a decimal has all 38 digits.
 pub(super) fn power_type(arguments: &[Expr]) -> DataType {
@@ -19,17 +19,17 @@ pub(super) fn angle_type(arguments: &[Expr]) -> DataType {
 }
 
 /// POWER.
-pub(super) fn power(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn power(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (base, exponent) = (as_float(call)?, call.float(1)?);
     if base == 0.0 && exponent < 0.0 {
-        return Err(PlanError::divide_by_zero());
+        return Err(SqlError::divide_by_zero());
     }
     if let Some(exact) = exact_power(call, exponent) {
         return Ok(exact);
     }
     let result = base.powf(exponent);
     if result.is_nan() {
-        return Err(PlanError::invalid_floating_point());
+        return Err(SqlError::invalid_floating_point());
     }
     of_type(result, call)
 }
@@ -45,29 +45,29 @@ fn exact_power(call: &Arguments<'_>, exponent: f64) -> Option<Value> {
 }
 
 /// DEGREES.
-pub(super) fn degrees(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn degrees(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_type(as_float(call)?.to_degrees(), call)
 }
 
 /// RADIANS.
-pub(super) fn radians(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn radians(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_type(as_float(call)?.to_radians(), call)
 }
 
-fn as_float(call: &Arguments<'_>) -> Result<f64, PlanError> {
+fn as_float(call: &Arguments<'_>) -> Result<f64, SqlError> {
     if let Some(number) = float_in(call.value(0)) {
         return Ok(number);
     }
     let format = call.environment.session().date_format;
     let converted = convert(call.value(0), &call.data_type(0), &DataType::Float, None, format)?;
-    float_in(&converted).ok_or_else(|| PlanError::internal("a number that is no float"))
+    float_in(&converted).ok_or_else(|| SqlError::internal("a number that is no float"))
 }
 
 /// A float in the result's type: whole numbers are cut off, decimals and money rounded.
 ///
 /// Errors: 232 for whole numbers and 8115 for others that do not fit.
-fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let overflow = || PlanError::overflow(call.data_type.overflow_name());
+fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let overflow = || SqlError::overflow(call.data_type.overflow_name());
     if let Some((_, scale)) = call.data_type.decimal_digits() {
         let unscaled = scaled_of(number, scale).ok_or_else(overflow)?;
         return decimal_result(Some(Decimal { unscaled, scale }), call);
@@ -81,7 +81,7 @@ fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, PlanError> {
     }
     match whole_of(number).filter(|whole| is_big || i32::try_from(*whole).is_ok()) {
         Some(whole) => call.whole_result(whole),
-        None => Err(PlanError::float_overflow(call.data_type.bare_name(), number)),
+        None => Err(SqlError::float_overflow(call.data_type.bare_name(), number)),
     }
 }
 

@@ -3,10 +3,10 @@
 use selenite_types::Value;
 
 use crate::functions::Arguments;
-use crate::{PlanError, RandomState};
+use crate::{RandomState, SqlError};
 
 /// RAND: the session's next number; a seed restarts, and NULL is seed 0.
-pub(super) fn rand(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn rand(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let state = call.environment.random();
     let before = match call.values {
         [] => state.get(),

@@ -3,11 +3,11 @@
 use selenite_types::{Decimal, Value};
 
 use super::exact::{MONEY_UNIT, Number, decimal_result, money_result, power_of_ten};
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// ROUND: halves away from zero; with a third argument that is not 0, cut off.
-pub(super) fn round(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn round(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let place = call.int(1)?;
     let cut = call.values.len() > 2 && call.int(2)? != 0;
     match Number::of(call)? {

@@ -5,30 +5,30 @@ use std::sync::Arc;
 use selenite_types::Value;
 
 use crate::functions::Arguments;
-use crate::{CaughtError, PlanError};
+use crate::{CaughtError, SqlError};
 
 /// ERROR_NUMBER.
-pub(super) fn number(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn number(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| Value::Int(error.number))
 }
 
 /// ERROR_SEVERITY.
-pub(super) fn severity(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn severity(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| Value::Int(error.severity))
 }
 
 /// ERROR_STATE.
-pub(super) fn state(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn state(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| Value::Int(error.state))
 }
 
 /// ERROR_LINE.
-pub(super) fn line(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn line(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| Value::Int(error.line))
 }
 
 /// ERROR_PROCEDURE.
-pub(super) fn procedure(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn procedure(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| {
         error
             .procedure
@@ -38,10 +38,10 @@ pub(super) fn procedure(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// ERROR_MESSAGE.
-pub(super) fn message(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn message(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of(call, |error| call.text_result(&error.text))
 }
 
-fn of(call: &Arguments<'_>, fact: impl Fn(&CaughtError) -> Value) -> Result<Value, PlanError> {
+fn of(call: &Arguments<'_>, fact: impl Fn(&CaughtError) -> Value) -> Result<Value, SqlError> {
     Ok(call.environment.caught().map_or(Value::Null, fact))
 }

@@ -4,16 +4,16 @@ use selenite_types::{Value, Width};
 
 use super::object::by_name;
 use crate::functions::Arguments;
-use crate::{ColumnKey, PlanError};
+use crate::{ColumnKey, SqlError};
 
 /// COL_NAME.
-pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.column(call.int(0)?, ColumnKey::Number(call.int(1)?))?;
     Ok(found.map_or(Value::Null, |column| Value::Text(column.name)))
 }
 
 /// COL_LENGTH: bytes; -1 for `max`.
-pub(super) fn length(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn length(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(table) = by_name(call, call.text(0)?, None)? else {
         return Ok(Value::Null);
     };
@@ -24,7 +24,7 @@ pub(super) fn length(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// COLUMNPROPERTY.
-pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(column) = call.environment.column(call.int(0)?, ColumnKey::Name(call.text(1)?))? else {
         return Ok(Value::Null);
     };

@@ -6,34 +6,34 @@ use selenite_types::{DataType, Value};
 
 use super::property::{COMPARISON_STYLE, LCID, SORT_ORDER, constant_text};
 use crate::functions::{Arguments, SYSNAME};
-use crate::{DEFAULT_COLLATION, Expr, Key, PlanError};
+use crate::{DEFAULT_COLLATION, Expr, Key, SqlError};
 
 /// DB_ID.
-pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.database(name_or_current(call)?)?;
     Ok(found.map_or(Value::Null, |database| Value::SmallInt(database.id)))
 }
 
 /// DB_NAME: of number 0 too it is the current database.
-pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.database(id_or_current(call)?)?;
     Ok(found.map_or(Value::Null, |database| Value::Text(database.name)))
 }
 
 /// HAS_DBACCESS.
-pub(super) fn has_access(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn has_access(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.database(Key::Name(call.text(0)?))?;
     Ok(found.map_or(Value::Null, |database| Value::Int(i32::from(database.is_accessible))))
 }
 
 /// SCHEMA_ID.
-pub(super) fn schema_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn schema_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.schema(name_or_current(call)?)?;
     Ok(found.map_or(Value::Null, |schema| Value::Int(schema.id)))
 }
 
 /// SCHEMA_NAME.
-pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.schema(id_or_current(call)?)?;
     Ok(found.map_or(Value::Null, |schema| Value::Text(schema.name)))
 }
@@ -49,7 +49,7 @@ pub(super) fn property_type(arguments: &[Expr]) -> DataType {
 }
 
 /// DATABASEPROPERTYEX.
-pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(database) = call.environment.database(Key::Name(call.text(0)?))? else {
         return Ok(Value::Null);
     };
@@ -104,7 +104,7 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
     Ok(value)
 }
 
-fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
+fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, SqlError> {
     if call.values.is_empty() {
         Ok(Key::Current)
     } else {
@@ -112,7 +112,7 @@ fn name_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
     }
 }
 
-fn id_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, PlanError> {
+fn id_or_current<'a>(call: &Arguments<'a>) -> Result<Key<'a>, SqlError> {
     if call.values.is_empty() {
         return Ok(Key::Current);
     }

@@ -3,10 +3,10 @@
 use selenite_types::Value;
 
 use crate::functions::{Arguments, name_parts};
-use crate::{IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, PlanError};
+use crate::{IdentityFacts, Key, ObjectFacts, ObjectKey, ObjectKind, SqlError};
 
 /// OBJECT_ID.
-pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let object_type = if call.values.len() > 1 {
         Some(call.text(1)?.trim())
     } else {
@@ -17,17 +17,17 @@ pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// OBJECT_NAME.
-pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(by_id(call)?.map_or(Value::Null, |object| Value::Text(object.name)))
 }
 
 /// OBJECT_SCHEMA_NAME.
-pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(by_id(call)?.map_or(Value::Null, |object| Value::Text(object.schema.name)))
 }
 
 /// OBJECTPROPERTY.
-pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = ObjectKey::Id {
         database: None,
         id: call.int(0)?,
@@ -71,21 +71,21 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// IDENT_CURRENT.
-pub(super) fn identity_current(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn identity_current(call: &Arguments<'_>) -> Result<Value, SqlError> {
     identity(call, |identity| Value::Decimal(identity.current))
 }
 
 /// IDENT_SEED.
-pub(super) fn identity_seed(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn identity_seed(call: &Arguments<'_>) -> Result<Value, SqlError> {
     identity(call, |identity| Value::Decimal(identity.seed))
 }
 
 /// IDENT_INCR.
-pub(super) fn identity_increment(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn identity_increment(call: &Arguments<'_>) -> Result<Value, SqlError> {
     identity(call, |identity| Value::Decimal(identity.increment))
 }
 
-fn identity(call: &Arguments<'_>, fact: fn(IdentityFacts) -> Value) -> Result<Value, PlanError> {
+fn identity(call: &Arguments<'_>, fact: fn(IdentityFacts) -> Value) -> Result<Value, SqlError> {
     let Some(table) = by_name(call, call.text(0)?, None)? else {
         return Ok(Value::Null);
     };
@@ -97,7 +97,7 @@ pub(super) fn by_name(
     call: &Arguments<'_>,
     name: &str,
     object_type: Option<&str>,
-) -> Result<Option<ObjectFacts>, PlanError> {
+) -> Result<Option<ObjectFacts>, SqlError> {
     let Some(parts) = name_parts(name) else { return Ok(None) };
     let given = |part: &'_ String| (!part.is_empty()).then(|| part.clone());
     let (database, schema, name) = match parts.as_slice() {
@@ -118,7 +118,7 @@ pub(super) fn by_name(
     })
 }
 
-fn by_id(call: &Arguments<'_>) -> Result<Option<ObjectFacts>, PlanError> {
+fn by_id(call: &Arguments<'_>) -> Result<Option<ObjectFacts>, SqlError> {
     let database = if call.values.len() > 1 {
         Some(call.int(1)?)
     } else {

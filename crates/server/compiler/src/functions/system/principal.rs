@@ -3,10 +3,10 @@
 use selenite_types::Value;
 
 use crate::functions::Arguments;
-use crate::{Key, PlanError, same_name};
+use crate::{Key, SqlError, same_name};
 
 /// USER_NAME.
-pub(super) fn user_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn user_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         Key::Current
     } else {
@@ -19,7 +19,7 @@ pub(super) fn user_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// USER_ID and DATABASE_PRINCIPAL_ID.
-pub(super) fn user_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn user_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         Key::Current
     } else {
@@ -32,7 +32,7 @@ pub(super) fn user_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// SUSER_NAME.
-pub(super) fn login_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn login_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         Key::Current
     } else {
@@ -45,7 +45,7 @@ pub(super) fn login_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// SUSER_ID.
-pub(super) fn login_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn login_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         Key::Current
     } else {
@@ -58,7 +58,7 @@ pub(super) fn login_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// IS_MEMBER: NULL for what is no role.
-pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call
         .environment
         .user(Key::Name(call.text(0)?))?
@@ -67,20 +67,20 @@ pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// IS_ROLEMEMBER, of the current user.
-pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let user = call.environment.user(Key::Current)?;
     let is_current = |name: &str| user.as_ref().is_some_and(|user| same_name(&user.name, name));
     if call.values.len() > 1 && !is_current(call.text(1)?) {
-        return Err(PlanError::unsupported("IS_ROLEMEMBER of another user"));
+        return Err(SqlError::unsupported("IS_ROLEMEMBER of another user"));
     }
     is_member(call)
 }
 
 /// IS_SRVROLEMEMBER, of the current login.
-pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let login = call.environment.connection().login.as_ref();
     if call.values.len() > 1 && !same_name(call.text(1)?, login) {
-        return Err(PlanError::unsupported("IS_SRVROLEMEMBER of another login"));
+        return Err(SqlError::unsupported("IS_SRVROLEMEMBER of another login"));
     }
     let found = call
         .environment

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use selenite_types::{Collation, DataType, Value};
 
 use crate::functions::{Arguments, SYSNAME};
-use crate::{DEFAULT_COLLATION, Expr, ExprKind, PlanError, Server};
+use crate::{DEFAULT_COLLATION, Expr, ExprKind, Server, SqlError};
 
 /// A constant text in lower case.
 pub(super) fn constant_text(argument: Option<&Expr>) -> Option<String> {
@@ -28,7 +28,7 @@ pub(super) fn server_type(arguments: &[Expr]) -> DataType {
 }
 
 /// SERVERPROPERTY.
-pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let server = call.environment.server();
     let property = call.text(0)?.to_ascii_lowercase();
     let Some(number) = number_of(&property, Some(server)) else {
@@ -97,7 +97,7 @@ fn text_of_server(property: &str, server: &Server) -> Option<String> {
 }
 
 /// COLLATIONPROPERTY.
-pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(collation) = Collation::from_name(call.text(0)?) else {
         return Ok(Value::Null);
     };

@@ -7,26 +7,26 @@ use selenite_types::{DataType, Value, Width};
 use super::property::constant_text;
 use crate::functions::Arguments;
 use crate::functions::globals::identity;
-use crate::{Expr, Key, PlanError};
+use crate::{Expr, Key, SqlError};
 
 /// APP_NAME.
-pub(super) fn application(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn application(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(text(&call.environment.connection().application))
 }
 
 /// HOST_NAME.
-pub(super) fn host(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn host(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(text(&call.environment.connection().host))
 }
 
 /// HOST_ID.
-pub(super) fn host_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn host_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let id = &call.environment.connection().host_id;
     Ok(call.text_result(&format!("{id:<10}")))
 }
 
 /// SUSER_SNAME, also of a security identifier, and SYSTEM_USER.
-pub(super) fn login(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn login(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if let Some(sid) = call.values.first() {
         let Value::Binary(sid) = sid else {
             return Ok(Value::Null);
@@ -38,44 +38,44 @@ pub(super) fn login(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// ORIGINAL_LOGIN.
-pub(super) fn original_login(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn original_login(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(text(&call.environment.connection().original_login))
 }
 
 /// USER, CURRENT_USER and SESSION_USER.
-pub(super) fn user(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn user(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let user = call.environment.user(Key::Current)?;
     Ok(user.map_or(Value::Null, |user| Value::Text(user.name)))
 }
 
 /// CONTEXT_INFO.
-pub(super) fn context_info(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn context_info(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let info = call.environment.session().context_info.as_ref();
     Ok(info.map_or(Value::Null, |info| Value::Binary(Arc::clone(info))))
 }
 
 /// CURRENT_TRANSACTION_ID.
-pub(super) fn transaction_id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn transaction_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::BigInt(call.environment.session().transaction_id))
 }
 
 /// XACT_STATE.
-pub(super) fn transaction_state(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn transaction_state(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::SmallInt(call.environment.session().transaction_state))
 }
 
 /// SCOPE_IDENTITY.
-pub(super) fn scope_identity(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn scope_identity(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(identity(call.environment.session().scope_identity))
 }
 
 /// ROWCOUNT_BIG.
-pub(super) fn row_count(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn row_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::BigInt(call.environment.session().row_count))
 }
 
 /// GETANSINULL: new columns may be NULL in every database.
-pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         crate::Key::Current
     } else {
@@ -94,7 +94,7 @@ pub(super) fn property_type(arguments: &[Expr]) -> DataType {
 }
 
 /// CONNECTIONPROPERTY.
-pub(super) fn property(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let connection = call.environment.connection();
     let given = |text: &Option<Arc<str>>| text.as_ref().map_or(Value::Null, |text| Value::Text(Arc::clone(text)));
     let value = match call.text(0)?.to_ascii_lowercase().as_str() {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use selenite_types::Value;
 
 use crate::functions::{Arguments, name_parts};
-use crate::{Key, PlanError, same_name};
+use crate::{Key, SqlError, same_name};
 
 /// TYPE_NAME.
-pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let id = call.int(0)?;
     if let Some((_, name)) = SYSTEM_TYPES.iter().find(|(known, _)| *known == id) {
         return Ok(Value::Text(Arc::from(*name)));
@@ -18,7 +18,7 @@ pub(super) fn name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// TYPE_ID: a name may have its schema before it.
-pub(super) fn id(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(parts) = name_parts(call.text(0)?) else {
         return Ok(Value::Null);
     };

@@ -5,10 +5,10 @@ use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_leng
 use crate::functions::Arguments;
 use crate::functions::arguments::within;
 use crate::functions::typing::{sum_of_widths, text_width, varying};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// CHAR: NULL beyond a byte.
-pub(super) fn character(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn character(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(byte) = u8::try_from(call.int(0)?) else {
         return Ok(Value::Null);
     };
@@ -16,13 +16,13 @@ pub(super) fn character(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// NCHAR: NULL beyond a unit of UTF-16.
-pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(unit) = u16::try_from(call.int(0)?) else {
         return Ok(Value::Null);
     };
     match char::from_u32(u32::from(unit)) {
         Some(character) => Ok(call.text_result(character.encode_utf8(&mut [0; 4]))),
-        None => Err(PlanError::unsupported("Half of a character beyond U+FFFF")),
+        None => Err(SqlError::unsupported("Half of a character beyond U+FFFF")),
     }
 }
 
@@ -36,7 +36,7 @@ pub(super) fn concat_type(arguments: &[Expr]) -> DataType {
 }
 
 /// CONCAT: NULL is as if empty.
-pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let mut text = String::new();
     for at in 0..call.values.len() {
         append(&mut text, call, at)?;
@@ -45,7 +45,7 @@ pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// CONCAT_WS: NULLs are left out, with their separator.
-pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let separator = if *call.value(0) == Value::Null {
         ""
     } else {
@@ -66,7 +66,7 @@ pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, PlanE
     Ok(call.text_result(&text))
 }
 
-fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), PlanError> {
+fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), SqlError> {
     let value = call.value(at);
     if let Value::Text(piece) = value {
         text.push_str(piece);
@@ -77,7 +77,7 @@ fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), Plan
 }
 
 /// PARSENAME: a part of a name, the last being 1; NULL if it is not there.
-pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let wanted = call.int(1)?;
     let Some(parts) = name_parts(call.text(0)?) else {
         return Ok(Value::Null);
@@ -128,7 +128,7 @@ pub(crate) fn name_parts(name: &str) -> Option<Vec<String>> {
 }
 
 /// QUOTENAME: NULL for a name that is too long, or a character that quotes nothing.
-pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let name = call.text(0)?;
     let quote = if call.values.len() > 1 {
         call.text(1)?.chars().next()
@@ -159,10 +159,10 @@ pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// STRING_ESCAPE(text, 'json').
-pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let kind = call.text(1)?;
     if !kind.eq_ignore_ascii_case("json") {
-        return Err(PlanError::invalid_escape_type(kind));
+        return Err(SqlError::invalid_escape_type(kind));
     }
     let mut escaped = String::with_capacity(call.text(0)?.len());
     let mut polls = call.polls();

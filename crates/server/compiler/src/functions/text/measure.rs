@@ -4,15 +4,15 @@ use selenite_types::{DataType, Value, code_page_byte, utf16_length};
 
 use super::{piece, search};
 use crate::functions::Arguments;
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// LEN: without the blanks at its end.
-pub(super) fn len(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn len(call: &Arguments<'_>) -> Result<Value, SqlError> {
     call.length_result(utf16_length(call.text(0)?.trim_end_matches(' ')))
 }
 
 /// DATALENGTH: bytes.
-pub(super) fn data_length(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn data_length(call: &Arguments<'_>) -> Result<Value, SqlError> {
     match call.data_type(0).data_length(call.value(0)) {
         Some(length) => call.length_result(length),
         None => Ok(Value::Null),
@@ -26,7 +26,7 @@ pub(super) fn index_type(arguments: &[Expr]) -> DataType {
 }
 
 /// CHARINDEX: where the first text is found in the second, from 1; 0 if nowhere.
-pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (wanted, text) = (call.text(0)?, call.text(1)?);
     let start = if call.values.len() > 2 {
         call.bigint(2)?.max(1)
@@ -49,7 +49,7 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// ASCII: the byte of the first character; NULL for an empty text.
-pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(first) = call.text(0)?.chars().next() else {
         return Ok(Value::Null);
     };
@@ -57,7 +57,7 @@ pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// UNICODE: the first unit of UTF-16; NULL for an empty text.
-pub(super) fn unicode(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn unicode(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let first = call.text(0)?.encode_utf16().next();
     Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
 }

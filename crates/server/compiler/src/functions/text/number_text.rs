@@ -4,7 +4,7 @@ use selenite_types::{DataType, Value, Width};
 
 use crate::functions::Arguments;
 use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The type of STR: as wide as its length, 10 without.
 pub(super) fn str_type(arguments: &[Expr]) -> DataType {
@@ -23,7 +23,7 @@ pub(super) fn str_type(arguments: &[Expr]) -> DataType {
 }
 
 /// STR: the number right-aligned, rounded to what fits; asterisks if its whole part does not; NULL for no such length.
-pub(super) fn str(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn str(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let number = call.float(0)?;
     let length = if call.values.len() > 1 {
         call.int(1)?

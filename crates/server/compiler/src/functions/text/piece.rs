@@ -7,7 +7,7 @@ use selenite_types::{DataType, Value, Width, utf16_length};
 
 use crate::functions::Arguments;
 use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// The text after its first `units`.
 pub(super) fn skip(text: &str, units: usize) -> &str {
@@ -60,10 +60,10 @@ fn piece_type(arguments: &[Expr], length: Option<i64>) -> DataType {
 }
 
 /// SUBSTRING: a start before the first character counts as the characters that are not there.
-pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (start, length) = (call.bigint(1)?, call.bigint(2)?);
     if length < 0 {
-        return Err(PlanError::invalid_length());
+        return Err(SqlError::invalid_length());
     }
     let end = start.saturating_sub(1).saturating_add(length).max(0);
     let first = start.saturating_sub(1).max(0);
@@ -78,20 +78,20 @@ pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// LEFT.
-pub(super) fn left(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let count = usize::try_from(call.int(1)?).map_err(|_| PlanError::invalid_length())?;
+pub(super) fn left(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length())?;
     Ok(call.text_result(slice(call.text(0)?, 0, count)))
 }
 
 /// RIGHT.
-pub(super) fn right(call: &Arguments<'_>) -> Result<Value, PlanError> {
-    let count = usize::try_from(call.int(1)?).map_err(|_| PlanError::invalid_length_of("RIGHT"))?;
+pub(super) fn right(call: &Arguments<'_>) -> Result<Value, SqlError> {
+    let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length_of("RIGHT"))?;
     let text = call.text(0)?;
     Ok(call.text_result(skip(text, utf16_length(text).saturating_sub(count))))
 }
 
 /// LTRIM.
-pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(match trimmed(call)? {
         None => call.text_result(text.trim_start_matches(' ')),
@@ -100,7 +100,7 @@ pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// RTRIM.
-pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(match trimmed(call)? {
         None => call.text_result(text.trim_end_matches(' ')),
@@ -110,7 +110,7 @@ pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
 
 /// Which characters LTRIM and RTRIM remove, if they are specified: those that fold to the same one
 /// (`fold-then-find-bytes` of `search`).
-fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, PlanError> {
+fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, SqlError> {
     if call.values.len() < 2 {
         return Ok(None);
     }
@@ -120,7 +120,7 @@ fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, Pla
 }
 
 /// TRIM.
-pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(call.text(0)?.trim_matches(' ')))
 }
 
@@ -136,7 +136,7 @@ pub(super) fn stuff_type(arguments: &[Expr]) -> DataType {
 }
 
 /// STUFF: NULL if the start is not in the text; a NULL to insert only deletes.
-pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if (0..3).any(|at| *call.value(at) == Value::Null) {
         return Ok(Value::Null);
     }

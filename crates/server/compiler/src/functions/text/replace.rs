@@ -7,23 +7,23 @@ use selenite_types::{DataType, Value, Width, in_code_page};
 use super::search::Haystack;
 use crate::functions::Arguments;
 use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
-use crate::{Expr, PlanError};
+use crate::{Expr, SqlError};
 
 /// Two characters, and a map's overhead.
 const ENTRY_SIZE: usize = 10;
 
 /// UPPER.
-pub(super) fn upper(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn upper(call: &Arguments<'_>) -> Result<Value, SqlError> {
     cased(call, |character| only(character.to_uppercase()))
 }
 
 /// LOWER.
-pub(super) fn lower(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn lower(call: &Arguments<'_>) -> Result<Value, SqlError> {
     cased(call, |character| only(character.to_lowercase()))
 }
 
 /// Each character's other case, where that is one character and of the same code page.
-fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Value, PlanError> {
+fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Value, SqlError> {
     let is_national = call.data_type.is_national();
     let change = |character: char| match case(character) {
         Some(changed) if is_national || in_code_page(changed) => changed,
@@ -34,7 +34,7 @@ fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Va
 }
 
 /// The text of these characters; `size` bytes, or about so many.
-fn collected(characters: impl Iterator<Item = char>, size: usize, call: &Arguments<'_>) -> Result<String, PlanError> {
+fn collected(characters: impl Iterator<Item = char>, size: usize, call: &Arguments<'_>) -> Result<String, SqlError> {
     let mut text = String::with_capacity(size);
     let mut polls = call.polls();
     for character in characters {
@@ -50,13 +50,13 @@ fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
 }
 
 /// REVERSE.
-pub(super) fn reverse(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn reverse(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(call.text_result(&collected(text.chars().rev(), text.len(), call)?))
 }
 
 /// REPLICATE: NULL for a negative count.
-pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(count) = usize::try_from(call.bigint(1)?) else {
         return Ok(Value::Null);
     };
@@ -80,7 +80,7 @@ pub(super) fn space_type(arguments: &[Expr]) -> DataType {
 }
 
 /// SPACE: NULL for a negative count.
-pub(super) fn space(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn space(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(count) = usize::try_from(call.int(0)?) else {
         return Ok(Value::Null);
     };
@@ -95,7 +95,7 @@ pub(super) fn replaced_type(arguments: &[Expr]) -> DataType {
 }
 
 /// REPLACE.
-pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (text, wanted, replacement) = (call.text(0)?, call.text(1)?, call.text(2)?);
     if wanted.is_empty() {
         return Ok(call.text_result(text));
@@ -116,7 +116,7 @@ pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, PlanError> {
 }
 
 /// TRANSLATE: each character of the second text becomes the one in its place in the third.
-pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = call.collation.order();
     let map = TranslationMap::new(call)?;
     let change = |character: char| map.find(order.fold(character)).unwrap_or(character);
@@ -134,7 +134,7 @@ impl TranslationMap {
     /// Of the second and third text of a call.
     ///
     /// Errors: 9828 for texts that are not equally long; 701; that the statement is to stop.
-    fn new(call: &Arguments<'_>) -> Result<Self, PlanError> {
+    fn new(call: &Arguments<'_>) -> Result<Self, SqlError> {
         let order = call.collation.order();
         let mut map = Self {
             ascii: [None; 128],
@@ -148,12 +148,12 @@ impl TranslationMap {
                 // Of two that are equal the first counts.
                 (Some(from), Some(to)) => map.insert(order.fold(from), to, call)?,
                 (None, None) => return Ok(map),
-                (Some(_), None) | (None, Some(_)) => return Err(PlanError::translate_sets()),
+                (Some(_), None) | (None, Some(_)) => return Err(SqlError::translate_sets()),
             }
         }
     }
 
-    fn insert(&mut self, from: char, to: char, call: &Arguments<'_>) -> Result<(), PlanError> {
+    fn insert(&mut self, from: char, to: char, call: &Arguments<'_>) -> Result<(), SqlError> {
         if let Some(place) = u32::from(from)
             .try_into()
             .ok()

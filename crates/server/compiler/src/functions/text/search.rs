@@ -9,7 +9,7 @@ use std::str::Chars;
 use memchr::memmem;
 use selenite_types::{LikePattern, Value};
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::expr::HEAVY_SIZE;
 use crate::functions::Arguments;
 
@@ -24,7 +24,7 @@ impl<'a> Haystack<'a> {
     /// A text, folded.
     ///
     /// Errors: 701; that the statement is to stop.
-    pub fn new(text: &'a str, call: &Arguments<'_>) -> Result<Self, PlanError> {
+    pub fn new(text: &'a str, call: &Arguments<'_>) -> Result<Self, SqlError> {
         Ok(Self {
             text,
             folded: folded(text, call)?,
@@ -35,7 +35,7 @@ impl<'a> Haystack<'a> {
     /// Where `wanted`, which is not empty, is found: ranges of the text's bytes, none of which overlaps the one before.
     ///
     /// Errors: as [`Haystack::new`].
-    pub fn find_all(&'a self, wanted: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, PlanError> {
+    pub fn find_all(&'a self, wanted: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, SqlError> {
         let wanted = folded(wanted, call)?;
         let size = wanted.len();
         let finder = memmem::Finder::new(wanted.as_bytes()).into_owned();
@@ -95,7 +95,7 @@ impl Occurrences<'_> {
 }
 
 /// The text with one character for all that are equal by the collation.
-fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, PlanError> {
+fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, SqlError> {
     let order = call.collation.order();
     if call.collation.is_binary {
         return Ok(Cow::Borrowed(text));
@@ -117,7 +117,7 @@ fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, PlanE
 }
 
 /// PATINDEX: where the pattern matches first, from 1; 0 if nowhere.
-pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (pattern, text) = (call.text(0)?, call.text(1)?);
     let is_national = call.data_type(0).is_national() || call.data_type(1).is_national();
     let order = call.collation.order();

@@ -2,17 +2,17 @@
 
 use selenite_types::Value;
 
-use crate::PlanError;
+use crate::SqlError;
 use crate::functions::Arguments;
 
 /// SOUNDEX.
-pub(super) fn soundex(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn soundex(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let code: String = code_of(call.text(0)?).iter().collect();
     Ok(call.text_result(&code))
 }
 
 /// DIFFERENCE: how many characters of two codes agree: 0 to 4.
-pub(super) fn difference(call: &Arguments<'_>) -> Result<Value, PlanError> {
+pub(super) fn difference(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (left, right) = (code_of(call.text(0)?), code_of(call.text(1)?));
     let agreeing = left.iter().zip(&right).filter(|(left, right)| left == right).count();
     Ok(Value::Int(i32::try_from(agreeing).unwrap_or(0)))

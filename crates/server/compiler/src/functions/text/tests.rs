@@ -354,7 +354,7 @@ fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
         batch.world.polls.set(0);
         batch.world.stops_at.set(polls_min);
         let ended = batch.evaluate(&expr);
-        assert_eq!(ended, Err(crate::PlanError::interrupted()), "{text}");
+        assert_eq!(ended, Err(crate::SqlError::interrupted()), "{text}");
         assert_eq!(batch.world.polls.get(), polls_min, "{text}");
     }
 }

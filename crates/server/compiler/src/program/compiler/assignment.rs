@@ -9,7 +9,7 @@ use crate::program::step::{
     Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
 };
 use crate::query::SELECT_COUNT_MAX;
-use crate::{Expr, NameKey, PlanError, Predicate, Slot, Whole, WholeOperand};
+use crate::{Expr, NameKey, Predicate, Slot, SqlError, Whole, WholeOperand};
 
 impl Compiler<'_> {
     pub(super) fn declarations(&mut self, declarations: Vec<ast::Declaration>, position: Position) {
@@ -21,7 +21,7 @@ impl Compiler<'_> {
         }
     }
 
-    fn declaration(&mut self, number: u32, declaration: ast::Declaration, position: Position) -> Result<(), PlanError> {
+    fn declaration(&mut self, number: u32, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
         let type_name = match &declaration.variable_type {
             ast::VariableType::Scalar(type_name) => type_name,
             ast::VariableType::Table(_) => return self.declare_table(declaration, position),
@@ -34,7 +34,7 @@ impl Compiler<'_> {
             .iter()
             .any(|word| type_name.name.name.is(word));
         let declared = match is_old {
-            true => Err(PlanError::old_type_of_variable()),
+            true => Err(SqlError::old_type_of_variable()),
             false => crate::declared_type(type_name, place),
         };
         // A variable of no known type is declared all the same: its uses are not undeclared.
@@ -55,10 +55,10 @@ impl Compiler<'_> {
         )
     }
 
-    fn declare_table(&mut self, declaration: ast::Declaration, position: Position) -> Result<(), PlanError> {
+    fn declare_table(&mut self, declaration: ast::Declaration, position: Position) -> Result<(), SqlError> {
         let key = NameKey::new(&declaration.name);
         if self.variables.find(&declaration.name).is_ok() || !self.tables.insert(key) {
-            return Err(PlanError::variable_declared_twice(&declaration.name));
+            return Err(SqlError::variable_declared_twice(&declaration.name));
         }
         let position = Position {
             start: declaration.position.start,
@@ -72,7 +72,7 @@ impl Compiler<'_> {
         self.host_statement(statement, Role::Declare)
     }
 
-    pub(super) fn set_variable(&mut self, set: ast::SetVariable, position: Position) -> Result<(), PlanError> {
+    pub(super) fn set_variable(&mut self, set: ast::SetVariable, position: Position) -> Result<(), SqlError> {
         let variable = self
             .variables
             .find(&set.variable)
@@ -96,7 +96,7 @@ impl Compiler<'_> {
         operator: ast::AssignmentOperator,
         value: ast::Expr,
         position: Position,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let whole = compound(name, operator, value, position);
         match self.scalar(&whole, Some(&data_type))? {
             Some(operand) => {
@@ -108,7 +108,7 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn select(&mut self, select: ast::SelectStatement, position: Position) -> Result<(), PlanError> {
+    pub(super) fn select(&mut self, select: ast::SelectStatement, position: Position) -> Result<(), SqlError> {
         if let Some(items) = plain_items(&select) {
             check_items(items)?;
             let step = match items.first() {
@@ -127,9 +127,9 @@ impl Compiler<'_> {
     /// The step for a list of values, if it needs no table.
     ///
     /// Errors: 1056 for too long a list; whatever is wrong with a value.
-    fn select_values(&self, items: &[SelectItem]) -> Result<Option<Step>, PlanError> {
+    fn select_values(&self, items: &[SelectItem]) -> Result<Option<Step>, SqlError> {
         if items.len() > SELECT_COUNT_MAX {
-            return Err(PlanError::too_many_columns());
+            return Err(SqlError::too_many_columns());
         }
         let mut select = SelectValues {
             columns: Vec::with_capacity(items.len()),
@@ -158,7 +158,7 @@ impl Compiler<'_> {
     }
 
     /// The step for a list of assignments, if it needs no table.
-    fn select_assign(&self, items: &[SelectItem], position: Position) -> Result<Option<Step>, PlanError> {
+    fn select_assign(&self, items: &[SelectItem], position: Position) -> Result<Option<Step>, SqlError> {
         let mut assignments: Vec<(Slot, Expr)> = Vec::with_capacity(items.len());
         let mut asks = Asks::Nothing;
         for item in items {
@@ -294,16 +294,16 @@ fn plain_items(select: &ast::SelectStatement) -> Option<&[SelectItem]> {
 }
 
 /// Errors: 141 for assignments beside values, 263 for a star of no table.
-fn check_items(items: &[SelectItem]) -> Result<(), PlanError> {
+fn check_items(items: &[SelectItem]) -> Result<(), SqlError> {
     let assigns = items
         .iter()
         .filter(|item| matches!(item, SelectItem::Assign { .. }))
         .count();
     if assigns != 0 && assigns != items.len() {
-        return Err(PlanError::assignment_beside_values());
+        return Err(SqlError::assignment_beside_values());
     }
     if items.iter().any(|item| matches!(item, SelectItem::Star { .. })) {
-        return Err(PlanError::star_without_table());
+        return Err(SqlError::star_without_table());
     }
     Ok(())
 }

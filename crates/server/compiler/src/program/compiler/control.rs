@@ -8,7 +8,7 @@ use selenite_types::DataType;
 use super::Compiler;
 use crate::program::index;
 use crate::program::step::{Branch, Role, Step, Target, TryRegion};
-use crate::{NameKey, PlanError};
+use crate::{NameKey, SqlError};
 
 /// The state of a compilation: loops, TRYs and labels.
 #[derive(Default)]
@@ -102,11 +102,11 @@ impl Compiler<'_> {
         }
     }
 
-    pub(super) fn break_statement(&mut self, line: u32) -> Result<(), PlanError> {
+    pub(super) fn break_statement(&mut self, line: u32) -> Result<(), SqlError> {
         let step = self.steps.len();
         let depth = self.flow.catch_depth();
         let Some(inner) = self.flow.loops.last_mut() else {
-            return Err(PlanError::break_outside_loop());
+            return Err(SqlError::break_outside_loop());
         };
         inner.breaks.push(step);
         let jump = leave(0, inner.catch_depth, depth);
@@ -114,23 +114,23 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn continue_statement(&mut self, line: u32) -> Result<(), PlanError> {
+    pub(super) fn continue_statement(&mut self, line: u32) -> Result<(), SqlError> {
         let depth = self.flow.catch_depth();
         let Some(inner) = self.flow.loops.last() else {
-            return Err(PlanError::continue_outside_loop());
+            return Err(SqlError::continue_outside_loop());
         };
         let jump = leave(inner.test, inner.catch_depth, depth);
         self.push(jump, line);
         Ok(())
     }
 
-    pub(super) fn return_statement(&mut self, value: Option<ast::Expr>, position: Position) -> Result<(), PlanError> {
+    pub(super) fn return_statement(&mut self, value: Option<ast::Expr>, position: Position) -> Result<(), SqlError> {
         let Some(value) = value else {
             self.push(Step::Return(None), position.line);
             return Ok(());
         };
         if !self.in_procedure {
-            return Err(PlanError::return_value_not_allowed());
+            return Err(SqlError::return_value_not_allowed());
         }
         if let Some(operand) = self.scalar(&value, Some(&DataType::Int))? {
             self.push(Step::Return(Some(Box::new(operand))), position.line);
@@ -159,14 +159,14 @@ impl Compiler<'_> {
         );
     }
 
-    pub(super) fn label(&mut self, name: &ast::Name) -> Result<(), PlanError> {
+    pub(super) fn label(&mut self, name: &ast::Name) -> Result<(), SqlError> {
         let label = Label {
             target: self.here(),
             blocks: self.flow.blocks.clone(),
         };
         match self.flow.labels.insert(NameKey::new(&name.text), label) {
             None => Ok(()),
-            Some(_) => Err(PlanError::label_declared_twice(&name.text)),
+            Some(_) => Err(SqlError::label_declared_twice(&name.text)),
         }
     }
 
@@ -182,8 +182,8 @@ impl Compiler<'_> {
                     };
                     continue;
                 }
-                Some(_) => PlanError::goto_into_try(),
-                None => PlanError::unknown_label(&goto.name.text),
+                Some(_) => SqlError::goto_into_try(),
+                None => SqlError::unknown_label(&goto.name.text),
             };
             self.error(error, goto.line);
         }
@@ -231,7 +231,7 @@ impl Compiler<'_> {
         step
     }
 
-    fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
+    fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), SqlError> {
         let Some((bound, asks)) = self.scalar_condition(condition)? else {
             return self.query_condition(condition, position);
         };

@@ -8,10 +8,10 @@ use selenite_types::{DataType, Width};
 use super::{Compiler, number, word_value};
 use crate::program::StatementId;
 use crate::program::step::{ArgumentStep, CallStatement, CalledName, Operand, Step};
-use crate::{PlanError, Slot};
+use crate::{Slot, SqlError};
 
 impl Compiler<'_> {
-    pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), PlanError> {
+    pub(super) fn execute(&mut self, execute: ast::Execute, line: u32) -> Result<(), SqlError> {
         let call = match execute {
             ast::Execute::Procedure(call) => call,
             ast::Execute::Text(text) => {
@@ -21,11 +21,11 @@ impl Compiler<'_> {
             }
         };
         if call.number.is_some_and(|number| number != 1) {
-            return Err(PlanError::unsupported("A procedure's number"));
+            return Err(SqlError::unsupported("A procedure's number"));
         }
         if let Some(option) = call.options.iter().find(|option| !option.name.is("RECOMPILE")) {
             let option = option.name.text.to_uppercase();
-            return Err(PlanError::unsupported(&format!("EXECUTE ... WITH {option}")));
+            return Err(SqlError::unsupported(&format!("EXECUTE ... WITH {option}")));
         }
         let status = match &call.status {
             Some(name) => {
@@ -49,7 +49,7 @@ impl Compiler<'_> {
     }
 
     /// INSERT .. EXECUTE: the call is between two steps of the INSERT's.
-    pub(super) fn insert_execute(&mut self, statement: ast::Statement, execute: ast::Execute) -> Result<(), PlanError> {
+    pub(super) fn insert_execute(&mut self, statement: ast::Statement, execute: ast::Execute) -> Result<(), SqlError> {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
         self.statements.push(statement);
@@ -59,12 +59,12 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn call_arguments(&self, arguments: &[ast::Argument]) -> Result<Vec<ArgumentStep>, PlanError> {
+    fn call_arguments(&self, arguments: &[ast::Argument]) -> Result<Vec<ArgumentStep>, SqlError> {
         let mut named = false;
         let mut steps = Vec::with_capacity(arguments.len());
         for (number, argument) in (1..).zip(arguments) {
             if named && argument.name.is_none() {
-                return Err(PlanError::argument_after_named(number));
+                return Err(SqlError::argument_after_named(number));
             }
             named |= argument.name.is_some();
             steps.push(self.call_argument(argument)?);
@@ -72,7 +72,7 @@ impl Compiler<'_> {
         Ok(steps)
     }
 
-    fn call_argument(&self, argument: &ast::Argument) -> Result<ArgumentStep, PlanError> {
+    fn call_argument(&self, argument: &ast::Argument) -> Result<ArgumentStep, SqlError> {
         let value = match &argument.value {
             ArgumentValue::Value(value) => Some(self.operand(value)?),
             ArgumentValue::Word(word) => Some(Operand::new(word_value(&word.text))),
@@ -93,13 +93,13 @@ impl Compiler<'_> {
     /// The variable that takes an output.
     ///
     /// Errors: 179 if it is not a variable.
-    fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), PlanError> {
+    fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), SqlError> {
         if let ArgumentValue::Value(value) = value
             && let ExprKind::Variable(name) = &value.kind
         {
             let variable = self.variables.find(name)?;
             return Ok((variable.slot, variable.data_type));
         }
-        Err(PlanError::output_of_constant())
+        Err(SqlError::output_of_constant())
     }
 }

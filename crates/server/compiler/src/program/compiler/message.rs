@@ -4,13 +4,13 @@ use selenite_tsql::ast::{self, ExprKind};
 use selenite_types::{DataType, Width};
 
 use super::Compiler;
-use crate::PlanError;
+use crate::SqlError;
 use crate::program::step::{RaiseError, Step, Throw};
 
 impl Compiler<'_> {
-    pub(super) fn print(&mut self, value: &ast::Expr, line: u32) -> Result<(), PlanError> {
+    pub(super) fn print(&mut self, value: &ast::Expr, line: u32) -> Result<(), SqlError> {
         if let ExprKind::Column(column) = &value.kind {
-            return Err(PlanError::name_not_permitted(&column.name.text));
+            return Err(SqlError::name_not_permitted(&column.name.text));
         }
         let mut operand = self.operand(value)?;
         if !is_text(&operand.value.data_type) {
@@ -20,16 +20,16 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn raise_error(&mut self, statement: &ast::RaiseError, line: u32) -> Result<(), PlanError> {
+    pub(super) fn raise_error(&mut self, statement: &ast::RaiseError, line: u32) -> Result<(), SqlError> {
         if statement.arguments.len() > ARGUMENT_COUNT_MAX {
-            return Err(PlanError::too_many_substitutions(ARGUMENT_COUNT_MAX));
+            return Err(SqlError::too_many_substitutions(ARGUMENT_COUNT_MAX));
         }
         let mut arguments = Vec::with_capacity(statement.arguments.len());
         for (number, argument) in (1..).zip(&statement.arguments) {
             let operand = self.operand(argument)?;
             if !may_be_substituted(&operand.value.data_type) {
                 let name = operand.value.data_type.bare_name();
-                return Err(PlanError::substitution_type(name, number + 3));
+                return Err(SqlError::substitution_type(name, number + 3));
             }
             arguments.push(operand);
         }
@@ -51,10 +51,10 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn throw_statement(&mut self, throw: Option<&ast::Throw>, line: u32) -> Result<(), PlanError> {
+    pub(super) fn throw_statement(&mut self, throw: Option<&ast::Throw>, line: u32) -> Result<(), SqlError> {
         let Some(throw) = throw else {
             if !self.in_catch() {
-                return Err(PlanError::rethrow_outside_catch());
+                return Err(SqlError::rethrow_outside_catch());
             }
             self.push(Step::Rethrow, line);
             return Ok(());
@@ -68,7 +68,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    pub(super) fn wait_for(&mut self, wait: &ast::WaitFor, line: u32) -> Result<(), PlanError> {
+    pub(super) fn wait_for(&mut self, wait: &ast::WaitFor, line: u32) -> Result<(), SqlError> {
         let value = Box::new(self.operand(&wait.value)?);
         self.push(Step::WaitFor { kind: wait.kind, value }, line);
         Ok(())

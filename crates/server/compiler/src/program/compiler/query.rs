@@ -7,13 +7,13 @@ use super::command::Traits;
 use super::{Compiler, asked};
 use crate::program::Command;
 use crate::program::step::{Access, Asks, Operand, Role};
-use crate::{Binder, Expr, PlanError, Predicate, QueryHook, written_column};
+use crate::{Binder, Expr, Predicate, QueryHook, SqlError, written_column};
 
 impl Compiler<'_> {
     /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.
     ///
     /// Errors: what is wrong with it.
-    pub(super) fn scalar(&self, value: &ast::Expr, data_type: Option<&DataType>) -> Result<Option<Operand>, PlanError> {
+    pub(super) fn scalar(&self, value: &ast::Expr, data_type: Option<&DataType>) -> Result<Option<Operand>, SqlError> {
         let mut finder = QueryFinder::default();
         let mut binder = Binder::new(&self.variables, &mut finder);
         let bound = match data_type {
@@ -29,7 +29,7 @@ impl Compiler<'_> {
     /// Binds a condition, and returns what it reads; `None` if only a query can have it.
     ///
     /// Errors: what is wrong with it.
-    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, PlanError> {
+    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, SqlError> {
         let mut finder = QueryFinder::default();
         let bound = Binder::new(&self.variables, &mut finder).condition(condition);
         if finder.found {
@@ -49,7 +49,7 @@ impl Compiler<'_> {
         value: ast::Expr,
         position: Position,
         role: Role,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         self.check_variables(position)?;
         let item = ast::SelectItem::Assign {
             variable: name.to_owned(),
@@ -72,7 +72,7 @@ impl Compiler<'_> {
     }
 
     /// A condition that reads tables: one step, whose target is to be filled in.
-    pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), PlanError> {
+    pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), SqlError> {
         let literal = |text: &str| ast::Expr {
             kind: ExprKind::Literal(ast::Literal::Integer(text.to_owned())),
             position: condition.position,
@@ -135,33 +135,33 @@ struct QueryFinder {
 }
 
 impl QueryFinder {
-    fn find<T>(&mut self) -> Result<T, PlanError> {
+    fn find<T>(&mut self) -> Result<T, SqlError> {
         self.found = true;
-        Err(PlanError::subquery_not_allowed())
+        Err(SqlError::subquery_not_allowed())
     }
 }
 
 impl QueryHook for QueryFinder {
-    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, PlanError> {
+    fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError> {
         match name.table {
-            Some(_) => Err(PlanError::unbound_identifier(&written_column(name))),
-            None => Err(PlanError::unknown_column(&name.name.text)),
+            Some(_) => Err(SqlError::unbound_identifier(&written_column(name))),
+            None => Err(SqlError::unknown_column(&name.name.text)),
         }
     }
 
-    fn call(&mut self, _: &ast::FunctionCall, _: Position) -> Result<Expr, PlanError> {
+    fn call(&mut self, _: &ast::FunctionCall, _: Position) -> Result<Expr, SqlError> {
         self.find()
     }
 
-    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, PlanError> {
+    fn subquery(&mut self, _: &ast::Query) -> Result<Expr, SqlError> {
         self.find()
     }
 
-    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, PlanError> {
+    fn exists(&mut self, _: &ast::Query) -> Result<Predicate, SqlError> {
         self.find()
     }
 
-    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, PlanError> {
+    fn in_query(&mut self, _: Expr, _: &ast::Query) -> Result<Predicate, SqlError> {
         self.find()
     }
 
@@ -171,7 +171,7 @@ impl QueryHook for QueryFinder {
         _: Comparison,
         _: ast::Quantifier,
         _: &ast::Query,
-    ) -> Result<Predicate, PlanError> {
+    ) -> Result<Predicate, SqlError> {
         self.find()
     }
 }

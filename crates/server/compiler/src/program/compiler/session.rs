@@ -3,11 +3,11 @@
 use selenite_tsql::ast::{self, NameOrVariable, SetOption, SetValue};
 
 use super::Compiler;
-use crate::PlanError;
+use crate::SqlError;
 use crate::program::step::{Step, Switch, TransactionName, TransactionStatement};
 
 impl Compiler<'_> {
-    pub(super) fn transaction(&mut self, transaction: ast::Transaction, line: u32) -> Result<(), PlanError> {
+    pub(super) fn transaction(&mut self, transaction: ast::Transaction, line: u32) -> Result<(), SqlError> {
         let statement = match transaction {
             ast::Transaction::Begin(name) => TransactionStatement::Begin(self.transaction_name(name)?),
             ast::Transaction::Commit {
@@ -24,18 +24,18 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    fn transaction_name(&self, name: Option<NameOrVariable>) -> Result<Option<TransactionName>, PlanError> {
+    fn transaction_name(&self, name: Option<NameOrVariable>) -> Result<Option<TransactionName>, SqlError> {
         name.map(|name| self.name_or_slot(name)).transpose()
     }
 
-    fn name_or_slot(&self, name: NameOrVariable) -> Result<TransactionName, PlanError> {
+    fn name_or_slot(&self, name: NameOrVariable) -> Result<TransactionName, SqlError> {
         Ok(match name {
             NameOrVariable::Name(name) => TransactionName::Name(name.text),
             NameOrVariable::Variable(name) => TransactionName::Slot(self.variables.find(&name)?.slot),
         })
     }
 
-    pub(super) fn set_option(&mut self, option: SetOption, line: u32) -> Result<(), PlanError> {
+    pub(super) fn set_option(&mut self, option: SetOption, line: u32) -> Result<(), SqlError> {
         let value = match &option {
             SetOption::Switch { names, on } => return self.switches(names, *on, line),
             SetOption::Value {
@@ -56,7 +56,7 @@ impl Compiler<'_> {
     }
 
     /// `SET a, b ON`: the machine's own switches are steps of theirs; the rest stays one option.
-    fn switches(&mut self, names: &[ast::Name], on: bool, line: u32) -> Result<(), PlanError> {
+    fn switches(&mut self, names: &[ast::Name], on: bool, line: u32) -> Result<(), SqlError> {
         let (own, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| switch(name).is_some());
         let count = own.len();
         for (at, name) in (1..).zip(own) {

@@ -4,13 +4,13 @@
 use selenite_tsql::ast::Position;
 
 use super::Compiler;
-use crate::{NameKey, PlanError};
+use crate::{NameKey, SqlError};
 
 impl Compiler<'_> {
     /// Refuses variables that are not declared up to here.
     ///
     /// Errors: 137, or 1087 in the place of a table.
-    pub(super) fn check_variables(&mut self, position: Position) -> Result<(), PlanError> {
+    pub(super) fn check_variables(&mut self, position: Position) -> Result<(), SqlError> {
         let source = self.source;
         let text = position.text(source);
         let mut refused: Vec<NameKey> = Vec::new();
@@ -20,9 +20,9 @@ impl Compiler<'_> {
                 continue;
             }
             let error = if found.is_table {
-                PlanError::undeclared_table(found.name)
+                SqlError::undeclared_table(found.name)
             } else {
-                PlanError::undeclared_variable(found.name)
+                SqlError::undeclared_variable(found.name)
             };
             let lines = text[..found.at].bytes().filter(|&byte| byte == b'\n').count();
             let line = position.line.saturating_add(super::number(lines));

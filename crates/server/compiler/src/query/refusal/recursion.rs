@@ -1,8 +1,8 @@
 //! What is wrong with common table expressions.
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     /// 240: a recursive member of another type than the anchor.
     pub(crate) fn recursive_type(column: &str, name: &str) -> Self {
         let text = format!(

@@ -1,8 +1,8 @@
 //! What is wrong with windows.
 
-use crate::{Ends, PlanError};
+use crate::{Ends, SqlError};
 
-impl PlanError {
+impl SqlError {
     /// 8730: LAG or LEAD that looks the other way.
     pub(crate) fn negative_shift() -> Self {
         let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";

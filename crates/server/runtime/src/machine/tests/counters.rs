@@ -89,7 +89,7 @@ fn both_counters_can_be_read_at_once() {
 #[test]
 fn a_failed_change_sets_the_row_count_to_0() {
     let mut bench = Bench::new();
-    bench.answer(Err(PlanError::new(547, selenite_compiler::Ends::Statement, "x")));
+    bench.answer(Err(SqlError::new(547, selenite_compiler::Ends::Statement, "x")));
     assert!(
         bench
             .run("INSERT t VALUES (1) SELECT @@ERROR, @@ROWCOUNT")

@@ -220,7 +220,7 @@ fn a_failed_statement_has_the_error_bit_and_no_count() {
         ]
     );
     let mut bench = Bench::new();
-    bench.answer(Err(PlanError::new(
+    bench.answer(Err(SqlError::new(
         2627,
         selenite_compiler::Ends::Statement,
         "Violation.",

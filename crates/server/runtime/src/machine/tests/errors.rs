@@ -41,7 +41,7 @@ fn an_error_in_a_condition_ends_the_whole_if() {
         assert_eq!(printed(text), ["msg 8134 level 16 line 1", "print c"], "{text}");
     }
     let mut bench = Bench::new();
-    bench.answer(Err(PlanError::divide_by_zero()));
+    bench.answer(Err(SqlError::divide_by_zero()));
     let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
     assert_eq!(
         heard[1..],
@@ -205,7 +205,7 @@ fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
 /// TRY .. CATCH: what does not compile is not caught at its own level, but by the TRY around the call.
 #[test]
 fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
-    let missing = || Err(PlanError::unknown_object("t"));
+    let missing = || Err(SqlError::unknown_object("t"));
     let mut bench = Bench::new();
     bench.answer(missing());
     assert_eq!(
@@ -288,7 +288,7 @@ fn an_error_of_a_statement_leaves_the_transaction_committable() {
 #[test]
 fn the_statement_has_been_terminated() {
     let failed = || {
-        Err(PlanError::new(
+        Err(SqlError::new(
             515,
             selenite_compiler::Ends::Statement,
             "Cannot insert the value NULL.",

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::ResultColumn;
 use selenite_compiler::{
-    CaughtError, Connection, Ends, Environment, Key, PlanError, PrincipalFacts, RandomState, Server, Session,
+    CaughtError, Connection, Ends, Environment, Key, PrincipalFacts, RandomState, Server, Session, SqlError,
 };
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{Guid, Moment, Value};
@@ -140,7 +140,7 @@ impl Environment for Mock {
         self.environment.new_guid()
     }
 
-    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, PlanError> {
+    fn login(&self, key: Key<'_>) -> Result<Option<PrincipalFacts>, SqlError> {
         let role = PrincipalFacts {
             id: 3,
             name: Arc::from("sysadmin"),
@@ -168,7 +168,7 @@ impl Host for Mock {
         self.statements_begun += 1;
     }
 
-    fn look_at_names(&mut self) -> Result<(), PlanError> {
+    fn look_at_names(&mut self) -> Result<(), SqlError> {
         self.looks_at_names += 1;
         Ok(())
     }
@@ -249,7 +249,7 @@ impl Host for Mock {
             });
         }
         if name.eq_ignore_ascii_case("sp_broken") {
-            return Err(PlanError::unknown_object("t").into());
+            return Err(SqlError::unknown_object("t").into());
         }
         let found = self
             .procedures
@@ -257,7 +257,7 @@ impl Host for Mock {
             .find(|(known, _)| known.eq_ignore_ascii_case(name));
         match found {
             Some((_, program)) => Ok(Callee::Program(Arc::clone(program))),
-            None => Err(PlanError::unknown_procedure(name).into()),
+            None => Err(SqlError::unknown_procedure(name).into()),
         }
     }
 
@@ -276,7 +276,7 @@ impl Host for Mock {
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
         self.push(DoneReport::Transaction(format!("{step:?}")))?;
         if self.commit_fails && matches!(step, TransactionStep::Commit { .. }) {
-            return Err(PlanError::new(9002, Ends::Statement, "The log is full.").into());
+            return Err(SqlError::new(9002, Ends::Statement, "The log is full.").into());
         }
         Ok(())
     }
@@ -333,7 +333,7 @@ impl Host for Counter {
         self.inner.begin_statement();
     }
 
-    fn look_at_names(&mut self) -> Result<(), PlanError> {
+    fn look_at_names(&mut self) -> Result<(), SqlError> {
         self.inner.look_at_names()
     }
 

@@ -4,14 +4,14 @@ use std::io;
 
 use selenite::EngineError;
 use selenite_backup::{BackupError, StoreError, Trouble};
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 
-fn error(number: i32, text: String) -> PlanError {
-    PlanError::new(number, Ends::Statement, text)
+fn error(number: i32, text: String) -> SqlError {
+    SqlError::new(number, Ends::Statement, text)
 }
 
 /// 3201.
-pub(crate) fn device_not_opened(device: &str, reason: &io::Error) -> PlanError {
+pub(crate) fn device_not_opened(device: &str, reason: &io::Error) -> SqlError {
     let text = format!(
         "Cannot open backup device '{device}'. Operating system error {}.",
         system(reason)
@@ -32,13 +32,13 @@ fn system(reason: &io::Error) -> String {
 }
 
 /// 3044.
-pub(crate) fn no_device_name() -> PlanError {
+pub(crate) fn no_device_name() -> SqlError {
     let text = "Invalid zero-length device name. Reissue the BACKUP statement with a valid device name.";
     error(3044, text.to_owned())
 }
 
 /// 3206.
-pub(crate) fn no_logical_device(name: &str) -> PlanError {
+pub(crate) fn no_logical_device(name: &str) -> SqlError {
     let text = format!(
         "Backup device '{name}' does not exist. To view existing backup devices, use the sys.backup_devices catalog \
          view. To create a new backup device use either sp_addumpdevice or SQL Server Management Studio."
@@ -47,7 +47,7 @@ pub(crate) fn no_logical_device(name: &str) -> PlanError {
 }
 
 /// 3241.
-pub(crate) fn no_medium(device: &str) -> PlanError {
+pub(crate) fn no_medium(device: &str) -> SqlError {
     let text = format!(
         "The media family on device '{device}' is incorrectly formed. SQL Server cannot process this media family."
     );
@@ -55,30 +55,30 @@ pub(crate) fn no_medium(device: &str) -> PlanError {
 }
 
 /// 3254.
-pub(crate) fn empty_medium(device: &str) -> PlanError {
+pub(crate) fn empty_medium(device: &str) -> SqlError {
     error(3254, format!("The volume on device '{device}' is empty."))
 }
 
 /// 3287.
-pub(crate) fn no_such_set(number: usize, device: &str) -> PlanError {
+pub(crate) fn no_such_set(number: usize, device: &str) -> SqlError {
     error(3287, format!("The file ID {number} on device '{device}' is not valid."))
 }
 
 /// 4208.
-pub(crate) fn simple_recovery() -> PlanError {
+pub(crate) fn simple_recovery() -> SqlError {
     let text = "The statement BACKUP LOG is not allowed while the recovery model is SIMPLE. Use BACKUP DATABASE or change \
                 the recovery model using ALTER DATABASE.";
     error(4208, text.to_owned())
 }
 
 /// 3021.
-pub(crate) fn in_transaction() -> PlanError {
+pub(crate) fn in_transaction() -> SqlError {
     let text = "Cannot perform a backup or restore operation within a transaction.";
     error(3021, text.to_owned()).with_state(0)
 }
 
 /// 3035.
-pub(crate) fn no_base(database: &str) -> PlanError {
+pub(crate) fn no_base(database: &str) -> SqlError {
     let text = format!(
         "Cannot perform a differential backup for database \"{database}\", because a current database backup does not \
          exist. Perform a full database backup by reissuing BACKUP DATABASE, omitting the WITH DIFFERENTIAL option."
@@ -87,13 +87,13 @@ pub(crate) fn no_base(database: &str) -> PlanError {
 }
 
 /// 3101.
-pub(crate) fn in_use() -> PlanError {
+pub(crate) fn in_use() -> SqlError {
     let text = "Exclusive access could not be obtained because the database is in use.";
     error(3101, text.to_owned())
 }
 
 /// 3102.
-pub(crate) fn in_use_by_this_session(database: &str) -> PlanError {
+pub(crate) fn in_use_by_this_session(database: &str) -> SqlError {
     let text = format!(
         "RESTORE cannot process database '{database}' because it is in use by this session. It is recommended that the \
          master database be used when performing this operation."
@@ -102,19 +102,19 @@ pub(crate) fn in_use_by_this_session(database: &str) -> PlanError {
 }
 
 /// 3154.
-pub(crate) fn another_database(database: &str) -> PlanError {
+pub(crate) fn another_database(database: &str) -> SqlError {
     let text = format!("The backup set holds a backup of a database other than the existing '{database}' database.");
     error(3154, text).with_state(4)
 }
 
 /// 911.
-pub(crate) fn unknown_database(database: &str) -> PlanError {
+pub(crate) fn unknown_database(database: &str) -> SqlError {
     let text = format!("Database '{database}' does not exist. Make sure that the name is entered correctly.");
     error(911, text)
 }
 
 /// An error of a place that keeps archives.
-pub(crate) fn of_store(device: &str, why: &StoreError) -> PlanError {
+pub(crate) fn of_store(device: &str, why: &StoreError) -> SqlError {
     let what = &why.what;
     match why.trouble {
         Trouble::Missing | Trouble::Denied | Trouble::Away | Trouble::Usage | Trouble::Exists | Trouble::Other => {
@@ -140,7 +140,7 @@ fn numbered(words: &str) -> String {
 }
 
 /// An error of the engine.
-pub(crate) fn of_engine(device: &str, why: &EngineError) -> PlanError {
+pub(crate) fn of_engine(device: &str, why: &EngineError) -> SqlError {
     if let EngineError::Backup(BackupError::Store(store)) = why {
         return of_store(device, store);
     }

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use selenite_backup::{Catalog, Destination, Entry, Folder, Object, StoreError, Traffic, Trouble};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_tsql::ast::{BackupDevice, DeviceKind};
 
 use super::{Refused, Words, backup_error};
@@ -35,12 +35,12 @@ impl Device {
     /// 40510 for several, and those of other kinds; 3206 for a logical one; 3201 for a path that leads elsewhere.
     pub fn of(devices: &[BackupDevice], words: Words<'_>, data_folder: &Path) -> Result<Self, super::Ended> {
         let [device] = devices else {
-            return Err(PlanError::unsupported("A backup on several devices").into());
+            return Err(SqlError::unsupported("A backup on several devices").into());
         };
         match device.kind {
             DeviceKind::Disk => {}
-            DeviceKind::Tape => return Err(PlanError::unsupported("TO or FROM TAPE").into()),
-            DeviceKind::Url => return Err(PlanError::unsupported("TO or FROM URL").into()),
+            DeviceKind::Tape => return Err(SqlError::unsupported("TO or FROM TAPE").into()),
+            DeviceKind::Url => return Err(SqlError::unsupported("TO or FROM URL").into()),
             DeviceKind::Logical => {
                 let name = logical_name(&device.path, words)?;
                 return Err(Refused::because(backup_error::no_logical_device(&name)).into());
@@ -111,7 +111,7 @@ impl Device {
     }
 }
 
-fn logical_name(path: &selenite_tsql::ast::Expr, words: Words<'_>) -> Result<String, PlanError> {
+fn logical_name(path: &selenite_tsql::ast::Expr, words: Words<'_>) -> Result<String, SqlError> {
     if let selenite_tsql::ast::ExprKind::Column(column) = &path.kind {
         return Ok(column.name.text.clone());
     }

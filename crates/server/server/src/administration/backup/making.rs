@@ -7,7 +7,7 @@ use selenite::backup::{self, Backup, Report};
 use selenite::storage::Disk;
 use selenite::{Access, EngineError};
 use selenite_backup::{CompressionLevel, Entry, remove_archive};
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_keyring::HeldAge;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
@@ -104,12 +104,12 @@ impl Administration<'_, '_> {
         let record = found.ok_or_else(|| Refused::because(backup_error::unknown_database(name)))?;
         if same_name(&record.name, "tempdb") {
             let text = "Backup and restore operations are not allowed on database tempdb.";
-            return Err(Refused::because(PlanError::new(3147, selenite_compiler::Ends::Statement, text)).into());
+            return Err(Refused::because(SqlError::new(3147, selenite_compiler::Ends::Statement, text)).into());
         }
         let shared = self.registry.database(instance, record).map_err(Refused::because)?;
         match &shared.path {
             Some(path) => Ok((record.clone(), path.clone())),
-            None => Err(PlanError::unsupported(&format!("BACKUP DATABASE {}", record.name)).into()),
+            None => Err(SqlError::unsupported(&format!("BACKUP DATABASE {}", record.name)).into()),
         }
     }
 
@@ -119,7 +119,7 @@ impl Administration<'_, '_> {
         (report, started): (&Report, u64),
         options: &BackupOptions,
         place: &Path,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let seconds = |at: u64| i64::try_from(at).unwrap_or(i64::MAX);
         let noted = self.session.instance.master().add_backup(&BackupRecord {
             archive: report.name.to_string(),
@@ -151,7 +151,7 @@ impl Device {
     }
 
     /// Removes what was there before a backup that replaces it.
-    fn replace(&self, sets: &[Entry], others: &[Entry]) -> Result<(), PlanError> {
+    fn replace(&self, sets: &[Entry], others: &[Entry]) -> Result<(), SqlError> {
         // What rests on another goes before it.
         for entry in sets.iter().rev().chain(others) {
             let removed = remove_archive(self.destination.as_ref(), entry.database_id, &entry.name, &mut |_| ());
@@ -163,7 +163,7 @@ impl Device {
 
 /// How backups are opened: by the server's identity, or by one of its certificates, which are held as long as the
 /// second lives.
-pub(crate) fn reading_access(instance: &Instance) -> Result<(Access, Option<HeldAge>), PlanError> {
+pub(crate) fn reading_access(instance: &Instance) -> Result<(Access, Option<HeldAge>), SqlError> {
     let held = held_certificates(instance)?;
     let access = Access {
         more: held.iter().map(HeldAge::spec).collect(),

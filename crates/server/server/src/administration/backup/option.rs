@@ -4,7 +4,7 @@
 //!   in any case: every backup has checksums, and no disk is rewound. Any other option is refused
 //!   by its name.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::{Setting, SettingValue};
 
 use super::Words;
@@ -46,7 +46,7 @@ impl BackupOptions {
     ///
     /// # Errors
     /// 155 for unknown ones, 3031 for two that exclude each other, 40517 for what is not supported.
-    pub fn read(settings: &[Setting], words: Words<'_>) -> Result<Self, PlanError> {
+    pub fn read(settings: &[Setting], words: Words<'_>) -> Result<Self, SqlError> {
         let mut options = Self::default();
         check(settings, "BACKUP", BACKUP)?;
         for setting in settings {
@@ -63,7 +63,7 @@ impl BackupOptions {
             }
         }
         if options.differential && options.replaces {
-            return Err(PlanError::unsupported("BACKUP DATABASE WITH DIFFERENTIAL, INIT"));
+            return Err(SqlError::unsupported("BACKUP DATABASE WITH DIFFERENTIAL, INIT"));
         }
         Ok(options)
     }
@@ -74,7 +74,7 @@ impl RestoreOptions {
     ///
     /// # Errors
     /// As [`BackupOptions::read`]; 3250 for a number that no backup set has.
-    pub fn read(settings: &[Setting], words: Words<'_>) -> Result<Self, PlanError> {
+    pub fn read(settings: &[Setting], words: Words<'_>) -> Result<Self, SqlError> {
         let mut options = Self {
             replaces: false,
             step: None,
@@ -107,14 +107,14 @@ impl RestoreOptions {
     }
 }
 
-fn step(setting: &Setting, words: Words<'_>) -> Result<u8, PlanError> {
+fn step(setting: &Setting, words: Words<'_>) -> Result<u8, SqlError> {
     let Some(value) = setting.expr() else { return Ok(STEP) };
     let number = words.number(value)?;
     let step = u8::try_from(number).ok().filter(|step| (1..=100).contains(step));
     step.ok_or_else(|| out_of_range(number, "STATS"))
 }
 
-fn text(setting: &Setting, words: Words<'_>) -> Result<Option<String>, PlanError> {
+fn text(setting: &Setting, words: Words<'_>) -> Result<Option<String>, SqlError> {
     match setting.expr() {
         Some(value) => words.text(value),
         None => Ok(setting.word().map(|word| word.text.clone())),
@@ -122,13 +122,13 @@ fn text(setting: &Setting, words: Words<'_>) -> Result<Option<String>, PlanError
 }
 
 /// 3250.
-fn out_of_range(number: i64, option: &str) -> PlanError {
+fn out_of_range(number: i64, option: &str) -> SqlError {
     let text = format!("The value '{number}' is not within range for the {option} parameter.");
-    PlanError::new(3250, Ends::Statement, text)
+    SqlError::new(3250, Ends::Statement, text)
 }
 
 /// `no-option-is-ignored`: refuses options that are not supported.
-fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&str])) -> Result<(), PlanError> {
+fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&str])) -> Result<(), SqlError> {
     let names: Vec<String> = settings
         .iter()
         .map(|setting| setting.name.text.to_ascii_uppercase())
@@ -136,11 +136,11 @@ fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&s
     for name in &names {
         if refused.contains(&name.as_str()) {
             let text = format!("Keyword or statement option '{name}' is not supported in {statement}.");
-            return Err(PlanError::new(40517, Ends::Statement, text));
+            return Err(SqlError::new(40517, Ends::Statement, text));
         }
         if !taken.contains(&name.as_str()) {
             let text = format!("'{name}' is not a recognized {statement} option.");
-            return Err(PlanError::new(155, Ends::Batch, text).with_severity(15));
+            return Err(SqlError::new(155, Ends::Batch, text).with_severity(15));
         }
     }
     let has = |name: &str| names.iter().any(|known| known == name);
@@ -150,7 +150,7 @@ fn check(settings: &[Setting], statement: &str, (taken, refused): (&[&str], &[&s
             let text = format!(
                 "Option '{one}' conflicts with option(s) '{other}'. Remove the conflicting option and reissue the statement."
             );
-            Err(PlanError::new(3031, Ends::Statement, text))
+            Err(SqlError::new(3031, Ends::Statement, text))
         }
     }
 }

@@ -8,7 +8,7 @@ use selenite::restore::{self, Restore, Which};
 use selenite::storage::Disk;
 use selenite::{EngineError, FileContent, Suite, inspect};
 use selenite_backup::{BackupError, Entry};
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_keyring::KeyError;
 use selenite_runtime::machine::Affected;
 use selenite_tsql::ast;
@@ -150,7 +150,7 @@ impl Administration<'_, '_> {
             .directory(self.session.instance)
             .map_err(Refused::because)?;
         let found = directory.databases.iter().find(|record| same_name(&record.name, name));
-        let error = |number, text: &str| Refused::because(PlanError::new(number, Ends::Statement, text));
+        let error = |number, text: &str| Refused::because(SqlError::new(number, Ends::Statement, text));
         let Some(record) = found else {
             return match is_without_device {
                 true => Err(Refused::because(backup_error::unknown_database(name)).into()),
@@ -166,7 +166,7 @@ impl Administration<'_, '_> {
             return Err(error(3108, text).into());
         }
         if record.is_reserved() {
-            return Err(PlanError::unsupported(&format!("RESTORE DATABASE {name}")).into());
+            return Err(SqlError::unsupported(&format!("RESTORE DATABASE {name}")).into());
         }
         if is_without_device {
             return Err(error(3153, "The database is already fully recovered.").into());
@@ -187,11 +187,11 @@ impl Administration<'_, '_> {
                     "Logical file '{file}' is not part of database '{}'. Use RESTORE FILELISTONLY to list the logical file names.",
                     known.map(|known| known.database).unwrap_or_default()
                 );
-                return Err(Refused::because(PlanError::new(3234, Ends::Statement, text).with_state(2)).into());
+                return Err(Refused::because(SqlError::new(3234, Ends::Statement, text).with_state(2)).into());
             }
             if Path::new(to) != path {
                 let what = format!("MOVE to another place than {}", path.display());
-                return Err(PlanError::unsupported(&what).into());
+                return Err(SqlError::unsupported(&what).into());
             }
         }
         Ok(())
@@ -226,7 +226,7 @@ impl Administration<'_, '_> {
         };
         if verified.bad_count() > 0 {
             let text = "Damage to the backup set was detected.";
-            return Err(Refused::because(PlanError::new(3189, Ends::Statement, text)).into());
+            return Err(Refused::because(SqlError::new(3189, Ends::Statement, text)).into());
         }
         if verified.closed_count() > 0 || verified.good_count() == 0 {
             if let Some(missing) = missing_certificate(&device, &set) {
@@ -238,7 +238,7 @@ impl Administration<'_, '_> {
                 |error| error.to_string(),
             );
             let text = format!("Access is denied: {why}.");
-            return Err(Refused::because(PlanError::new(3279, Ends::Statement, text)).into());
+            return Err(Refused::because(SqlError::new(3279, Ends::Statement, text)).into());
         }
         let text = format!("The backup set on file {} is valid.", options.file);
         send_information(3262, &text, (line, execution))?;
@@ -273,7 +273,7 @@ fn unread(device: &Device, set: &Entry, error: &EngineError) -> Refused {
 }
 
 /// 33111, of the first certificate that a backup names.
-fn missing_certificate(device: &Device, set: &Entry) -> Option<PlanError> {
+fn missing_certificate(device: &Device, set: &Entry) -> Option<SqlError> {
     let slots = backups::claimed_slots(device.destination.as_ref(), set);
     let named = slots.iter().find_map(|slot| {
         let digits = slot.label.strip_prefix("certificate ")?;
@@ -281,16 +281,16 @@ fn missing_certificate(device: &Device, set: &Entry) -> Option<PlanError> {
         is_one.then(|| digits.to_ascii_uppercase())
     })?;
     let text = format!("Cannot find server certificate with thumbprint '0x{named}'.");
-    Some(PlanError::new(33111, Ends::Statement, text).with_state(3))
+    Some(SqlError::new(33111, Ends::Statement, text).with_state(3))
 }
 
 /// 3156.
-fn not_restored_to(name: &str, path: &Path) -> PlanError {
+fn not_restored_to(name: &str, path: &Path) -> SqlError {
     let text = format!(
         "File '{name}' cannot be restored to '{}'. Use WITH MOVE to identify a valid location for the file.",
         path.display()
     );
-    PlanError::new(3156, Ends::Statement, text).with_state(8)
+    SqlError::new(3156, Ends::Statement, text).with_state(8)
 }
 
 /// SHA-1.

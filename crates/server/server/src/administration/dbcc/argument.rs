@@ -1,6 +1,6 @@
 //! The arguments in the parentheses of a DBCC.
 
-use selenite_compiler::{Ends, PlanError, Variables};
+use selenite_compiler::{Ends, SqlError, Variables};
 use selenite_tsql::ast::{Expr, ExprKind, Literal, UnaryOperator};
 use selenite_types::Value;
 
@@ -26,7 +26,7 @@ impl Argument {
         written: &Expr,
         (variables, slots): (&Variables, &[Value]),
         state: &SessionState,
-    ) -> Result<Self, PlanError> {
+    ) -> Result<Self, SqlError> {
         if let ExprKind::Literal(literal) = &written.kind {
             return of_literal(literal);
         }
@@ -59,7 +59,7 @@ impl Argument {
         Err(incorrect())
     }
 
-    fn of_value(value: &Value) -> Result<Self, PlanError> {
+    fn of_value(value: &Value) -> Result<Self, SqlError> {
         Ok(match value {
             Value::Null => Self::Null,
             Value::Bit(bit) => Self::Number((*bit).into()),
@@ -95,7 +95,7 @@ pub(crate) fn is_all(written: &Expr) -> bool {
     false
 }
 
-fn of_literal(literal: &Literal) -> Result<Argument, PlanError> {
+fn of_literal(literal: &Literal) -> Result<Argument, SqlError> {
     match literal {
         Literal::Null => Ok(Argument::Null),
         Literal::Integer(digits) => Ok(Argument::Number(digits.parse().unwrap_or(i64::MAX))),
@@ -104,7 +104,7 @@ fn of_literal(literal: &Literal) -> Result<Argument, PlanError> {
     }
 }
 
-fn incorrect() -> PlanError {
+fn incorrect() -> SqlError {
     let text = "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
-    PlanError::new(2526, Ends::Statement, text).with_state(3)
+    SqlError::new(2526, Ends::Statement, text).with_state(3)
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use selenite::storage::Disk;
 use selenite::verify::{self, ServedReport};
 use selenite::{Class, Observer, Progress, Watch};
-use selenite_compiler::{Ends, PlanError, same_name};
+use selenite_compiler::{Ends, SqlError, same_name};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
@@ -57,12 +57,7 @@ impl Administration<'_, '_> {
         request.send_findings(&findings, record.id, execution)
     }
 
-    fn look_at(
-        &mut self,
-        record: &DatabaseRecord,
-        depth: Option<Depth>,
-        found: &mut Findings,
-    ) -> Result<(), PlanError> {
+    fn look_at(&mut self, record: &DatabaseRecord, depth: Option<Depth>, found: &mut Findings) -> Result<(), SqlError> {
         let access = access_to(self.session.instance, record.id)?;
         let watch = Watch::new(Arc::new(Onlooker(self.session.interrupts.clone())));
         self.with_connection(record, |database| {
@@ -76,7 +71,7 @@ impl Administration<'_, '_> {
                     Err(error) if error.class() == Class::Interrupted => return Ok(()),
                     Err(error) => {
                         let text = format!("The pages of database '{}' could not be checked: {error}.", record.name);
-                        return Err(PlanError::new(50823, Ends::Statement, text));
+                        return Err(SqlError::new(50823, Ends::Statement, text));
                     }
                 }
             }
@@ -116,7 +111,7 @@ impl Administration<'_, '_> {
         let schema = used.database.schema(used.database.version()?)?;
         let Some(table) = schema.table(own).cloned() else {
             let text = format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
-            return Err(PlanError::new(2501, Ends::Statement, text).with_state(45).into());
+            return Err(SqlError::new(2501, Ends::Statement, text).with_state(45).into());
         };
         let name = &table.table.name;
         let depth = depth.filter(|_| !request.options.physical_only);
@@ -177,7 +172,7 @@ impl Administration<'_, '_> {
         };
         found.cloned().ok_or_else(|| {
             let text = format!("Database '{name}' does not exist. Make sure that the name is entered correctly.");
-            PlanError::new(911, Ends::Statement, text).into()
+            SqlError::new(911, Ends::Statement, text).into()
         })
     }
 
@@ -188,8 +183,8 @@ impl Administration<'_, '_> {
     pub(super) fn with_connection<R>(
         &mut self,
         record: &DatabaseRecord,
-        body: impl FnOnce(&DatabaseConnection) -> Result<R, PlanError>,
-    ) -> Result<R, PlanError> {
+        body: impl FnOnce(&DatabaseConnection) -> Result<R, SqlError>,
+    ) -> Result<R, SqlError> {
         if let Some(used) = self.transactions.get(record.id) {
             return body(&used.database);
         }

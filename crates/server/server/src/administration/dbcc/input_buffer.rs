@@ -1,6 +1,6 @@
 //! INPUTBUFFER: the last request of a session's client.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_types::{DataType, Value, Width, utf16_prefix};
 
@@ -22,7 +22,7 @@ impl Administration<'_, '_> {
         let session = u16::try_from(number).ok().and_then(|spid| registry.session(spid));
         let Some(session) = session else {
             let text = format!("Invalid SPID {number} specified.");
-            return Err(PlanError::new(7955, Ends::Statement, text).into());
+            return Err(SqlError::new(7955, Ends::Statement, text).into());
         };
         let row = match session.activity().request() {
             Some(asked) => {

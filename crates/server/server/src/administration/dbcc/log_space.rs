@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_runtime::machine::{Affected, Failure};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_types::{DataType, Value, Width};
@@ -81,11 +81,11 @@ impl DatabaseConnection {
     ///
     /// # Errors
     /// SQLite's error.
-    pub(super) fn keep_log_on_close(&self) -> Result<(), PlanError> {
+    pub(super) fn keep_log_on_close(&self) -> Result<(), SqlError> {
         let config = rusqlite::config::DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
         match self.connection.set_db_config(config, true) {
             Ok(_) => Ok(()),
-            Err(error) => Err(PlanError::new(50823, Ends::Statement, error.to_string())),
+            Err(error) => Err(SqlError::new(50823, Ends::Statement, error.to_string())),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! The options after WITH.
 
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::Setting;
 
 /// How a command is carried out, and what it reports.
@@ -21,7 +21,7 @@ impl Options {
     ///
     /// # Errors
     /// 40510 for an option that SQL Server has, 155 for one that does not exist.
-    pub fn of(written: &[Setting]) -> Result<Self, PlanError> {
+    pub fn of(written: &[Setting]) -> Result<Self, SqlError> {
         let mut options = Self::default();
         for setting in written {
             let name = setting.name.text.to_ascii_uppercase();
@@ -31,11 +31,11 @@ impl Options {
                 "PHYSICAL_ONLY" => &mut options.physical_only,
                 "ALL_ERRORMSGS" => &mut options.all_errors,
                 known if UNSUPPORTED.contains(&known) => {
-                    return Err(PlanError::unsupported(&format!("DBCC .. WITH {name}")).with_ends(Ends::Statement));
+                    return Err(SqlError::unsupported(&format!("DBCC .. WITH {name}")).with_ends(Ends::Statement));
                 }
                 _ => {
                     let text = format!("'{}' is not a recognized DBCC option.", setting.name.text);
-                    return Err(PlanError::new(155, Ends::Batch, text).with_severity(15));
+                    return Err(SqlError::new(155, Ends::Batch, text).with_severity(15));
                 }
             };
             *place = true;

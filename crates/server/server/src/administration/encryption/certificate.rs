@@ -1,6 +1,6 @@
 //! CREATE, BACKUP and DROP CERTIFICATE.
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_keyring::{HeldAge, PasswordFileError};
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{self, CertificateSource, ExprKind, Literal, PrivateKey, Setting};
@@ -66,11 +66,11 @@ impl Administration<'_, '_> {
         Ok(self.keep_certificate(name, &issued, &key)?)
     }
 
-    fn keep_certificate(&self, name: &str, issued: &Issued, key: &MasterKey) -> Result<(), PlanError> {
+    fn keep_certificate(&self, name: &str, issued: &Issued, key: &MasterKey) -> Result<(), SqlError> {
         let part = &issued.private_part;
         let text = part
             .encode()
-            .ok_or_else(|| PlanError::internal("a private key that is none"))?;
+            .ok_or_else(|| SqlError::internal("a private key that is none"))?;
         let sealed = key.seal(text.as_bytes(), &part.thumbprint)?;
         let record = CertificateRecord {
             id: 0,
@@ -96,7 +96,7 @@ impl Administration<'_, '_> {
     }
 
     /// A certificate from its backup.
-    fn take_in(&self, path: &str, private_key: &PrivateKey) -> Result<Issued, PlanError> {
+    fn take_in(&self, path: &str, private_key: &PrivateKey) -> Result<Issued, SqlError> {
         let instance = self.session.instance;
         if private_key.encryption_password.is_some() {
             return Err(unsupported("CREATE CERTIFICATE FROM FILE with ENCRYPTION BY PASSWORD"));
@@ -132,7 +132,7 @@ impl Administration<'_, '_> {
     }
 
     /// BACKUP CERTIFICATE.
-    pub(crate) fn backup_certificate(&self, backup: &ast::BackupCertificate) -> Result<(), PlanError> {
+    pub(crate) fn backup_certificate(&self, backup: &ast::BackupCertificate) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let folder = instance.data_folder();
         let name = &backup.name.text;
@@ -172,7 +172,7 @@ impl Administration<'_, '_> {
     }
 
     /// DROP CERTIFICATE.
-    pub(crate) fn drop_certificates(&self, drop: &ast::Drop) -> Result<(), PlanError> {
+    pub(crate) fn drop_certificates(&self, drop: &ast::Drop) -> Result<(), SqlError> {
         for name in &drop.names {
             let name = &name.name.text;
             let removed = self.session.instance.master().remove_certificate(name);
@@ -195,7 +195,7 @@ impl Administration<'_, '_> {
 ///
 /// # Errors
 /// The error of master.db; a private key that its master key does not open.
-pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, PlanError> {
+pub fn held_certificates(instance: &Instance) -> Result<Option<HeldAge>, SqlError> {
     let master = instance.master();
     let certificates = master.certificates().map_err(|fault| of_master(&fault))?;
     if certificates.is_empty() {
@@ -223,7 +223,7 @@ struct Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    fn of(options: &'a [Setting], now: i64) -> Result<Self, PlanError> {
+    fn of(options: &'a [Setting], now: i64) -> Result<Self, SqlError> {
         let told = |name: &str| {
             let found = options.iter().find(|option| option.name.is(name));
             found.and_then(text_of)
@@ -270,12 +270,12 @@ fn text_of(option: &Setting) -> Option<&str> {
 }
 
 /// A moment in UTC, as seconds since 1970-01-01.
-fn moment(text: &str) -> Result<i64, PlanError> {
+fn moment(text: &str) -> Result<i64, SqlError> {
     let from = DataType::NVarChar(Width::Max);
     let to = DataType::DateTime2(0);
     let read = convert(&Value::Text(text.into()), &from, &to, None, DateFormat::default())?;
     let Value::DateTime(read) = read else {
-        return Err(PlanError::internal("a moment that is none"));
+        return Err(SqlError::internal("a moment that is none"));
     };
     let since = read.units().saturating_sub(UNIX_EPOCH_UNITS);
     if since < 0 || read > DateTime2::MAX {
@@ -286,7 +286,7 @@ fn moment(text: &str) -> Result<i64, PlanError> {
 }
 
 /// 15232: the name, or the certificate, exists already.
-fn taken(name: &str) -> PlanError {
+fn taken(name: &str) -> SqlError {
     let text = format!(
         "A certificate with name '{name}' already exists or this certificate already has been added to the database."
     );

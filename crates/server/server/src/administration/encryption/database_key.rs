@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite::reencrypt::Goal;
 use selenite::storage::Disk;
 use selenite::{Access, EngineError, Suite, keys};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_keyring::{HeldAge, KeyError};
 use selenite_runtime::machine::Failure;
 use selenite_runtime::sqlite::lock_timeout;
@@ -42,7 +42,7 @@ impl Subject {
     ///
     /// # Errors
     /// The error of the engine, or master.db.
-    pub fn state(&self) -> Result<FileState, PlanError> {
+    pub fn state(&self) -> Result<FileState, SqlError> {
         let loaded = FileState::load(&self.path, &self.access);
         let loaded = loaded.map_err(|failed| of_engine(&self.record.name, &failed))?;
         let key = self.instance.master().encryption_key(self.record.id);
@@ -59,7 +59,7 @@ impl Subject {
     ///
     /// # Errors
     /// The error of master.db.
-    pub fn note(&self, tde: Tde) -> Result<(), PlanError> {
+    pub fn note(&self, tde: Tde) -> Result<(), SqlError> {
         let master = self.instance.master();
         let noted = master.change_encryption_key(self.record.id, |key, _| key.tde = tde);
         noted.map_err(|fault| of_master(&fault))
@@ -188,7 +188,7 @@ impl Administration<'_, '_> {
     }
 
     /// A deprecated suite that an administrator has named is opened from now on.
-    fn allow_deprecated(&self, subject: &Subject, suite: Suite) -> Result<(), PlanError> {
+    fn allow_deprecated(&self, subject: &Subject, suite: Suite) -> Result<(), SqlError> {
         if !suite.is_deprecated() {
             return Ok(());
         }
@@ -200,10 +200,10 @@ impl Administration<'_, '_> {
     ///
     /// # Errors
     /// 33102.
-    pub(crate) fn subject(&self, id: i32) -> Result<Subject, PlanError> {
+    pub(crate) fn subject(&self, id: i32) -> Result<Subject, SqlError> {
         let instance = self.session.instance;
         let record = instance.master().database_of(id).map_err(|fault| of_master(&fault))?;
-        let record = record.ok_or_else(|| PlanError::internal("a database that is gone"))?;
+        let record = record.ok_or_else(|| SqlError::internal("a database that is gone"))?;
         let shared = self.registry.database(instance, &record)?;
         let Some(path) = shared.path.clone().filter(|_| !record.is_reserved()) else {
             let text = "Cannot encrypt a system database. Database encryption operations cannot be performed for 'master', \
@@ -237,13 +237,13 @@ impl Administration<'_, '_> {
         Ok(subject.state()?)
     }
 
-    fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, PlanError> {
+    fn key_of(&self, subject: &Subject) -> Result<EncryptionKeyRecord, SqlError> {
         let kept = self.session.instance.master().encryption_key(subject.record.id);
         let kept = kept.map_err(|fault| of_master(&fault))?;
         kept.ok_or_else(|| error(33104, "A database encryption key does not exist for this database."))
     }
 
-    fn encryptor(&self, encryptor: &Encryptor) -> Result<CertificateRecord, PlanError> {
+    fn encryptor(&self, encryptor: &Encryptor) -> Result<CertificateRecord, SqlError> {
         let name = match encryptor {
             Encryptor::Certificate(name) => &name.text,
             Encryptor::AsymmetricKey(_) => return Err(unsupported("ENCRYPTION BY SERVER ASYMMETRIC KEY")),
@@ -255,7 +255,7 @@ impl Administration<'_, '_> {
 }
 
 /// The suite of an algorithm that T-SQL has.
-fn algorithm(name: &Name) -> Result<Suite, PlanError> {
+fn algorithm(name: &Name) -> Result<Suite, SqlError> {
     let known = [Suite::Aes128, Suite::Aes192, Suite::Aes256, Suite::TripleDes3Key];
     let found = known.into_iter().find(|suite| name.is(suite.name()));
     found.ok_or_else(|| unsupported(&format!("ALGORITHM = {}", name.text)))
@@ -269,7 +269,7 @@ fn warn_without_backup(certificate: &CertificateRecord, execution: &mut Executio
 }
 
 /// The certificate's key slot: a new one, or the one that it has.
-fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, PlanError> {
+fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRecord) -> Result<String, SqlError> {
     let label = label(certificate);
     // A server that was killed between file and master.db leaves one.
     if let Some(slot) = subject.state()?.slot(&label) {
@@ -282,7 +282,7 @@ fn add_slot(instance: &Instance, subject: &Subject, certificate: &CertificateRec
 
 /// How the database is opened to add a certificate's slot: with the certificate's private key, so that the slot gets
 /// an origin mark and a server to which the certificate is restored has the database as its own.
-fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), PlanError> {
+fn marking(instance: &Instance, subject: &Subject) -> Result<(Access, Option<HeldAge>), SqlError> {
     let held = held_certificates(instance)?;
     let access = Access {
         more: held.iter().map(HeldAge::spec).collect(),
@@ -296,7 +296,7 @@ fn replace_slot(
     state: &FileState,
     key: &EncryptionKeyRecord,
     certificate: &CertificateRecord,
-) -> Result<String, PlanError> {
+) -> Result<String, SqlError> {
     if key.certificate_id == certificate.id {
         return Ok(key.slot.clone());
     }
@@ -314,14 +314,14 @@ fn replace_slot(
     slot_added(replaced, subject)
 }
 
-fn slot_added(changed: Result<keys::Changed, EngineError>, subject: &Subject) -> Result<String, PlanError> {
+fn slot_added(changed: Result<keys::Changed, EngineError>, subject: &Subject) -> Result<String, SqlError> {
     let changed = changed.map_err(|failed| of_engine(&subject.record.name, &failed))?;
     let added = changed.report.added.first();
-    let added = added.ok_or_else(|| PlanError::internal("a key slot that was not added"))?;
+    let added = added.ok_or_else(|| SqlError::internal("a key slot that was not added"))?;
     Ok(added.id.to_string())
 }
 
-fn remove_slot(subject: &Subject, slot: &str) -> Result<(), PlanError> {
+fn remove_slot(subject: &Subject, slot: &str) -> Result<(), SqlError> {
     match keys::remove(&Disk, &subject.path, &subject.access, slot, true) {
         Ok(_) | Err(EngineError::Key(KeyError::NoSuchSlot { .. })) => Ok(()),
         Err(failed) => Err(of_engine(&subject.record.name, &failed)),

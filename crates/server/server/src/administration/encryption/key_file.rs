@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_keyring::write_key_file;
 use zeroize::Zeroizing;
 
@@ -36,7 +36,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// 15240, also if there is one already.
-    pub fn write(&self, contents: &[u8]) -> Result<(), PlanError> {
+    pub fn write(&self, contents: &[u8]) -> Result<(), SqlError> {
         let written = self.path.as_ref().map(|path| write_key_file(path, contents));
         match written {
             Some(Ok(())) => Ok(()),
@@ -63,7 +63,7 @@ impl KeyFile {
     ///
     /// # Errors
     /// 15208.
-    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, PlanError> {
+    pub fn read(&self) -> Result<Zeroizing<Vec<u8>>, SqlError> {
         self.contents().ok_or_else(not_valid)
     }
 
@@ -81,7 +81,7 @@ impl KeyFile {
 }
 
 /// 15208: a file that this server did not write.
-pub fn not_valid() -> PlanError {
+pub fn not_valid() -> SqlError {
     let text = "The certificate, asymmetric key, or private key file is not valid or does not exist; or you do not have \
         permissions for it.";
     error(15208, text)

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, NONCE_LEN, Nonce, RandomizedNonceKey};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_keyring::{PasswordFileError, open_by_password, os_random, seal_by_password};
 use zeroize::Zeroizing;
 
@@ -32,7 +32,7 @@ impl MasterKey {
     ///
     /// # Errors
     /// 15581 if it does not exist; SQLite's error.
-    pub fn of(instance: &Instance) -> Result<Self, PlanError> {
+    pub fn of(instance: &Instance) -> Result<Self, SqlError> {
         let stored = instance
             .master()
             .stored_master_key()
@@ -42,7 +42,7 @@ impl MasterKey {
                 this operation.";
             error(15581, text)
         })?;
-        Self::new(&stored.secret).ok_or_else(|| PlanError::internal("a master key of another size"))
+        Self::new(&stored.secret).ok_or_else(|| SqlError::internal("a master key of another size"))
     }
 
     /// Seals the private part of the certificate of that thumbprint. The nonce is drawn at random: of 96 bits, for
@@ -50,14 +50,14 @@ impl MasterKey {
     ///
     /// # Errors
     /// The machine's.
-    pub fn seal(&self, plain: &[u8], thumbprint: &[u8]) -> Result<Vec<u8>, PlanError> {
+    pub fn seal(&self, plain: &[u8], thumbprint: &[u8]) -> Result<Vec<u8>, SqlError> {
         // Room for the tag at once: a buffer that grows leaves copies behind.
         let mut sealed = Zeroizing::new(Vec::with_capacity(plain.len() + TAG_SIZE));
         sealed.extend_from_slice(plain);
         let nonce = self
             .0
             .seal_in_place_append_tag(Aad::from(thumbprint), &mut *sealed)
-            .map_err(|_| PlanError::internal("a private key that could not be sealed"))?;
+            .map_err(|_| SqlError::internal("a private key that could not be sealed"))?;
         Ok([nonce.as_ref().as_slice(), &sealed].concat())
     }
 
@@ -65,7 +65,7 @@ impl MasterKey {
     ///
     /// # Errors
     /// 15466 for anything else.
-    pub fn open(&self, sealed: &[u8], thumbprint: &[u8]) -> Result<Zeroizing<Vec<u8>>, PlanError> {
+    pub fn open(&self, sealed: &[u8], thumbprint: &[u8]) -> Result<Zeroizing<Vec<u8>>, SqlError> {
         let refused = || error(15466, "An error occurred during decryption.");
         let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or_else(refused)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| refused())?;
@@ -81,7 +81,7 @@ impl MasterKey {
 
 impl Administration<'_, '_> {
     /// CREATE MASTER KEY.
-    pub(crate) fn create_master_key(&self, password: Option<&str>) -> Result<(), PlanError> {
+    pub(crate) fn create_master_key(&self, password: Option<&str>) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let password = password.ok_or_else(|| {
             let text = "Database master keys without password are not supported in this version of SQL Server.";
@@ -107,7 +107,7 @@ impl Administration<'_, '_> {
     }
 
     /// ALTER MASTER KEY REGENERATE: another key, with which the private parts of all certificates are encrypted.
-    pub(crate) fn regenerate_master_key(&self, force: bool, password: &str) -> Result<(), PlanError> {
+    pub(crate) fn regenerate_master_key(&self, force: bool, password: &str) -> Result<(), SqlError> {
         if force {
             return Err(unsupported("ALTER MASTER KEY FORCE REGENERATE"));
         }
@@ -119,8 +119,8 @@ impl Administration<'_, '_> {
     }
 
     /// Puts another master key in the place of the present one: the private parts of all certificates go along.
-    fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), PlanError> {
-        let key = MasterKey::new(&new.secret).ok_or_else(|| PlanError::internal("a master key of another size"))?;
+    fn seal_anew(&self, old: &MasterKey, new: &StoredMasterKey) -> Result<(), SqlError> {
+        let key = MasterKey::new(&new.secret).ok_or_else(|| SqlError::internal("a master key of another size"))?;
         let mut refused = None;
         let master = self.session.instance.master();
         let replaced = master.replace_master_key(new, |thumbprint, sealed| {
@@ -140,7 +140,7 @@ impl Administration<'_, '_> {
     }
 
     /// OPEN MASTER KEY.
-    pub(crate) fn open_master_key(&self, password: &str) -> Result<(), PlanError> {
+    pub(crate) fn open_master_key(&self, password: &str) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let stored = instance
             .master()
@@ -157,7 +157,7 @@ impl Administration<'_, '_> {
     }
 
     /// BACKUP MASTER KEY.
-    pub(crate) fn backup_master_key(&self, path: &str, password: &str) -> Result<(), PlanError> {
+    pub(crate) fn backup_master_key(&self, path: &str, password: &str) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let stored = instance
             .master()
@@ -177,7 +177,7 @@ impl Administration<'_, '_> {
         path: &str,
         (file_password, password): (&str, &str),
         force: bool,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         if force {
             return Err(unsupported("RESTORE MASTER KEY FORCE"));
         }
@@ -202,7 +202,7 @@ impl Administration<'_, '_> {
     }
 
     /// DROP MASTER KEY.
-    pub(crate) fn drop_master_key(&self) -> Result<(), PlanError> {
+    pub(crate) fn drop_master_key(&self) -> Result<(), SqlError> {
         let removed = self.session.instance.master().remove_master_key();
         match removed.map_err(|fault| of_master(&fault))? {
             Removal::Done => Ok(()),
@@ -234,7 +234,7 @@ fn parse_backup(text: &[u8]) -> Option<Zeroizing<Vec<u8>>> {
 }
 
 /// A new random secret, and the same encrypted with a password.
-fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey, PlanError> {
+fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey, SqlError> {
     let mut secret = Zeroizing::new(vec![0; SECRET_SIZE]);
     os_random(&mut secret);
     let by_password = seal_with_password(instance, &secret, password)?;
@@ -245,7 +245,7 @@ fn new_master_key(instance: &Instance, password: &str) -> Result<StoredMasterKey
 ///
 /// # Errors
 /// 8645; the machine's.
-pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> Result<Vec<u8>, PlanError> {
+pub fn seal_with_password(instance: &Instance, plain: &[u8], password: &str) -> Result<Vec<u8>, SqlError> {
     with_place(instance, || seal_by_password(plain, password))?
         .map_err(|_| error(15209, "An error occurred during encryption."))
 }
@@ -259,12 +259,12 @@ pub fn open_with_password(
     file: &[u8],
     password: &str,
     size_max: usize,
-) -> Result<Result<Zeroizing<Vec<u8>>, PasswordFileError>, PlanError> {
+) -> Result<Result<Zeroizing<Vec<u8>>, PasswordFileError>, SqlError> {
     with_place(instance, || open_by_password(file, password, size_max))
 }
 
 /// Hashing a password takes memory: the number at a time is limited.
-fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, PlanError> {
+fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, SqlError> {
     let place = instance.statement_gate().enter(Instant::now() + PATIENCE);
     let _place = place.map_err(|_| {
         let text = "A timeout occurred while waiting for memory resources to execute the query in resource pool 'default' \
@@ -278,7 +278,7 @@ fn with_place<R>(instance: &Instance, stretch: impl FnOnce() -> R) -> Result<R, 
 ///
 /// # Errors
 /// 15116, 15117, 15118.
-pub fn check_password(password: &str) -> Result<(), PlanError> {
+pub fn check_password(password: &str) -> Result<(), SqlError> {
     let (number, why) = match check_new_password("", password) {
         Ok(()) => return Ok(()),
         Err(RuleBroken::Short) => (15116, "too short"),
@@ -291,7 +291,7 @@ pub fn check_password(password: &str) -> Result<(), PlanError> {
     Err(error(number, text))
 }
 
-fn there_is_one() -> PlanError {
+fn there_is_one() -> SqlError {
     let text = "There is already a master key in the database. Please drop it before performing this statement.";
     error(15578, text)
 }

@@ -3,7 +3,7 @@
 use selenite::reencrypt::{Goal, pause, resume};
 use selenite::storage::Disk;
 use selenite::{Access, Expected};
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_runtime::machine::Failure;
 use selenite_tsql::ast::{Name, Setting};
 
@@ -34,7 +34,7 @@ impl Change {
     ///
     /// # Errors
     /// 40510 for any other option; 102.
-    pub fn of(options: &[Setting], has_termination: bool) -> Result<Self, PlanError> {
+    pub fn of(options: &[Setting], has_termination: bool) -> Result<Self, SqlError> {
         let [option] = options else {
             return Err(unsupported(
                 "ALTER DATABASE SET ENCRYPTION together with another option",
@@ -122,7 +122,7 @@ impl Administration<'_, '_> {
             Phase::Decrypting | Phase::ChangingKey => return Err(in_progress("enable").into()),
         }
         let goal = goal_of(Tde::TurningOn, key, &state, subject.keeps_encrypted());
-        let goal = goal.ok_or_else(|| PlanError::internal("an algorithm that is none"))?;
+        let goal = goal.ok_or_else(|| SqlError::internal("an algorithm that is none"))?;
         self.begin_noted_scan(subject, goal, (key.tde, Tde::TurningOn), execution)?;
         Ok(self.note_switch(subject)?)
     }
@@ -166,7 +166,7 @@ impl Administration<'_, '_> {
 
     /// A database that has to be encrypted and is in clear was decrypted by the command line, or replaced: it can't
     /// be opened. Switching encryption off accepts that. Returns whether it was so.
-    fn admit_in_clear(&self, subject: &Subject) -> Result<bool, PlanError> {
+    fn admit_in_clear(&self, subject: &Subject) -> Result<bool, SqlError> {
         if !subject.access.expected.is_encrypted {
             return Ok(false);
         }
@@ -187,7 +187,7 @@ impl Administration<'_, '_> {
         Ok(true)
     }
 
-    fn suspend(&self, subject: &Subject) -> Result<(), PlanError> {
+    fn suspend(&self, subject: &Subject) -> Result<(), SqlError> {
         if !subject.state()?.phase.is_moving() {
             return Err(no_scan("SUSPEND", subject));
         }
@@ -246,7 +246,7 @@ impl Administration<'_, '_> {
         Ok(self.note_scan(subject)?)
     }
 
-    fn note_switch(&self, subject: &Subject) -> Result<(), PlanError> {
+    fn note_switch(&self, subject: &Subject) -> Result<(), SqlError> {
         let master = self.session.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| {
             key.set = now;
@@ -255,7 +255,7 @@ impl Administration<'_, '_> {
         noted.map_err(|fault| of_master(&fault))
     }
 
-    fn note_scan(&self, subject: &Subject) -> Result<(), PlanError> {
+    fn note_scan(&self, subject: &Subject) -> Result<(), SqlError> {
         let master = self.session.instance.master();
         let noted = master.change_encryption_key(subject.record.id, |key, now| key.scanned = now);
         noted.map_err(|fault| of_master(&fault))
@@ -263,7 +263,7 @@ impl Administration<'_, '_> {
 }
 
 /// 5011: a database that is not there, or not the login's to alter.
-fn not_alterable(name: &str) -> PlanError {
+fn not_alterable(name: &str) -> SqlError {
     let text = format!(
         "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a \
          state that allows access checks."
@@ -272,7 +272,7 @@ fn not_alterable(name: &str) -> PlanError {
 }
 
 /// 33109.
-fn in_progress(verb: &str) -> PlanError {
+fn in_progress(verb: &str) -> SqlError {
     let text = format!(
         "Cannot {verb} database encryption while an encryption, decryption, or key change scan is in progress."
     );
@@ -280,7 +280,7 @@ fn in_progress(verb: &str) -> PlanError {
 }
 
 /// 5058: there is no scan that could be suspended or resumed.
-fn no_scan(word: &str, subject: &Subject) -> PlanError {
+fn no_scan(word: &str, subject: &Subject) -> SqlError {
     let name = &subject.record.name;
     error(
         5058,

@@ -1,6 +1,6 @@
 //! CREATE, ALTER and DROP LOGIN, ALTER SERVER ROLE.
 
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::{self, AlterLoginAction, AlterRoleAction, LoginSource};
 
 use super::policy::{LoginOptions, is_right, plain, stretch};
@@ -12,7 +12,7 @@ use crate::database_error::of_master;
 use crate::master::{LoginRecord, MasterError, NewLogin};
 
 impl Administration<'_, '_> {
-    pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), PlanError> {
+    pub(crate) fn create_login(&mut self, create: &ast::CreateLogin) -> Result<(), SqlError> {
         let name = create.name.text.as_str();
         let (password, settings) = match &create.source {
             LoginSource::Password { password, options } => (password, options),
@@ -56,7 +56,7 @@ impl Administration<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn alter_login(&mut self, alter: &ast::AlterLogin) -> Result<(), PlanError> {
+    pub(crate) fn alter_login(&mut self, alter: &ast::AlterLogin) -> Result<(), SqlError> {
         let name = alter.name.text.as_str();
         let master = self.session.instance.master();
         let present = self.login(name)?.ok_or_else(|| not_there("alter", "login", name))?;
@@ -82,7 +82,7 @@ impl Administration<'_, '_> {
         present: &LoginRecord,
         (password, old): (Option<&ast::Password>, Option<&str>),
         settings: &[ast::Setting],
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let master = instance.master();
         let name = present.name.as_str();
@@ -136,7 +136,7 @@ impl Administration<'_, '_> {
         }
     }
 
-    pub(crate) fn drop_login(&mut self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+    pub(crate) fn drop_login(&mut self, name: &str, if_exists: bool) -> Result<(), SqlError> {
         let Some(present) = self.login(name)? else {
             return match if_exists {
                 true => Ok(()),
@@ -158,7 +158,7 @@ impl Administration<'_, '_> {
         Ok(())
     }
 
-    pub(crate) fn alter_server_role(&mut self, alter: &ast::AlterRole) -> Result<(), PlanError> {
+    pub(crate) fn alter_server_role(&mut self, alter: &ast::AlterRole) -> Result<(), SqlError> {
         let role = alter.name.text.as_str();
         if !same_name(role, SYSADMIN) {
             return match UNSUPPORTED_OF_SERVER.iter().any(|known| same_name(known, role)) {
@@ -174,7 +174,7 @@ impl Administration<'_, '_> {
     }
 
     /// Lets a login do everything, or no longer.
-    pub(crate) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), PlanError> {
+    pub(crate) fn set_administrator(&self, login: &str, is: bool, verb: &str) -> Result<(), SqlError> {
         let changed = self.session.instance.master().set_administrator(login, is);
         self.registry.reload();
         match changed {
@@ -183,7 +183,7 @@ impl Administration<'_, '_> {
         }
     }
 
-    fn login(&self, name: &str) -> Result<Option<LoginRecord>, PlanError> {
+    fn login(&self, name: &str) -> Result<Option<LoginRecord>, SqlError> {
         self.session
             .instance
             .master()
@@ -192,7 +192,7 @@ impl Administration<'_, '_> {
     }
 
     /// 15010.
-    fn check_database(&self, name: &str) -> Result<(), PlanError> {
+    fn check_database(&self, name: &str) -> Result<(), SqlError> {
         let directory = self.registry.directory(self.session.instance)?;
         if directory.databases.iter().any(|record| same_name(&record.name, name)) {
             return Ok(());
@@ -204,12 +204,12 @@ impl Administration<'_, '_> {
     }
 }
 
-fn taken(name: &str) -> PlanError {
+fn taken(name: &str) -> SqlError {
     error(15025, format!("The server principal '{name}' already exists."))
 }
 
 /// An error of master.db about a login.
-fn error_of(name: &str, why: &MasterError) -> PlanError {
+fn error_of(name: &str, why: &MasterError) -> SqlError {
     match why {
         MasterError::Taken(_) => taken(name),
         MasterError::Unknown(_) => not_there("alter", "login", name),

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::time::{Duration, Instant};
 
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_tsql::ast::{ExprKind, Literal, Password, Setting};
 
 use super::error;
@@ -16,7 +16,7 @@ use crate::password::{PasswordHash, RuleBroken, check_new_password};
 ///
 /// # Errors
 /// 40510 for a hash.
-pub(crate) fn plain(password: &Password) -> Result<&str, PlanError> {
+pub(crate) fn plain(password: &Password) -> Result<&str, SqlError> {
     match &password.value {
         Literal::String(text) | Literal::National(text) if !password.hashed => Ok(text),
         Literal::String(_)
@@ -38,7 +38,7 @@ pub(crate) fn stretch(
     instance: &Instance,
     (login, password): (&str, &str),
     is_checked: bool,
-) -> Result<PasswordHash, PlanError> {
+) -> Result<PasswordHash, SqlError> {
     let checked = match is_checked {
         true => check_new_password(login, password),
         false if password.encode_utf16().count() > UNIT_COUNT_MAX => Err(RuleBroken::Long),
@@ -64,7 +64,7 @@ pub(crate) fn is_right(
     instance: &Instance,
     (login, hash): (&LoginRecord, &PasswordHash),
     (password, address): (&str, IpAddr),
-) -> Result<bool, PlanError> {
+) -> Result<bool, SqlError> {
     let (checked, afterwards) = confirm(instance, (login, hash), (password, address), Instant::now() + PATIENCE);
     afterwards.write(instance);
     checked.map_err(|fault| {
@@ -75,7 +75,7 @@ pub(crate) fn is_right(
     })
 }
 
-fn broken(rule: RuleBroken) -> PlanError {
+fn broken(rule: RuleBroken) -> SqlError {
     let (number, why) = match rule {
         RuleBroken::Short => (15116, "it is too short"),
         RuleBroken::Long => (15117, "it is too long"),
@@ -106,7 +106,7 @@ impl LoginOptions {
     ///
     /// # Errors
     /// 40517 for what is not supported, 155 for what is unknown, 15419 for a security id of another size.
-    pub fn read(settings: &[Setting], statement: &str) -> Result<Self, PlanError> {
+    pub fn read(settings: &[Setting], statement: &str) -> Result<Self, SqlError> {
         let mut options = Self::default();
         for setting in settings {
             let name = setting.name.text.to_ascii_uppercase();
@@ -140,7 +140,7 @@ impl LoginOptions {
     ///
     /// # Errors
     /// 15122: what never is checked can't expire.
-    pub fn policy(&self, present: (bool, bool)) -> Result<(bool, bool), PlanError> {
+    pub fn policy(&self, present: (bool, bool)) -> Result<(bool, bool), SqlError> {
         let policy = self.checks_policy.unwrap_or(present.0);
         let expiration = match self.checks_expiration {
             Some(expiration) => expiration,
@@ -155,15 +155,15 @@ impl LoginOptions {
     }
 }
 
-fn switch(setting: &Setting) -> Result<bool, PlanError> {
+fn switch(setting: &Setting) -> Result<bool, SqlError> {
     match setting.word() {
         Some(word) if word.is("ON") => Ok(true),
         Some(word) if word.is("OFF") => Ok(false),
-        Some(_) | None => Err(PlanError::unsupported(&format!("This value of {}", setting.name.text))),
+        Some(_) | None => Err(SqlError::unsupported(&format!("This value of {}", setting.name.text))),
     }
 }
 
-fn sid(setting: &Setting) -> Result<[u8; 16], PlanError> {
+fn sid(setting: &Setting) -> Result<[u8; 16], SqlError> {
     let wrong = || error(15419, "Supplied parameter sid should be binary(16).".to_owned());
     let digits = match setting.expr().map(|expr| &expr.kind) {
         Some(ExprKind::Literal(Literal::Binary(digits))) if digits.len() == 32 && digits.is_ascii() => digits,

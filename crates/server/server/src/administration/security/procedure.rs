@@ -1,6 +1,6 @@
 //! sp_addrolemember and related ones.
 
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::machine::{Call, CallArgument, Callee, Failure};
 use selenite_types::Value;
 
@@ -85,7 +85,7 @@ fn own(call: &Call<'_>) -> Option<Own> {
 }
 
 /// The text of an argument, by its name or place.
-pub(crate) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<String, PlanError> {
+pub(crate) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<String, SqlError> {
     let by_name = |argument: &&CallArgument| argument.name.as_ref().is_some_and(|known| same_name(known, name));
     let by_place = || call.arguments.get(place).filter(|argument| argument.name.is_none());
     let found = call.arguments.iter().find(by_name).or_else(by_place);
@@ -100,7 +100,7 @@ pub(crate) fn argument(call: &Call<'_>, name: &str, place: usize) -> Result<Stri
     }
 }
 
-fn check_server_role(role: &str) -> Result<(), PlanError> {
+fn check_server_role(role: &str) -> Result<(), SqlError> {
     if same_name(role, SYSADMIN) {
         return Ok(());
     }
@@ -110,7 +110,7 @@ fn check_server_role(role: &str) -> Result<(), PlanError> {
     Err(error(15402, format!("'{role}' is not a fixed server role.")))
 }
 
-fn database_role(role: &str) -> Result<FixedRole, PlanError> {
+fn database_role(role: &str) -> Result<FixedRole, SqlError> {
     if UNSUPPORTED.iter().any(|known| same_name(known, role)) {
         return Err(refused(&format!("The role '{role}'")));
     }

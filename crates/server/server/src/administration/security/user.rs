@@ -2,7 +2,7 @@
 
 use rusqlite::Connection;
 use selenite_compiler::definition::SCHEMA;
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{self, AlterRoleAction, Setting, UserSource};
 
@@ -22,7 +22,7 @@ pub(crate) struct UserWork<'a> {
 }
 
 impl UserWork<'_> {
-    pub fn create_user(&self, create: &ast::CreateUser) -> Result<(), PlanError> {
+    pub fn create_user(&self, create: &ast::CreateUser) -> Result<(), SqlError> {
         let name = create.name.text.as_str();
         self.check_options(&create.options, "CREATE USER")?;
         let login = match &create.source {
@@ -42,7 +42,7 @@ impl UserWork<'_> {
         )
     }
 
-    pub fn alter_user(&self, alter: &ast::AlterUser) -> Result<(), PlanError> {
+    pub fn alter_user(&self, alter: &ast::AlterUser) -> Result<(), SqlError> {
         let user = self.known(&alter.name.text, "alter")?;
         self.check_options(&alter.options, "ALTER USER")?;
         for option in &alter.options {
@@ -69,7 +69,7 @@ impl UserWork<'_> {
         Ok(())
     }
 
-    pub fn drop_user(&self, name: &str, if_exists: bool) -> Result<(), PlanError> {
+    pub fn drop_user(&self, name: &str, if_exists: bool) -> Result<(), SqlError> {
         if self.present.named(name).is_none() && if_exists && !is_reserved(name) {
             return Ok(());
         }
@@ -81,7 +81,7 @@ impl UserWork<'_> {
         self.execute("DELETE FROM main.selenite_user WHERE id = ?1", [user.id])
     }
 
-    pub fn alter_role(&self, alter: &ast::AlterRole) -> Result<(), PlanError> {
+    pub fn alter_role(&self, alter: &ast::AlterRole) -> Result<(), SqlError> {
         let name = alter.name.text.as_str();
         let Some(role) = FixedRole::of_name(name) else {
             return match UNSUPPORTED.iter().any(|known| same_name(known, name)) {
@@ -96,19 +96,19 @@ impl UserWork<'_> {
         }
     }
 
-    pub fn add_member(&self, role: FixedRole, member: &str) -> Result<(), PlanError> {
+    pub fn add_member(&self, role: FixedRole, member: &str) -> Result<(), SqlError> {
         let user = self.member(member, "add")?;
         let sql = "INSERT OR IGNORE INTO main.selenite_member (role, member) VALUES (?1, ?2)";
         self.execute(sql, (role.id(), user.id))
     }
 
-    pub fn drop_member(&self, role: FixedRole, member: &str) -> Result<(), PlanError> {
+    pub fn drop_member(&self, role: FixedRole, member: &str) -> Result<(), SqlError> {
         let user = self.member(member, "drop")?;
         let sql = "DELETE FROM main.selenite_member WHERE role = ?1 AND member = ?2";
         self.execute(sql, (role.id(), user.id))
     }
 
-    fn member(&self, name: &str, verb: &str) -> Result<&User, PlanError> {
+    fn member(&self, name: &str, verb: &str) -> Result<&User, SqlError> {
         if is_reserved(name) {
             return Err(special(name));
         }
@@ -120,7 +120,7 @@ impl UserWork<'_> {
             .ok_or_else(|| not_there(verb, "principal", name))
     }
 
-    fn known(&self, name: &str, verb: &str) -> Result<&User, PlanError> {
+    fn known(&self, name: &str, verb: &str) -> Result<&User, SqlError> {
         if is_reserved(name) {
             return Err(error(15150, format!("Cannot {verb} the user '{name}'.")));
         }
@@ -128,7 +128,7 @@ impl UserWork<'_> {
     }
 
     /// 15023.
-    fn check_free(&self, name: &str) -> Result<(), PlanError> {
+    fn check_free(&self, name: &str) -> Result<(), SqlError> {
         if self.present.named(name).is_none() && !is_reserved(name) && !is_role(name) {
             return Ok(());
         }
@@ -136,7 +136,7 @@ impl UserWork<'_> {
         Err(error(15023, text))
     }
 
-    fn check_name(&self, name: &str) -> Result<(), PlanError> {
+    fn check_name(&self, name: &str) -> Result<(), SqlError> {
         let is_good = !name.is_empty() && !name.contains(|sign: char| sign == '\\' || sign.is_control());
         match is_good {
             true => Ok(()),
@@ -148,7 +148,7 @@ impl UserWork<'_> {
     }
 
     /// The security id of a login that has no user here yet.
-    fn free_login(&self, name: &str) -> Result<[u8; 16], PlanError> {
+    fn free_login(&self, name: &str) -> Result<[u8; 16], SqlError> {
         let found = self.directory.records.iter().find(|login| same_name(&login.name, name));
         let Some(login) = found else {
             let text = format!("'{name}' is not a valid login or you do not have permission.");
@@ -164,7 +164,7 @@ impl UserWork<'_> {
         Ok(login.sid)
     }
 
-    fn check_options(&self, options: &[Setting], statement: &str) -> Result<(), PlanError> {
+    fn check_options(&self, options: &[Setting], statement: &str) -> Result<(), SqlError> {
         for option in options {
             let name = option.name.text.to_ascii_uppercase();
             let word = option.word().map(|word| word.text.as_str()).unwrap_or_default();
@@ -182,7 +182,7 @@ impl UserWork<'_> {
         Ok(())
     }
 
-    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), PlanError> {
+    fn execute(&self, sql: &str, values: impl rusqlite::Params) -> Result<(), SqlError> {
         let done = self.connection.execute(sql, values);
         done.map(drop).map_err(|error| tsql_error(&error))
     }

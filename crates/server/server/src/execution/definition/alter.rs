@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{KeyKind, Table};
 use selenite_compiler::definition::{Alteration, Step, TableDefinition, index_name, null_index_name, quoted};
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_runtime::sqlite::tsql_error;
 use selenite_tsql::ast::{AlterTable, AlterTableAction, Condition};
 
@@ -14,7 +14,7 @@ use crate::catalog::catalog_rows::{ObjectKind, check_name, salt};
 use crate::catalog::schema::SchemaTable;
 
 impl DefinitionContext<'_> {
-    pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), PlanError> {
+    pub(crate) fn alter_table(&self, alter: &AlterTable) -> Result<(), SqlError> {
         let own = alter.name.name.text.as_str();
         let Some(table) = self.table(&alter.name)? else {
             return Err(refusal::no_table(own));
@@ -32,7 +32,7 @@ impl DefinitionContext<'_> {
         let keys = new.keys.iter().map(|key| key.name.as_str());
         for name in new.indexes.iter().map(|index| index.name.as_str()).chain(keys) {
             if table.indexes.iter().any(|(_, known)| same_name(&known.name, name)) {
-                return Err(PlanError::index_name_taken(name, &table.table.schema_name()));
+                return Err(SqlError::index_name_taken(name, &table.table.schema_name()));
             }
         }
         self.check_rules(new)?;
@@ -43,7 +43,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Does everything except checking rows and filling them.
-    fn run_steps(&self, table: &SchemaTable, altered: &Alteration) -> Result<(), PlanError> {
+    fn run_steps(&self, table: &SchemaTable, altered: &Alteration) -> Result<(), SqlError> {
         let (schema, name) = (self.place(&table.definition.name), quoted(&table.table.sqlite.name));
         for step in &altered.steps {
             match step {
@@ -68,7 +68,7 @@ impl DefinitionContext<'_> {
 
     /// A statement of SQLite's; indexes that were written in the statement are created with their rows in the
     /// catalog.
-    fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), PlanError> {
+    fn run_sql(&self, sql: &str, new: &TableDefinition) -> Result<(), SqlError> {
         let is_of = |name: &str| {
             [index_name(&new.name, name), null_index_name(&new.name, name)]
                 .iter()
@@ -84,7 +84,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Writes the new definition, and creates the indexes that came with it.
-    fn keep(&self, new: &TableDefinition, object_id: i32) -> Result<(), PlanError> {
+    fn keep(&self, new: &TableDefinition, object_id: i32) -> Result<(), SqlError> {
         let written = Written {
             object_id,
             kind: ObjectKind::Table,
@@ -99,7 +99,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Fills new columns, and checks the rows against new checks.
-    fn check_rows(&self, altered: &Alteration) -> Result<(), PlanError> {
+    fn check_rows(&self, altered: &Alteration) -> Result<(), SqlError> {
         let has_work = |step: &Step| matches!(step, Step::CheckRows { .. } | Step::Fill(_));
         if !altered.steps.iter().any(has_work) {
             return Ok(());
@@ -108,7 +108,7 @@ impl DefinitionContext<'_> {
         let schema = self.reloaded(own)?;
         let table = schema
             .table(own)
-            .ok_or_else(|| PlanError::internal("a table that was altered"))?;
+            .ok_or_else(|| SqlError::internal("a table that was altered"))?;
         for step in &altered.steps {
             match step {
                 Step::Fill(column) => self.fill(&table.table, column)?,
@@ -119,7 +119,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    fn fill(&self, table: &Arc<Table>, column: &str) -> Result<(), PlanError> {
+    fn fill(&self, table: &Arc<Table>, column: &str) -> Result<(), SqlError> {
         let text = format!("UPDATE {} SET {} = DEFAULT", bracketed(&table.name), bracketed(column));
         // Checks that are not enforced now are not enforced by this statement either.
         let plain = Table {
@@ -129,7 +129,7 @@ impl DefinitionContext<'_> {
         self.run(&text, Few(vec![Arc::new(plain)]), None).map(drop)
     }
 
-    fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), PlanError> {
+    fn check(&self, table: &Arc<Table>, name: &str, condition: &Condition) -> Result<(), SqlError> {
         let text = format!(
             "SELECT 1 AS found FROM {} WHERE NOT ({condition})",
             bracketed(&table.name)
@@ -150,7 +150,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Whether everything that a table refers to exists, after foreign keys were added.
-    pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), PlanError> {
+    pub(crate) fn check_foreign_keys(&self, new: &TableDefinition) -> Result<(), SqlError> {
         if new.foreign_keys.is_empty() {
             return Ok(());
         }
@@ -170,7 +170,7 @@ impl DefinitionContext<'_> {
         };
         // SQLite numbers them from the last one.
         let Some(key) = new.foreign_keys.iter().rev().nth(number) else {
-            return Err(PlanError::internal("a foreign key that is broken"));
+            return Err(SqlError::internal("a foreign key that is broken"));
         };
         let (schema, name) = &key.referenced_table;
         let column = match key.referenced_columns.as_slice() {
@@ -183,7 +183,7 @@ impl DefinitionContext<'_> {
 }
 
 /// 3725 and 5074: an object that another one needs.
-fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), PlanError> {
+fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), SqlError> {
     match action {
         AlterTableAction::Drop(elements) => {
             for element in elements {
@@ -227,7 +227,7 @@ fn check_needed(table: &SchemaTable, action: &AlterTableAction) -> Result<(), Pl
     }
 }
 
-fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), PlanError> {
+fn check_no_index(table: &SchemaTable, column: &str) -> Result<(), SqlError> {
     let found = table.indexes.iter().find(|(_, index)| {
         index.columns.iter().any(|(name, _)| same_name(name, column))
             || index.include.iter().any(|name| same_name(name, column))

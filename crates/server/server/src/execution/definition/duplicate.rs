@@ -1,7 +1,7 @@
 //! Unique indexes over existing rows.
 
 use rusqlite::ErrorCode;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::definition::{ColumnDefinition, TableDefinition, quoted};
 use selenite_runtime::sqlite::{stored_ref, tsql_error};
 use selenite_types::storage::from_stored;
@@ -16,7 +16,7 @@ impl DefinitionContext<'_> {
         statements: &[String],
         table: &TableDefinition,
         (index, columns): (&str, &[(String, bool)]),
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         for sql in statements {
             let Err(error) = self.database.connection.execute_batch(sql) else {
                 continue;
@@ -32,7 +32,7 @@ impl DefinitionContext<'_> {
     }
 
     /// A key that more than one row has, as messages show it.
-    fn duplicate(&self, table: &TableDefinition, columns: &[(String, bool)]) -> Result<String, PlanError> {
+    fn duplicate(&self, table: &TableDefinition, columns: &[(String, bool)]) -> Result<String, SqlError> {
         let listed: Vec<String> = columns.iter().map(|(name, _)| quoted(name)).collect();
         let keys = columns.iter().map(|(name, _)| {
             table

@@ -2,7 +2,7 @@
 
 use selenite_compiler::catalog::KeyKind;
 use selenite_compiler::definition::{IndexDefinition, TableDefinition, index_name, null_index_name, quoted};
-use selenite_compiler::{PlanError, same_name};
+use selenite_compiler::{SqlError, same_name};
 use selenite_tsql::ast::{AlterIndex, AlterIndexAction, CreateIndex, DropIndex, Setting};
 
 use super::{DefinitionContext, Written, refusal};
@@ -10,16 +10,16 @@ use crate::catalog::catalog_rows::ObjectKind;
 use crate::catalog::schema::SchemaTable;
 
 impl DefinitionContext<'_> {
-    pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), PlanError> {
+    pub(crate) fn create_index(&self, create: &CreateIndex) -> Result<(), SqlError> {
         let own = create.table.name.text.as_str();
         let Some(table) = self.table(&create.table)? else {
             if self.other_kinds(&create.table).0 {
-                return Err(PlanError::unsupported("An index on a view"));
+                return Err(SqlError::unsupported("An index on a view"));
             }
             return Err(refusal::no_object(own));
         };
         if Setting::is_on(&create.options, "IGNORE_DUP_KEY") {
-            return Err(PlanError::unsupported("IGNORE_DUP_KEY"));
+            return Err(SqlError::unsupported("IGNORE_DUP_KEY"));
         }
         let index = IndexDefinition::read(create, &table.definition)?;
         let old = table
@@ -28,14 +28,14 @@ impl DefinitionContext<'_> {
             .find(|(_, known)| same_name(&known.name, &index.name));
         match old {
             Some((id, old)) if Setting::is_on(&create.options, "DROP_EXISTING") => self.unmake_index(old, *id)?,
-            Some(_) => return Err(PlanError::index_name_taken(&index.name, &schema_name(&table))),
+            Some(_) => return Err(SqlError::index_name_taken(&index.name, &schema_name(&table))),
             None if table
                 .definition
                 .keys
                 .iter()
                 .any(|key| same_name(&key.name, &index.name)) =>
             {
-                return Err(PlanError::index_name_taken(&index.name, &schema_name(&table)));
+                return Err(SqlError::index_name_taken(&index.name, &schema_name(&table)));
             }
             None => {}
         }
@@ -49,7 +49,7 @@ impl DefinitionContext<'_> {
     }
 
     /// The number of a table's row in the catalog, which is written if the table was created with SQLite alone.
-    pub(crate) fn row_of(&self, table: &SchemaTable) -> Result<i32, PlanError> {
+    pub(crate) fn row_of(&self, table: &SchemaTable) -> Result<i32, SqlError> {
         let object_id = table.table.object_id;
         if table.times == (0, 0) {
             let written = Written {
@@ -70,7 +70,7 @@ impl DefinitionContext<'_> {
         index: &IndexDefinition,
         table: &TableDefinition,
         parent: i32,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let schema = self.place(&table.name);
         self.make_unique(&index.sqlite(table)?, table, (&index.name, &index.columns))?;
         let written = Written {
@@ -83,14 +83,14 @@ impl DefinitionContext<'_> {
         self.store(schema, written)
     }
 
-    fn unmake_index(&self, index: &IndexDefinition, object_id: i32) -> Result<(), PlanError> {
+    fn unmake_index(&self, index: &IndexDefinition, object_id: i32) -> Result<(), SqlError> {
         for sql in IndexDefinition::sqlite_drop(&index.table, &index.name) {
             self.execute(&sql)?;
         }
         self.forget(self.place(&index.table), object_id)
     }
 
-    pub(crate) fn drop_indexes(&self, if_exists: bool, indexes: &[DropIndex]) -> Result<(), PlanError> {
+    pub(crate) fn drop_indexes(&self, if_exists: bool, indexes: &[DropIndex]) -> Result<(), SqlError> {
         for dropped in indexes {
             let (table_name, name) = (dropped.table.name.text.as_str(), dropped.name.text.as_str());
             let table = self.table(&dropped.table)?;
@@ -120,7 +120,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    pub(crate) fn alter_index(&self, alter: &AlterIndex) -> Result<(), PlanError> {
+    pub(crate) fn alter_index(&self, alter: &AlterIndex) -> Result<(), SqlError> {
         let Some(table) = self.table(&alter.table)? else {
             return Err(refusal::no_object(&alter.table.name.text));
         };
@@ -140,13 +140,13 @@ impl DefinitionContext<'_> {
                 Ok(())
             }
             AlterIndexAction::Reorganize(_) => Ok(()),
-            AlterIndexAction::Disable => Err(PlanError::unsupported("ALTER INDEX DISABLE")),
-            AlterIndexAction::Set(_) => Err(PlanError::unsupported("ALTER INDEX SET")),
+            AlterIndexAction::Disable => Err(SqlError::unsupported("ALTER INDEX DISABLE")),
+            AlterIndexAction::Set(_) => Err(SqlError::unsupported("ALTER INDEX SET")),
         }
     }
 
     /// A key that is SQLite's rowid, or in its table, has no index of this name.
-    fn reindex(&self, table: &str, index: &str) -> Result<(), PlanError> {
+    fn reindex(&self, table: &str, index: &str) -> Result<(), SqlError> {
         let schema = self.place(table);
         let master = if schema == super::TEMP {
             "sqlite_temp_schema"
@@ -166,7 +166,7 @@ impl DefinitionContext<'_> {
 }
 
 /// 3723: an index that a foreign key refers to, where no other key has the same columns.
-fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<(), PlanError> {
+fn check_not_referenced(table: &SchemaTable, index: &IndexDefinition) -> Result<(), SqlError> {
     let is_same = |columns: &[(String, bool)], wanted: &[String]| {
         columns.len() == wanted.len()
             && columns

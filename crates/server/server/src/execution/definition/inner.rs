@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use selenite_compiler::catalog::{Catalog, Relation, SystemFunction, Table};
 use selenite_compiler::statement::{Binding, Statement};
-use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_compiler::{SqlError, Variables, same_name};
 use selenite_runtime::sqlite::{Executor, LateSnapshot, LockTimeout};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::ObjectName;
@@ -20,16 +20,16 @@ use crate::names::session_environment::SessionEnvironment;
 pub struct Few(pub Vec<Arc<Table>>);
 
 impl Catalog for Few {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         let found = self.0.iter().find(|table| same_name(&table.name, &name.name.text));
         Ok(found.map(|table| Relation::Table(table.clone())))
     }
 
-    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, _name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         Ok(None)
     }
 
-    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, _name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         Ok(None)
     }
 }
@@ -37,12 +37,12 @@ impl Catalog for Few {
 impl DefinitionContext<'_> {
     /// Runs a statement, and returns how many rows it read or changed: of rows that it selects, one at most. Numbers
     /// for an identity may be given for the table with the number `identity_insert`.
-    pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, PlanError> {
+    pub(crate) fn run(&self, text: &str, tables: Few, identity_insert: Option<i32>) -> Result<u64, SqlError> {
         let tree = parsed(text)?;
         let statement = tree
             .statements
             .first()
-            .ok_or_else(|| PlanError::internal("an inner statement"))?;
+            .ok_or_else(|| SqlError::internal("an inner statement"))?;
         let variables = Variables::default();
         let binding = Binding {
             catalog: &tables,
@@ -77,7 +77,7 @@ impl DefinitionContext<'_> {
             Statement::Insert(insert) => run.insert(insert),
             Statement::Update(update) => run.update(update),
             Statement::Assign(_) | Statement::Into(_) | Statement::Delete(_) | Statement::Truncate(_) => {
-                Err(PlanError::internal("an inner statement"))
+                Err(SqlError::internal("an inner statement"))
             }
         }
     }

@@ -6,7 +6,7 @@ use selenite_compiler::catalog::{self, Catalog, Relation, SystemFunction, Table}
 use selenite_compiler::definition::{SCHEMA, is_scalar};
 use selenite_compiler::program::Program;
 use selenite_compiler::statement::Binding;
-use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_compiler::{SqlError, Variables, same_name};
 use selenite_tsql::ast::{Create, Name, ObjectName, Procedure, Statement, StatementKind, View};
 
 use super::{DefinitionContext, Written, is_temporary, refusal};
@@ -15,10 +15,10 @@ use crate::catalog::schema::parsed;
 use crate::names::session_catalog::SessionCatalog;
 
 impl DefinitionContext<'_> {
-    pub(crate) fn define_view(&self, view: &View, statement: &Statement) -> Result<(), PlanError> {
+    pub(crate) fn define_view(&self, view: &View, statement: &Statement) -> Result<(), SqlError> {
         for option in &view.options {
             if !option.is_word("VIEW_METADATA") {
-                return Err(PlanError::unsupported(&format!("WITH {} of a view", option.text)));
+                return Err(SqlError::unsupported(&format!("WITH {} of a view", option.text)));
             }
         }
         if view.check_option {
@@ -35,9 +35,9 @@ impl DefinitionContext<'_> {
     }
 
     /// WITH CHECK OPTION is for views over one table, whose condition depends on nothing else.
-    fn check_checked(&self, view: &View) -> Result<(), PlanError> {
+    fn check_checked(&self, view: &View) -> Result<(), SqlError> {
         let refused =
-            || PlanError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");
+            || SqlError::unsupported("WITH CHECK OPTION of a view that is not over one table, or asks another");
         let seen = self.catalog_view(view);
         let filter = seen.checked_filter().ok_or_else(refused)?;
         let is_of_view = seen
@@ -62,7 +62,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Binds a view once, as queries will see it.
-    fn check_view(&self, view: &View) -> Result<(), PlanError> {
+    fn check_view(&self, view: &View) -> Result<(), SqlError> {
         let name = view.name.name.text.as_str();
         let variables = Variables::default();
         let inside = WithView {
@@ -95,7 +95,7 @@ impl DefinitionContext<'_> {
             view: Some(Arc::new(self.catalog_view(view))),
         };
         let tree = parsed(&format!("SELECT * FROM {}", super::alter::bracketed(name)))?;
-        let select = tree.statements.first().ok_or_else(|| PlanError::internal("a view"))?;
+        let select = tree.statements.first().ok_or_else(|| SqlError::internal("a view"))?;
         let binding = Binding {
             catalog: &outside,
             variables: &variables,
@@ -103,23 +103,23 @@ impl DefinitionContext<'_> {
         binding.statement(select).map(drop)
     }
 
-    pub(crate) fn define_procedure(&self, procedure: &Procedure, statement: &Statement) -> Result<(), PlanError> {
+    pub(crate) fn define_procedure(&self, procedure: &Procedure, statement: &Statement) -> Result<(), SqlError> {
         let is_known = |option: &&Name| !option.is_word("RECOMPILE");
         if let Some(option) = procedure.options.iter().find(is_known) {
-            return Err(PlanError::unsupported(&format!("WITH {} of a procedure", option.text)));
+            return Err(SqlError::unsupported(&format!("WITH {} of a procedure", option.text)));
         }
         if procedure.for_replication {
-            return Err(PlanError::unsupported("FOR REPLICATION"));
+            return Err(SqlError::unsupported("FOR REPLICATION"));
         }
         if procedure.number.is_some_and(|number| number > 1) {
-            return Err(PlanError::unsupported("Procedures that share a name"));
+            return Err(SqlError::unsupported("Procedures that share a name"));
         }
         let name = procedure.name.name.text.as_str();
         let known = self.catalog.schema.procedure(name).map(|row| (**row).clone());
         let known = self.check_module(procedure.create, &procedure.name, (known, "procedure"))?;
         Program::of_procedure(self.source, procedure, name, 0).map_err(|mut errors| {
             if errors.is_empty() {
-                PlanError::internal("a procedure")
+                SqlError::internal("a procedure")
             } else {
                 errors.remove(0)
             }
@@ -133,14 +133,14 @@ impl DefinitionContext<'_> {
         create: Create,
         name: &ObjectName,
         (known, kind): (Option<CatalogRow>, &str),
-    ) -> Result<Option<CatalogRow>, PlanError> {
+    ) -> Result<Option<CatalogRow>, SqlError> {
         let own = name.name.text.as_str();
         if is_temporary(own) {
-            return Err(PlanError::unsupported(&format!("The temporary {kind} '{own}'")));
+            return Err(SqlError::unsupported(&format!("The temporary {kind} '{own}'")));
         }
         self.catalog.check_place(name)?;
         if let Some(schema) = name.schema.as_ref().filter(|schema| !same_name(&schema.text, SCHEMA)) {
-            return Err(PlanError::unknown_schema(&schema.text));
+            return Err(SqlError::unknown_schema(&schema.text));
         }
         match (create, &known) {
             (Create::Alter | Create::NewOrAlter, Some(_)) => {}
@@ -158,7 +158,7 @@ impl DefinitionContext<'_> {
         kind: ObjectKind,
         (name, known): (&ObjectName, Option<CatalogRow>),
         statement: &Statement,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let text = statement.position.text(self.source).trim_end();
         let object_id = match &known {
             Some(row) => row.object_id,
@@ -179,7 +179,7 @@ impl DefinitionContext<'_> {
         name: &ObjectName,
         if_exists: bool,
         (kind, used): (&str, &str),
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let own = name.name.text.as_str();
         self.catalog.check_place(name)?;
         let schema = &self.catalog.schema;
@@ -225,7 +225,7 @@ struct WithView<'a> {
 }
 
 impl Catalog for WithView<'_> {
-    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, PlanError> {
+    fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError> {
         if is_temporary(&name.name.text) {
             return Err(refusal::view_of_temporary());
         }
@@ -238,11 +238,11 @@ impl Catalog for WithView<'_> {
         self.catalog.relation(name)
     }
 
-    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, PlanError> {
+    fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
         self.catalog.function(name)
     }
 
-    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, PlanError> {
+    fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError> {
         self.catalog.table_variable(name)
     }
 }

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use rusqlite::config::DbConfig;
-use selenite_compiler::PlanError;
+use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{
     Copied, IndexDefinition, Rebuild, TableDefinition, TableLocation, index_name, null_index_name, quoted,
@@ -25,9 +25,9 @@ use crate::database::database_connection::DatabaseConnection;
 
 impl DefinitionContext<'_> {
     /// Recreates `old` as `new`, with its rows and indexes.
-    pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+    pub(crate) fn rebuild(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), SqlError> {
         if old.times == (0, 0) {
-            return Err(PlanError::unsupported(
+            return Err(SqlError::unsupported(
                 "ALTER TABLE of a table that SQLite has made, other than to add a column",
             ));
         }
@@ -60,7 +60,7 @@ impl DefinitionContext<'_> {
     }
 
     /// Indexes that were created with SQLite alone. Triggers would be lost: they are refused.
-    fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, PlanError> {
+    fn strange_indexes(&self, old: &SchemaTable) -> Result<Vec<String>, SqlError> {
         let master = if self.place(&old.definition.name) == super::TEMP {
             "sqlite_temp_schema"
         } else {
@@ -76,7 +76,7 @@ impl DefinitionContext<'_> {
         };
         let found = read().map_err(|error| tsql_error(&error))?;
         if found.iter().any(|(kind, _, _)| kind == "trigger") {
-            return Err(PlanError::unsupported(
+            return Err(SqlError::unsupported(
                 "ALTER TABLE of a table with triggers of SQLite's",
             ));
         }
@@ -100,7 +100,7 @@ impl DefinitionContext<'_> {
 
     /// Unchanged rows are copied by SQLite; rows whose columns are converted, filled or numbered are processed by
     /// T-SQL.
-    fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+    fn copy(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), SqlError> {
         let is_plain = |copied: &Copied| match copied {
             Copied::Same(_) | Copied::Null => true,
             Copied::Converted { old, new, .. } => is_same_form(old, new),
@@ -122,7 +122,7 @@ impl DefinitionContext<'_> {
         plain.keys.clear();
         plain.checks.clear();
         plain.foreign_keys.clear();
-        let target = plain.table(&place(NEW), &[], |_| Err(PlanError::internal("a computed column")))?;
+        let target = plain.table(&place(NEW), &[], |_| Err(SqlError::internal("a computed column")))?;
         // Messages have to contain the table's name: so the old one has another here.
         let source = Table {
             name: SOURCE.to_owned(),
@@ -161,7 +161,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    fn copy_as_it_is(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), PlanError> {
+    fn copy_as_it_is(&self, old: &SchemaTable, new: &TableDefinition, how: &Rebuild) -> Result<(), SqlError> {
         let (mut columns, mut values) = (Vec::new(), Vec::new());
         for (name, copied) in &how.columns {
             let from = match copied {
@@ -213,12 +213,12 @@ fn is_same_form(old: &DataType, new: &DataType) -> bool {
 struct KeysOff<'a>(Option<&'a DatabaseConnection>);
 
 impl<'a> KeysOff<'a> {
-    fn new(database: &'a DatabaseConnection) -> Result<Self, PlanError> {
+    fn new(database: &'a DatabaseConnection) -> Result<Self, SqlError> {
         set_keys(database, false)?;
         Ok(Self(Some(database)))
     }
 
-    fn end(mut self) -> Result<(), PlanError> {
+    fn end(mut self) -> Result<(), SqlError> {
         match self.0.take() {
             Some(database) => set_keys(database, true),
             None => Ok(()),
@@ -236,7 +236,7 @@ impl Drop for KeysOff<'_> {
     }
 }
 
-fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), PlanError> {
+fn set_keys(database: &DatabaseConnection, is_on: bool) -> Result<(), SqlError> {
     let connection = &database.connection;
     let set = || -> rusqlite::Result<()> {
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_FKEY, is_on)?;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use selenite_compiler::catalog::{SqliteName, Table};
 use selenite_compiler::definition::{ColumnDefinition, SCHEMA, TableDefinition, TableLocation, quoted};
 use selenite_compiler::statement::{Binding, Into, IntoColumn};
-use selenite_compiler::{PlanError, Variables, same_name};
+use selenite_compiler::{SqlError, Variables, same_name};
 use selenite_runtime::statement::Run;
 use selenite_tsql::ast::{self, CreateTable, DropKind, ObjectName};
 
@@ -18,7 +18,7 @@ use crate::catalog::schema::{SchemaTable, computed_type, parsed};
 use crate::names::session_catalog::SessionCatalog;
 
 impl DefinitionContext<'_> {
-    pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), PlanError> {
+    pub(crate) fn create_table(&self, create: &CreateTable) -> Result<(), SqlError> {
         let mut definition = TableDefinition::read(create, salt())?;
         self.check_free(&create.name)?;
         if is_temporary(&definition.name) {
@@ -35,7 +35,7 @@ impl DefinitionContext<'_> {
     ///
     /// # Errors
     /// 128 and 207 for names that do not exist; whatever else is wrong with an expression.
-    pub(crate) fn check_rules(&self, definition: &TableDefinition) -> Result<(), PlanError> {
+    pub(crate) fn check_rules(&self, definition: &TableDefinition) -> Result<(), SqlError> {
         let has_rules = definition
             .columns
             .iter()
@@ -60,7 +60,7 @@ impl DefinitionContext<'_> {
         let insert = parsed(&format!("INSERT {} DEFAULT VALUES", bracketed(&definition.name)))?;
         match insert.statements.first() {
             Some(insert) => binding.statement(insert).map(drop),
-            None => Err(PlanError::internal("an inner statement")),
+            None => Err(SqlError::internal("an inner statement")),
         }
     }
 
@@ -68,13 +68,13 @@ impl DefinitionContext<'_> {
     ///
     /// # Errors
     /// 2714; the errors of CREATE TABLE; the errors of the query.
-    pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, PlanError> {
+    pub fn fill_into(&self, into: &Into, run: &mut Run<'_>) -> Result<u64, SqlError> {
         let table = self.make_into(&into.name, &into.columns)?;
         run.fill(into, &table.sqlite)
     }
 
     /// Creates the table of SELECT INTO, empty, and returns it as statements see it.
-    fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, PlanError> {
+    fn make_into(&self, name: &ObjectName, columns: &[IntoColumn]) -> Result<Arc<Table>, SqlError> {
         self.check_free(name)?;
         if name
             .schema
@@ -82,7 +82,7 @@ impl DefinitionContext<'_> {
             .is_some_and(|schema| !same_name(&schema.text, SCHEMA))
         {
             let schema = name.schema.as_ref().map_or("", |schema| schema.text.as_str());
-            return Err(PlanError::unknown_schema(schema));
+            return Err(SqlError::unknown_schema(schema));
         }
         let own = name.name.text.as_str();
         let columns = columns.iter().map(|column| ColumnDefinition {
@@ -106,11 +106,11 @@ impl DefinitionContext<'_> {
         self.settle(is_temporary(own))?;
         let made = self.reloaded(own)?;
         let table = made.table(own).map(|table| table.table.clone());
-        table.ok_or_else(|| PlanError::internal("the table of SELECT INTO"))
+        table.ok_or_else(|| SqlError::internal("the table of SELECT INTO"))
     }
 
     /// Creates a table and its indexes, in SQLite and in the catalog.
-    fn make(&self, definition: &TableDefinition) -> Result<(), PlanError> {
+    fn make(&self, definition: &TableDefinition) -> Result<(), SqlError> {
         for column in &definition.columns {
             check_name(&column.name)?;
         }
@@ -137,25 +137,21 @@ impl DefinitionContext<'_> {
     }
 
     /// 2714: names of constraints are unique in the whole database; those of `old` are the table's own.
-    pub(crate) fn check_new_names(
-        &self,
-        new: &TableDefinition,
-        old: Option<&TableDefinition>,
-    ) -> Result<(), PlanError> {
+    pub(crate) fn check_new_names(&self, new: &TableDefinition, old: Option<&TableDefinition>) -> Result<(), SqlError> {
         if is_temporary(&new.name) {
             return Ok(());
         }
         for name in new.constraint_names() {
             let is_own = old.is_some_and(|old| old.constraint_names().any(|known| same_name(known, name)));
             if !is_own && (self.catalog.schema.has_object(name) || same_name(name, &new.name)) {
-                return Err(PlanError::name_taken(name));
+                return Err(SqlError::name_taken(name));
             }
         }
         Ok(())
     }
 
     /// Resolves what foreign keys refer to, and checks whether that is allowed.
-    pub(crate) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), PlanError> {
+    pub(crate) fn resolve(&self, definition: &mut TableDefinition) -> Result<(), SqlError> {
         definition.resolve_foreign_keys(|name| self.catalog.schema.table(name).map(|table| with_indexes(table)))?;
         for key in &definition.foreign_keys {
             let other = self
@@ -173,7 +169,7 @@ impl DefinitionContext<'_> {
                 let other_column = other.and_then(|other| other.column(referenced));
                 let other_type = other_column.and_then(|column| column.data_type);
                 let (Some(own_type), Some(other_type)) = (own_type, other_type) else {
-                    return Err(PlanError::unsupported("A foreign key of a computed column"));
+                    return Err(SqlError::unsupported("A foreign key of a computed column"));
                 };
                 if discriminant(&own_type) != discriminant(&other_type) {
                     let referenced = format!("{}.{referenced}", key.referenced_table.1);
@@ -185,7 +181,7 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    pub(crate) fn drop(&self, drop: &ast::Drop) -> Result<Option<()>, PlanError> {
+    pub(crate) fn drop(&self, drop: &ast::Drop) -> Result<Option<()>, SqlError> {
         let mut dropped: Vec<String> = Vec::new();
         for name in &drop.names {
             let own = name.name.text.as_str();
@@ -208,7 +204,7 @@ impl DefinitionContext<'_> {
         Ok(Some(()))
     }
 
-    fn drop_table(&self, name: &ObjectName, if_exists: bool, dropped: &[String]) -> Result<(), PlanError> {
+    fn drop_table(&self, name: &ObjectName, if_exists: bool, dropped: &[String]) -> Result<(), SqlError> {
         let own = name.name.text.as_str();
         let is_dropped = |name: &str| dropped.iter().any(|known| same_name(known, name));
         let Some(table) = self.table(name)?.filter(|_| !is_dropped(own)) else {

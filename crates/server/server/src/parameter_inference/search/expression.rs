@@ -1,6 +1,6 @@
 //! The walk over expressions and conditions.
 
-use selenite_compiler::{PlanError, declared_type};
+use selenite_compiler::{SqlError, declared_type};
 use selenite_tsql::ast::{Arguments, CaseBranches, Comparison, Condition, ConditionKind, Expr, ExprKind, FunctionCall};
 use selenite_types::DataType;
 
@@ -10,7 +10,7 @@ use crate::parameter_inference::positions::ParameterPosition;
 
 impl Search<'_> {
     /// Searches an expression whose context is `place`.
-    pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), PlanError> {
+    pub(super) fn expr(&mut self, expr: &Expr, place: &ParameterPosition) -> Result<(), SqlError> {
         match &expr.kind {
             ExprKind::Literal(_) | ExprKind::OdbcLiteral(_) | ExprKind::Global(_) | ExprKind::Column(_) => Ok(()),
             ExprKind::Variable(name) => self.note(name, expr.position, place, (true, false), None),
@@ -57,7 +57,7 @@ impl Search<'_> {
         }
     }
 
-    fn function(&mut self, call: &FunctionCall, place: &ParameterPosition) -> Result<(), PlanError> {
+    fn function(&mut self, call: &FunctionCall, place: &ParameterPosition) -> Result<(), SqlError> {
         // It is equivalent to a CASE that tests each value for NULL.
         let is_coalesce = call.name.single().is_some_and(|name| name.is("COALESCE"));
         let place = if is_coalesce {
@@ -79,7 +79,7 @@ impl Search<'_> {
             .try_for_each(|value| self.expr(value, &ParameterPosition::Nowhere))
     }
 
-    pub(super) fn condition(&mut self, condition: &Condition) -> Result<(), PlanError> {
+    pub(super) fn condition(&mut self, condition: &Condition) -> Result<(), SqlError> {
         match &condition.kind {
             ConditionKind::And(parts) | ConditionKind::Or(parts) => {
                 parts.iter().try_for_each(|part| self.condition(part))
@@ -115,7 +115,7 @@ impl Search<'_> {
         operand: &Expr,
         query: &selenite_tsql::ast::Query,
         is_ordered: bool,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let other = Expr {
             kind: ExprKind::Subquery(Box::new(query.clone())),
             position: operand.position,
@@ -130,7 +130,7 @@ impl Search<'_> {
         operand: &Expr,
         others: impl IntoIterator<Item = &'e Expr>,
         is_ordered: bool,
-    ) -> Result<(), PlanError> {
+    ) -> Result<(), SqlError> {
         let others: Vec<&Expr> = others.into_iter().collect();
         for other in &others {
             self.one_untyped([operand, other])?;
@@ -144,7 +144,7 @@ impl Search<'_> {
     }
 
     /// 11503 for two of them without a type.
-    fn one_untyped<'e>(&self, parts: impl IntoIterator<Item = &'e Expr>) -> Result<(), PlanError> {
+    fn one_untyped<'e>(&self, parts: impl IntoIterator<Item = &'e Expr>) -> Result<(), SqlError> {
         let mut first = None;
         for part in parts {
             match (first, untyped(part, &|name| self.is_undeclared(name))) {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
-use selenite_compiler::{Ends, PlanError};
+use selenite_compiler::{Ends, SqlError};
 use selenite_tsql::ast::ObjectName;
 
 /// A session's prepared statements.
@@ -45,12 +45,12 @@ impl Prepared {
     ///
     /// # Errors
     /// 50701 if there are too many, 701 if they take too much memory together.
-    pub fn add(&mut self, statement: Statement) -> Result<i32, PlanError> {
+    pub fn add(&mut self, statement: Statement) -> Result<i32, SqlError> {
         if self.statements.len() >= STATEMENT_COUNT_MAX {
             return Err(too_many());
         }
         if self.size.saturating_add(statement.size()) > self.size_max {
-            return Err(PlanError::out_of_memory());
+            return Err(SqlError::out_of_memory());
         }
         self.size += statement.size();
         loop {
@@ -96,19 +96,19 @@ impl Statement {
 }
 
 /// 8179: an unknown handle.
-pub(super) fn unknown_handle(handle: i32) -> PlanError {
+pub(super) fn unknown_handle(handle: i32) -> SqlError {
     let text = format!("Could not find prepared statement with handle {handle}.");
-    PlanError::new(8179, Ends::Batch, text).with_state(4)
+    SqlError::new(8179, Ends::Batch, text).with_state(4)
 }
 
 /// 8180: sent after the errors of a text that was to be prepared.
-pub(super) fn not_prepared() -> PlanError {
-    PlanError::new(8180, Ends::Batch, "Statement(s) could not be prepared.").on_line(1)
+pub(super) fn not_prepared() -> SqlError {
+    SqlError::new(8180, Ends::Batch, "Statement(s) could not be prepared.").on_line(1)
 }
 
-fn too_many() -> PlanError {
+fn too_many() -> SqlError {
     let text = format!("A session has at most {STATEMENT_COUNT_MAX} prepared statements.");
-    PlanError::new(50_701, Ends::Batch, text)
+    SqlError::new(50_701, Ends::Batch, text)
 }
 
 /// 16,384: a client with more of them has forgotten to release them.

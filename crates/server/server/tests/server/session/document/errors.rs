@@ -38,9 +38,9 @@ fn documented(text: &str, found: &mut BTreeMap<u32, String>) {
     }
 }
 
-/// `PlanError::new(174, ..)`: known at least by its number.
+/// `SqlError::new(174, ..)`: known at least by its number.
 fn numbered(text: &str, found: &mut BTreeMap<u32, String>) {
-    for maker in ["PlanError::new(", "Self::fixed(", "Self::with(", "Self::new("] {
+    for maker in ["SqlError::new(", "Self::fixed(", "Self::with(", "Self::new("] {
         for (at, _) in text.match_indices(maker) {
             let behind = text[at + maker.len()..].trim_start();
             let end = behind.find(|char: char| !char.is_ascii_digit() && char != '_');
