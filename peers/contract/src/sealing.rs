@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use selenite_worker::protocol::{DatabaseSpec, Dataset, Digest, Done, PLAIN, Request, Work};
+use selenite_worker::protocol::{DatabaseSpec, Dataset, Digest, Done, PLAIN, Request, Workload};
 
 use crate::Fault;
 use crate::folder::Folder;
@@ -101,7 +101,7 @@ pub fn other_key_is_refused(executable: &Path) -> Result<(), Fault> {
 }
 
 /// One altered byte of a page is an error for ciphers that authenticate: in a scan, and where `physical` in
-/// [`Work::PhysicalVerify`].
+/// [`Workload::PhysicalVerify`].
 ///
 /// # Errors
 /// What went unseen.
@@ -112,17 +112,17 @@ pub fn damage_is_found(executable: &Path, authenticating: &[&str], physical: boo
         let database = folder.spec(&format!("{cipher}.db"), cipher);
         talk.load(&database, &Dataset::Scan { bytes: 1 << 20 })?;
         talk.open(&database)?;
-        talk.run(&Work::PhysicalVerify)?;
+        talk.run(&Workload::PhysicalVerify)?;
         let _: Done = talk.ask(&Request::Close)?;
         let mut bytes = fs::read(&database.path)?;
         bytes[100 * 4096 + 1000] ^= 1;
         fs::write(&database.path, bytes)?;
         talk.open(&database)?;
-        Fault::unless(talk.run(&Work::Equal { rehearsals: 0 }).is_err(), || {
+        Fault::unless(talk.run(&Workload::Equal { rehearsals: 0 }).is_err(), || {
             format!("{cipher}: read damage")
         })?;
         if physical {
-            Fault::unless(talk.run(&Work::PhysicalVerify).is_err(), || {
+            Fault::unless(talk.run(&Workload::PhysicalVerify).is_err(), || {
                 format!("{cipher}: verified damage")
             })?;
         }

@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use selenite_worker::protocol::{
     DatabaseSpec, Dataset, Hello, Loaded, Opened, PLAIN, PROTOCOL, Request, Response, Sample,
 };
-use selenite_worker::protocol::{Share, Work};
+use selenite_worker::protocol::{Share, Workload};
 use serde::de::DeserializeOwned;
 
 use crate::Fault;
@@ -103,7 +103,7 @@ impl Talk {
     ///
     /// # Errors
     /// See above.
-    pub fn run(&mut self, work: &Work) -> Result<Sample, Fault> {
+    pub fn run(&mut self, work: &Workload) -> Result<Sample, Fault> {
         self.ask(&Request::Run {
             work: work.clone(),
             seed: SEED,
