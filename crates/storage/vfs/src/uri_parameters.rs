@@ -27,7 +27,12 @@ fn check_one(name: &str) -> Result<(), VfsError> {
     let wanted = plain(name);
     let near = OURS
         .iter()
-        .map(|ours| (strsim::osa_distance(&wanted, &plain(ours)), ours))
+        .map(|ours| {
+            // `identity` is the option's name and the configuration's.
+            let short = ours.strip_prefix("selenite_").unwrap_or(ours);
+            let [whole, short] = [ours, short].map(|name| strsim::osa_distance(&wanted, &plain(name)));
+            (whole.min(short), ours)
+        })
         .min()
         .filter(|(distance, ours)| *distance <= edits_max(ours));
     match near {
@@ -114,6 +119,7 @@ mod tests {
             ("plian", "plain"),
             ("depreciated", "deprecated"),
             ("selenite_identiy", "selenite_identity"),
+            ("identity", "selenite_identity"),
             ("backups", "backup"),
             ("comitment", "commitment"),
         ] {

@@ -52,7 +52,7 @@ impl KeyError {
             }
             Self::Io { .. } => "check the path and its permissions",
             Self::CannotWrap { .. } => "give the public recipient (age1...) instead",
-            Self::NoSuchSlot { .. } => "list the key slots",
+            Self::NoSuchSlot { .. } => "find its id with: selenite keys list DB; the first digits are enough",
             Self::AmbiguousSlot { .. } => "give more digits",
             Self::LastSlot => "add another slot first, or replace this one",
             Self::NoRecipient => "name at least one recipient",
