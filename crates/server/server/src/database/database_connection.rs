@@ -274,13 +274,21 @@ impl DatabaseConnection {
     /// What SQLite says.
     pub fn version(&self) -> Result<Version, SqlError> {
         let epoch = self.shared.epoch.load(Ordering::Acquire);
-        let sqlite = self
-            .connection
-            .prepare_cached("PRAGMA schema_version")
-            .and_then(|mut statement| statement.query_row([], |row| row.get(0)))
-            .map_err(|error| tsql_error(&error))?;
+        let sqlite = self.schema_version("main")?;
         let own = self.changes.get();
         Ok(Version { epoch, sqlite, own })
+    }
+
+    /// `PRAGMA schema_version` of the database, or of one that is attached under that name.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn schema_version(&self, schema: &str) -> Result<i64, SqlError> {
+        let asked = self
+            .connection
+            .prepare_cached(&format!("PRAGMA {schema}.schema_version"));
+        let version = asked.and_then(|mut asked| asked.query_row([], |row| row.get(0)));
+        version.map_err(|error| tsql_error(&error))
     }
 
     /// The objects of the database, as this session sees them.

@@ -13,7 +13,7 @@ use crate::catalog::permission::{Permissions, no_access};
 use crate::database::transaction::execute;
 use crate::database::transactions::not_open;
 use crate::execution::cross_database_table::{
-    AttachedDatabases, CrossDatabaseTable, Reach, attached_max, copy_all, drop_copies,
+    AttachedDatabases, CrossDatabaseTable, Reach, attached_max, attached_schema, copy_all, drop_copies,
 };
 use crate::execution::database_views::{DatabaseView, DatabaseViews, DatabaseViewsCatalog};
 use crate::execution::row_limit::limited;
@@ -31,19 +31,30 @@ impl SessionExecutor<'_> {
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
         let current = self.transactions.current;
-        let view = DatabaseView {
-            id: current,
-            objects: self.scope.objects.clone(),
-            permissions: self.permissions.clone(),
-        };
-        let mut views = DatabaseViews::of(view, self.attached_max()?);
-        let done = self.run_across(&mut views, statement, slots, execution);
-        self.scope.substitute = None;
-        self.return_to(current)?;
-        for view in &views.known {
-            self.transactions.close_if_idle(view.id);
+        let mut attempts = 0;
+        loop {
+            // Before the schema is read: so a change while it is read is one since then.
+            let schema_version = self.transactions.connect()?.database.schema_version("main")?;
+            self.return_to(current)?;
+            let view = DatabaseView {
+                id: current,
+                objects: self.scope.objects.clone(),
+                permissions: self.permissions.clone(),
+                schema_version,
+            };
+            let mut views = DatabaseViews::of(view, self.attached_max()?);
+            let done = self.run_across(&mut views, statement, slots, execution);
+            self.scope.substitute = None;
+            self.return_to(current)?;
+            for view in &views.known {
+                self.transactions.close_if_idle(view.id);
+            }
+            attempts += 1;
+            if !views.is_stale.get() || attempts == ATTEMPTS_MAX {
+                return done;
+            }
+            execution.reply.poll()?;
         }
-        done
     }
 
     fn run_across(
@@ -63,7 +74,7 @@ impl SessionExecutor<'_> {
         }
         // Before SQLite's transaction begins, and until it has ended.
         let attached = self.attach_all(&others)?;
-        let done = self.run_with_others(&bound, &others, slots, execution);
+        let done = self.run_with_others(views, (&bound, &others), slots, execution);
         let detached = match self.transactions.connected() {
             Ok(home) => attached.detach(&home.database),
             Err(error) => Err(error),
@@ -100,8 +111,8 @@ impl SessionExecutor<'_> {
 
     fn run_with_others(
         &mut self,
-        bound: &Statement,
-        others: &[CrossDatabaseTable],
+        views: &DatabaseViews,
+        (bound, others): (&Statement, &[CrossDatabaseTable]),
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
@@ -112,13 +123,33 @@ impl SessionExecutor<'_> {
                 .transactions
                 .begin_statement(bound.changes(), bound.is_single() && !copies, execution)?,
         };
-        let done = match copies {
-            true => self.with_copies(others, bound, slots, execution),
-            false => self.run(bound, slots, execution),
+        // A statement that only reads gets a transaction, too, in which the schemas stay as they are checked.
+        let home = &self.transactions.connected()?.database;
+        let reads_alone = home.connection.is_autocommit();
+        if reads_alone {
+            execute(home, "BEGIN")?;
+        }
+        let done = match self.check_schemas(views, others) {
+            Err(error) => Err(error.into()),
+            Ok(()) if copies => self.with_copies(views, (bound, others), slots, execution),
+            Ok(()) => self.run(bound, slots, execution),
         };
+        let home = &self.transactions.connected()?.database;
+        if reads_alone && !home.connection.is_autocommit() {
+            execute(home, "COMMIT")?;
+        }
         let done = self.transactions.end_statement(scope, done);
         self.note_into(bound, done.is_ok())?;
         done
+    }
+
+    /// `bound-schema-is-read`: of home and of what is attached to it.
+    fn check_schemas(&self, views: &DatabaseViews, others: &[CrossDatabaseTable]) -> Result<(), SqlError> {
+        let home = &self.transactions.connected()?.database;
+        views.check_version(views.home, home.schema_version("main")?)?;
+        database_ids(others, Reach::Attached)
+            .into_iter()
+            .try_for_each(|id| views.check_version(id, home.schema_version(&attached_schema(id))?))
     }
 
     /// Binds it. The tables are those of other databases. Databases are looked into as they are asked for.
@@ -175,11 +206,14 @@ impl SessionExecutor<'_> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let temporary = self.scope.objects.catalog.temporary.clone();
         self.transactions.current = id;
+        let version = self.transactions.connect();
+        let version = version.and_then(|used| used.database.schema_version("main"));
         let found = self.refresh_within(timeout, execution);
         let mut objects = self.scope.objects.clone();
         self.transactions.current = current;
         self.scope.invalidate();
         found?;
+        let schema_version = version?;
         self.refresh_within(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
@@ -192,6 +226,7 @@ impl SessionExecutor<'_> {
             id,
             objects,
             permissions,
+            schema_version,
         })
     }
 
@@ -244,12 +279,12 @@ impl SessionExecutor<'_> {
     /// Runs what was bound while home has the copies.
     fn with_copies(
         &mut self,
-        others: &[CrossDatabaseTable],
-        bound: &Statement,
+        views: &DatabaseViews,
+        (bound, others): (&Statement, &[CrossDatabaseTable]),
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let copied = self.copy_others(others, bound.holds(), execution);
+        let copied = self.copy_others(views, others, bound.holds(), execution);
         let done = match copied {
             Ok(()) => self.run(bound, slots, execution),
             Err(failure) => {
@@ -266,6 +301,7 @@ impl SessionExecutor<'_> {
 
     fn copy_others(
         &mut self,
+        views: &DatabaseViews,
         others: &[CrossDatabaseTable],
         holds: bool,
         execution: &mut ExecutionContext<'_>,
@@ -288,7 +324,9 @@ impl SessionExecutor<'_> {
             let source = self.transactions.get(*id).ok_or_else(not_open)?;
             let is_its = |other: &&CrossDatabaseTable| other.database_id == *id && other.reach == Reach::Copied;
             let tables: Vec<&CrossDatabaseTable> = others.iter().filter(is_its).collect();
-            copy_all(&source.database, home, &tables)
+            copy_all(&source.database, home, &tables, |version| {
+                views.check_version(*id, version)
+            })
         });
         if copied.is_err() && !home.connection.is_autocommit() {
             execute(home, "ROLLBACK TO copies")?;
@@ -306,6 +344,9 @@ impl SessionExecutor<'_> {
         self.refresh().map(drop)
     }
 }
+
+/// More often than definitions change while one statement is bound.
+const ATTEMPTS_MAX: u32 = 100;
 
 /// The databases of those tables that are reached so, each once.
 fn database_ids(others: &[CrossDatabaseTable], reach: Reach) -> BTreeSet<i32> {

@@ -103,29 +103,32 @@ pub fn attached_max(home: &DatabaseConnection) -> Result<usize, SqlError> {
 }
 
 /// The schema by which home's connection knows an attached database.
-fn attached_schema(database_id: i32) -> String {
+pub fn attached_schema(database_id: i32) -> String {
     format!("selenite_attached_{database_id}")
 }
 
-/// Copies all of `tables`, which are of one database.
+/// Copies all of `tables`, which are of one database, if `check` takes its schema version.
 ///
 /// # Errors
-/// What SQLite says.
+/// That of `check`; SQLite's error.
 pub fn copy_all(
     source: &DatabaseConnection,
     home: &DatabaseConnection,
     tables: &[&CrossDatabaseTable],
+    check: impl FnOnce(i64) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
     let is_alone = source.connection.is_autocommit();
     if is_alone {
         execute(source, "BEGIN")?;
     }
-    let done = home.undisturbed(|| {
+    let checked = source.schema_version("main").and_then(check);
+    let copy = || {
         tables.iter().try_for_each(|table| {
             // The copy lies in memory, however large the table is.
             within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| tsql_error(&error))
         })
-    });
+    };
+    let done = checked.and_then(|()| home.undisturbed(copy));
     if is_alone && !source.connection.is_autocommit() {
         // It has only read.
         execute(source, "COMMIT")?;

@@ -5,6 +5,8 @@
 //!   connection has for them ([`crate::execution::cross_database_table`]). Only one database is written to.
 //! - `view-in-its-database`: a view is bound by its text, whose names are its own database's. Permissions on them are checked as if the
 //!   statement had named them.
+//! - `bound-schema-is-read`: in the transaction in which a statement reads a database, its schema is the one that names were bound to. If
+//!   it has changed, the statement is bound again: values of one type would be read as another's.
 //! - `permissions-of-each-database`: reading a database needs the login's permissions in that database. Those in another do not count.
 
 use std::cell::{Cell, RefCell};
@@ -30,6 +32,8 @@ pub struct DatabaseView {
     pub objects: SessionObjects,
     /// What the session's login is there.
     pub permissions: Permissions,
+    /// SQLite's schema version, read before `objects`.
+    pub schema_version: i64,
 }
 
 /// The databases of a statement; the first is the one in use.
@@ -40,6 +44,8 @@ pub struct DatabaseViews {
     pub home: i32,
     /// How many databases may be attached to home's connection: none within a transaction.
     pub attached_max: usize,
+    /// Whether a schema has changed since the statement was bound.
+    pub is_stale: Cell<bool>,
 }
 
 /// What a name stood for, and the database that it is in.
@@ -67,7 +73,21 @@ impl DatabaseViews {
             home: current.id,
             known: vec![current],
             attached_max,
+            is_stale: Cell::new(false),
         }
+    }
+
+    /// `bound-schema-is-read`: refuses a schema that has changed since names were bound to it.
+    ///
+    /// # Errors
+    /// 8624, and the statement is bound again.
+    pub fn check_version(&self, id: i32, version: i64) -> Result<(), SqlError> {
+        let bound = self.known.iter().find(|view| view.id == id);
+        if bound.is_some_and(|view| view.schema_version == version) {
+            return Ok(());
+        }
+        self.is_stale.set(true);
+        Err(SqlError::internal("definitions that change all the time"))
     }
 
     /// The database in use.

@@ -452,3 +452,47 @@ fn databases_under_keys_of_their_own_are_joined() {
     assert_eq!(client.int("SELECT COUNT(*) FROM t, b.dbo.u"), 16);
     ok(&mut client, "COMMIT");
 }
+
+#[test]
+fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
+    let bench = Bench::new();
+    let mut client = two(&bench);
+    let mut writer = bench.client();
+    ok(
+        &mut writer,
+        "USE b CREATE TABLE s (id INT PRIMARY KEY, y MONEY) INSERT s VALUES (1, 5)",
+    );
+    let is_done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 0..150 {
+                for (data_type, value) in [("BIGINT", 70_007), ("MONEY", 5)] {
+                    ok(&mut writer, "DROP TABLE s");
+                    ok(
+                        &mut writer,
+                        &format!("CREATE TABLE s (id INT PRIMARY KEY, y {data_type})"),
+                    );
+                    ok(&mut writer, &format!("INSERT s VALUES (1, {value})"));
+                }
+            }
+            is_done.store(true, std::sync::atomic::Ordering::SeqCst);
+        });
+        while !is_done.load(std::sync::atomic::Ordering::SeqCst) {
+            for begin in ["", "BEGIN TRAN "] {
+                let answer = client.batch(&format!(
+                    "{begin}SELECT s.y FROM t JOIN b.dbo.s AS s ON s.id = 1 WHERE t.id = 1 IF @@TRANCOUNT > 0 COMMIT"
+                ));
+                // The table is gone for a moment.
+                let numbers: Vec<i32> = answer.errors().iter().map(|(number, _)| *number).collect();
+                assert!(numbers.is_empty() || numbers == [208], "{answer:?}");
+                for row in answer.rows() {
+                    assert!(
+                        matches!(row[0], Value::BigInt(70_007) | Value::Money(50_000)),
+                        "{row:?}"
+                    );
+                }
+                client.batch("IF @@TRANCOUNT > 0 ROLLBACK");
+            }
+        }
+    });
+}
