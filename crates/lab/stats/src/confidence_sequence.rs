@@ -20,9 +20,9 @@ pub fn confidence_sequence(values: &[f64], confidence: f64, expected: u32) -> Op
     Interval::around(center, sd * sequence_reach(values.len() as f64, alpha, expected)?)
 }
 
-/// The p value that goes with [`confidence_sequence`] at 95 %: it is at most 0.05 where that interval excludes `effect`,
-/// and holds at every count at once. If all values are equal, it is 1 for that effect, and 0 for others. None with
-/// fewer than two values, or if something makes no sense.
+/// The p value that goes with [`confidence_sequence`] at 95 %: it is at most 0.05 where that interval excludes
+/// `effect`, and holds at every count at once. If all values are equal, it is 1 for that effect, and 0 for others.
+/// None with fewer than two values, or if something makes no sense.
 #[must_use]
 pub fn sequence_p_value(values: &[f64], effect: f64, expected: u32) -> Option<f64> {
     let distance = mean(values)? - effect;
@@ -43,7 +43,8 @@ pub fn sequence_p_value(values: &[f64], effect: f64, expected: u32) -> Option<f6
     Some((-evidence).exp().min(1.0)).filter(|p| !p.is_nan())
 }
 
-/// The half-width of the sequence after `n` values whose standard deviation is 1. None with so few that it is unbounded.
+/// The half-width of the sequence after `n` values whose standard deviation is 1. None with so few that it is
+/// unbounded.
 pub(crate) fn sequence_reach(n: f64, alpha: f64, expected: u32) -> Option<f64> {
     let stretch = 1.0 + n * spread(alpha, expected)?;
     // The mixture is a ratio of two powers; it is 1 / alpha where 1 + t^2 / (n - 1) is this many times the same with

@@ -50,8 +50,8 @@ impl OpenDatabases {
         database_at(&open, &database_name.path().to_string_lossy())
     }
 
-    /// The database to which a WAL or journal belongs whose name has none: SQLite's multiplexor passes a copy of the path
-    /// alone (`sqlite3_create_filename`).
+    /// The database to which a WAL or journal belongs whose name has none: SQLite's multiplexor passes a copy of the
+    /// path alone (`sqlite3_create_filename`).
     #[must_use]
     pub fn find_by_suffix(&self, name: &Name<'_>) -> Option<Arc<Database>> {
         let path = name.path().to_string_lossy();

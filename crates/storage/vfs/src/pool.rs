@@ -15,8 +15,8 @@
 //!   child does not touch the pool, whose locks may be held for ever there, and whose pages are
 //!   zeros there: [`Pool::is_on`] is asked before, for every page.
 //! - admitted-on-second-read: a page is put in when it is read for the second time within a while
-//!   (`Tables::offer` decides; `filter.rs` knows what was read): memory that is used for the first time costs a third of what it costs to read a
-//!   page, and what is read once is not worth it. A scan displaces no page that is of use.
+//!   (`Tables::offer` decides; `filter.rs` knows what was read): memory that is used for the first time costs a third
+//!   of what it costs to read a page, and what is read once is not worth it. A scan displaces no page that is of use.
 //! - new-limit-empties: a change of the limit empties the pool: it is said once in a process, as a
 //!   rule.
 

@@ -32,7 +32,8 @@ pub struct Settings {
     /// The database that the file has to be when it is opened; what has no superblock is admitted
     /// as `allow_plain` says.
     pub expected_id: Option<DatabaseId>,
-    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that no other connection uses it.
+    /// Whether SQLite takes no locks on the file (`nolock=1`): the application promises that no other connection uses
+    /// it.
     pub takes_no_locks: bool,
     /// The commitment of the master key that the file has to have when it is opened (FORMAT 4.2);
     /// what has no superblock is admitted as `allow_plain` says. A file that has it is admitted

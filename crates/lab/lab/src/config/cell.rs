@@ -30,7 +30,8 @@ pub struct Cell {
     pub same_memory: bool,
     /// Whether it counts for the verdict of an arm.
     pub gating: bool,
-    /// Where pages are re-encrypted while it is done: then its work is a [`Workload::Hummer`] that ends when it is told to.
+    /// Where pages are re-encrypted while it is done: then its work is a [`Workload::Hummer`] that ends when it is
+    /// told to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub online: Option<Online>,
 }

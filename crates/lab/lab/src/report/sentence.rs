@@ -232,7 +232,8 @@ pub fn effect_in<'a>(cell: &'a CellSummary, arm: &str, metric: Metric) -> Option
         .find(|effect| effect.arm == arm && effect.metric == metric)
 }
 
-/// Names of the arms that are shown, in order: those that are encrypted; in a study without any the second unencrypted copy.
+/// Names of the arms that are shown, in order: those that are encrypted; in a study without any the second
+/// unencrypted copy.
 pub fn shown(summary: &Summary) -> Vec<&str> {
     let of = |role| {
         let arms = summary.arms.iter().filter(move |arm| arm.role == role);

@@ -112,7 +112,7 @@ pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Resu
 }
 
 fn unbroken() -> SqlError {
-    SqlError::internal("a foreign key that nobody breaks")
+    SqlError::internal("a foreign key that no statement breaks")
 }
 
 /// A value as its column takes it.

@@ -111,7 +111,8 @@ impl SharedDatabase {
         if table.sqlite.schema != "main" {
             return Ok(None);
         }
-        // No one has taken a number since the server began: the file says which was last. A table that is not committed has none.
+        // No one has taken a number since the server began: the file says which was last. A table that is not
+        // committed has none.
         let Some(connection) = self.reader(instance)? else {
             return Ok(None);
         };
@@ -403,7 +404,8 @@ impl DatabaseConnection {
 
 /// Other processes hold SQLite's locks for a commit, or for a batch of re-encryption.
 const OPENING_WAIT: Duration = Duration::from_secs(30);
-/// How long SQLite itself waits for another process: a caller with more time asks it again, and looks for ATTENTION between.
+/// How long SQLite itself waits for another process: a caller with more time asks it again, and looks for ATTENTION
+/// between.
 const BUSY_WAIT: Duration = Duration::from_millis(10);
 /// The first epoch of the next database that is opened.
 static NEXT_EPOCH: AtomicU64 = AtomicU64::new(1);

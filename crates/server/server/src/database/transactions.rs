@@ -1,9 +1,10 @@
 //! A session's databases and its transaction, which may write to more than one of them.
 //!
-//! - `commit-by-id`: databases are committed one after the other, by rising id. SQLite has no atomic commit over several files in WAL
-//!   mode (sqlite.org/lang_attach.html). The client gets a warning before it depends on one.
+//! - `commit-by-id`: databases are committed one after the other, by rising id. SQLite has no atomic commit over
+//!   several files in WAL mode (sqlite.org/lang_attach.html). The client gets a warning before it depends on one.
 //! - `sync-after-commits`: syncs come after the last commit, so that the time between the first and the last is short.
-//! - `failed-statement-changes-nothing`: a statement that writes has a transaction of its own, or a savepoint in the client's.
+//! - `failed-statement-changes-nothing`: a statement that writes has a transaction of its own, or a savepoint in the
+//!   client's.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -161,7 +162,8 @@ impl<'a> Transactions<'a> {
         }
     }
 
-    /// Closes all connections, and with them temporary tables; the login's database is in use again. No transaction is open.
+    /// Closes all connections, and with them temporary tables; the login's database is in use again. No transaction
+    /// is open.
     pub fn reset(&mut self) {
         self.open.clear();
         self.closed_count += 1;

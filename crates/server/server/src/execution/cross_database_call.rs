@@ -1,9 +1,10 @@
 //! A procedure of another database: it runs there, and then its caller continues in the database where it was.
 //!
-//! - `database-of-the-frame`: the procedure is looked up in its database. The database in use changes when the procedure's frame begins, and
-//!   changes back when that frame ends, whatever ended it.
-//! - `temporary-tables-stay`: temporary tables lie where the database in use is. The server's own procedures name none. For a user's
-//!   procedure they would have to be moved there and back, which a transaction that writes does not allow: it is refused while there are any.
+//! - `database-of-the-frame`: the procedure is looked up in its database. The database in use changes when the
+//!   procedure's frame begins, and changes back when that frame ends, whatever ended it.
+//! - `temporary-tables-stay`: temporary tables lie where the database in use is. The server's own procedures name
+//!   none. For a user's procedure they would have to be moved there and back, which a transaction that writes does
+//!   not allow: it is refused while there are any.
 
 use std::sync::Arc;
 
@@ -77,7 +78,8 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// `database-of-the-frame`: a frame begins. That of a procedure of another database begins there. Returns the database to return to.
+    /// `database-of-the-frame`: a frame begins. That of a procedure of another database begins there. Returns the
+    /// database to return to.
     ///
     /// # Errors
     /// 40510 for `temporary-tables-stay`; what keeps the database from being opened.
@@ -106,7 +108,8 @@ impl SessionExecutor<'_> {
         Ok(Some(before))
     }
 
-    /// `database-of-the-frame`: the caller's database is in use again. An error that keeps it from being read is reported by the next statement.
+    /// `database-of-the-frame`: the caller's database is in use again. An error that keeps it from being read is
+    /// reported by the next statement.
     pub(crate) fn leave_procedure_database(&mut self, before: Option<i32>) {
         let Some(before) = before else { return };
         if let Ok(left) = self.switch_to(before) {

@@ -1,16 +1,18 @@
 //! How a statement reads tables of other databases than the one it runs in, its *home*.
 //!
-//! - `attached-outside-transactions`: outside a transaction of the client's, the other database is attached to home's connection, read-only,
-//!   for as long as the statement runs. It reads the tables where they are, with their indexes, in one of SQLite's read transactions.
-//! - `copied-within-transactions`: within one, tables are copied into home's temporary schema. An attached database would keep its snapshot
-//!   until COMMIT, and what the session has written through its own connection to that database would be missing
-//!   (docs/decisions/0018-cross-database.md).
-//! - `read-by-own-connection`: copies are read by the session's own connection to the other database, so its uncommitted changes are seen, and
-//!   no one else's. All tables of one database are read in one of SQLite's transactions.
-//! - `stored-columns-only`: a copy has the stored columns of its original in their storage forms, and neither keys nor checks. A value that
-//!   does not fit its declared type is reported by the statement, under the original's name.
-//! - `copying-is-not-interrupted`: copies are written by statements that nothing interrupts, because SQLite would roll back the whole
-//!   transaction with them (sqlite.org/c3ref/interrupt.html). An ATTENTION ends the reading.
+//! - `attached-outside-transactions`: outside a transaction of the client's, the other database is attached to home's
+//!   connection, read-only, for as long as the statement runs. It reads the tables where they are, with their
+//!   indexes, in one of SQLite's read transactions.
+//! - `copied-within-transactions`: within one, tables are copied into home's temporary schema. An attached database
+//!   would keep its snapshot until COMMIT, and what the session has written through its own connection to that
+//!   database would be missing (docs/decisions/0018-cross-database.md).
+//! - `read-by-own-connection`: copies are read by the session's own connection to the other database, so its
+//!   uncommitted changes are seen, and no one else's. All tables of one database are read in one of SQLite's
+//!   transactions.
+//! - `stored-columns-only`: a copy has the stored columns of its original in their storage forms, and neither keys
+//!   nor checks. A value that does not fit its declared type is reported by the statement, under the original's name.
+//! - `copying-is-not-interrupted`: copies are written by statements that nothing interrupts, because SQLite would
+//!   roll back the whole transaction with them (sqlite.org/c3ref/interrupt.html). An ATTENTION ends the reading.
 //! - `copies-are-temporary`: copies lie where temporary tables do, and are dropped when the statement ends.
 
 use std::sync::Arc;

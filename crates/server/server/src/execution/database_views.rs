@@ -1,13 +1,16 @@
 //! The databases that one statement names, as it sees them.
 //!
-//! - `runs-at-home`: a statement runs in one of them, its *home*: the one that it writes to, or the only one whose tables it reads, else the
-//!   one in use. Tables of the others, and the session's temporary ones if home is not in use, are bound under the names that home's
-//!   connection has for them ([`crate::execution::cross_database_table`]). Only one database is written to.
-//! - `view-in-its-database`: a view is bound by its text, whose names are its own database's. Permissions on them are checked as if the
-//!   statement had named them.
-//! - `bound-schema-is-read`: in the transaction in which a statement reads a database, its schema is the one that names were bound to. If
-//!   it has changed, the statement is bound again: values of one type would be read as another's.
-//! - `permissions-of-each-database`: reading a database needs the login's permissions in that database. Those in another do not count.
+//! - `runs-at-home`: a statement runs in one of them, its *home*: the one that it writes to, or the only one whose
+//!   tables it reads, else the one in use. Tables of the others, and the session's temporary ones if home is not in
+//!   use, are bound under the names that home's connection has for them ([`crate::execution::cross_database_table`]).
+//!   Only one database is written to.
+//! - `view-in-its-database`: a view is bound by its text, whose names are its own database's. Permissions on them are
+//!   checked as if the statement had named them.
+//! - `bound-schema-is-read`: in the transaction in which a statement reads a database, its schema is the one that
+//!   names were bound to. If it has changed, the statement is bound again: values of one type would be read as
+//!   another's.
+//! - `permissions-of-each-database`: reading a database needs the login's permissions in that database. Those in
+//!   another do not count.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;

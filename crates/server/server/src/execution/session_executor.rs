@@ -29,7 +29,8 @@ use crate::memory;
 use crate::names::session_objects::SessionObjects;
 use crate::session_state::CurrentDatabase;
 
-/// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and connections closed.
+/// Runs a session's statements on its databases. When it is dropped, open transactions are rolled back and
+/// connections closed.
 pub(crate) struct SessionExecutor<'a> {
     pub(crate) registry: &'a DatabaseRegistry,
     pub(crate) session: SessionInfo<'a>,
@@ -74,7 +75,8 @@ impl<'a> SessionExecutor<'a> {
         })
     }
 
-    /// Connects to the database in use, and looks at its objects as they are now: other sessions may have defined something.
+    /// Connects to the database in use, and looks at its objects as they are now: other sessions may have defined
+    /// something.
     ///
     /// # Errors
     /// What keeps it from being opened or read.
@@ -167,7 +169,8 @@ impl<'a> SessionExecutor<'a> {
         }
     }
 
-    /// Finds out what the session's login is in the database in use. Statements that were bound for other rights are forgotten.
+    /// Finds out what the session's login is in the database in use. Statements that were bound for other rights are
+    /// forgotten.
     pub(crate) fn refresh_permissions(&mut self) -> Result<(), SqlError> {
         let instance = self.session.instance;
         let directory = self.registry.directory(instance)?;
@@ -330,8 +333,8 @@ impl SessionExecutor<'_> {
         self.bind_given(statement, &mut execution)
     }
 
-    /// Runs a statement on tables, of definitions or of administration. `slots` are all variables of the program; those that the
-    /// statement assigns are written.
+    /// Runs a statement on tables, of definitions or of administration. `slots` are all variables of the program;
+    /// those that the statement assigns are written.
     ///
     /// # Errors
     /// The statement's. It leaves no change in the data.
@@ -408,8 +411,8 @@ impl SessionExecutor<'_> {
         self.leave_procedure_database(before);
     }
 
-    /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may change between two
-    /// statements.
+    /// A step of the transaction; the machine has checked counts and names. Its isolation is the state's, which may
+    /// change between two statements.
     ///
     /// # Errors
     /// Of a commit that did not succeed, or a savepoint's. A rollback always succeeds.
@@ -474,8 +477,8 @@ impl SessionExecutor<'_> {
         Ok(())
     }
 
-    /// The frame that began last ends, and tells which database to come back to. No one hears of what SQLite says: what stays behind
-    /// is empty, or goes with the session.
+    /// The frame that began last ends, and tells which database to come back to. No one hears of what SQLite says:
+    /// what stays behind is empty, or goes with the session.
     pub(crate) fn end_frame(&mut self) -> Option<i32> {
         let frame = self.frames.end()?;
         let before = frame.before;

@@ -226,8 +226,8 @@ fn said(reader: &mut ByteReader<'_>) -> Result<Said, TdsError> {
 
 fn change(reader: &mut ByteReader<'_>) -> Result<Change, TdsError> {
     let kind = reader.u8()?;
-    // Of names the length counts units, of the others bytes. MS-TDS 2.2.7.9 has longer lengths for promotion to a distributed
-    // transaction and for routing.
+    // Of names the length counts units, of the others bytes. MS-TDS 2.2.7.9 has longer lengths for promotion to a
+    // distributed transaction and for routing.
     let unit_size = match kind {
         1..=6 => 2,
         15 | 20 => {

@@ -197,11 +197,12 @@ fn a_read_transaction_reads_no_superblock_where_none_was_changed() {
     }
 }
 
-/// sqlite.org/isolation.html: "Once a read transaction has started, the reader continues to see an unchanging snapshot of the
-/// database file as it existed at the moment in time when the read transaction started"; sqlite.org/rescode.html,
-/// SQLITE_BUSY_SNAPSHOT: a reader "tries to promote to a write transaction but finds that another database connection has
-/// already written to the database". Both hold for each attached database, until the transaction of all of them ends. So a
-/// session that has written to one database and wants the newest rows of another can't read them by one connection.
+/// sqlite.org/isolation.html: "Once a read transaction has started, the reader continues to see an unchanging
+/// snapshot of the database file as it existed at the moment in time when the read transaction started";
+/// sqlite.org/rescode.html, SQLITE_BUSY_SNAPSHOT: a reader "tries to promote to a write transaction but finds that
+/// another database connection has already written to the database". Both hold for each attached database, until the
+/// transaction of all of them ends. So a session that has written to one database and wants the newest rows of
+/// another can't read them by one connection.
 #[test]
 fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewhere() {
     let disk = Disk::new();
@@ -233,8 +234,9 @@ fn an_attached_database_keeps_its_snapshot_while_the_transaction_writes_elsewher
     assert_eq!(count(), 1);
 }
 
-/// sqlite.org/lang_transaction.html: BEGIN IMMEDIATE begins to write at once. A database that is attached read-only is read
-/// (build.c, `sqlite3BeginTransaction`: "if( pBt && sqlite3BtreeIsReadonly(pBt) ) eTxnType = 0"), so others may write to it.
+/// sqlite.org/lang_transaction.html: BEGIN IMMEDIATE begins to write at once. A database that is attached read-only
+/// is read (build.c, `sqlite3BeginTransaction`: "if( pBt && sqlite3BtreeIsReadonly(pBt) ) eTxnType = 0"), so others
+/// may write to it.
 #[test]
 fn a_database_that_is_attached_read_only_is_not_locked_by_begin_immediate() {
     let disk = Disk::new();

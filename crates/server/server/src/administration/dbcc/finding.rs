@@ -54,7 +54,7 @@ impl Findings {
     }
 }
 
-/// 10,000 messages, some MB: with more errors than that, nobody reads the list.
+/// 10,000 messages, some MB: a longer list is not read.
 const TOLD_MAX: usize = 10_000;
 
 #[cfg(test)]

@@ -154,8 +154,8 @@ fn a_gap_in_a_log_is_told_of_with_the_moment_up_to_which_it_works() {
     let mut added = Vec::new();
     for turn in 0..4 {
         let next = (millisecond() / 1000 + 1) * 1000;
-        // Commits, as long as it takes until the turn is of a later second, and not of its first millisecond, which a moment in
-        // seconds leaves out.
+        // Commits, as long as it takes until the turn is of a later second, and not of its first millisecond, which a
+        // moment in seconds leaves out.
         while millisecond() <= next + 1 {
             add(&database, 0, 10).unwrap();
         }
