@@ -18,7 +18,7 @@ use selenite_runtime::sqlite::damaged_page;
 
 use crate::Instance;
 use crate::database_error::damaged_page::log_damage;
-use crate::database_error::of_master;
+use crate::database_error::{of_master, too_many_files};
 use crate::master::{DatabaseRecord, MASTER};
 
 /// How a database's file is opened.
@@ -82,7 +82,8 @@ pub fn plain_access(access: &Access) -> Access {
 /// Opens a database's file by `open`; once more if what is expected of it has changed meanwhile.
 ///
 /// # Errors
-/// 945, and the reason in the log; 824 for a page of it; 4060 where other processes keep it locked.
+/// 945, and the reason in the log; 824 for a page of it; 4060 where other processes keep it locked, or the process has
+/// too many files open.
 pub fn open_expected<R>(
     instance: &Instance,
     record: &DatabaseRecord,
@@ -116,6 +117,9 @@ fn not_opened(instance: &Instance, record: &DatabaseRecord, error: &rusqlite::Er
     {
         let text = format!("Cannot open database \"{name}\": {error}.");
         return SqlError::new(4060, Ends::Batch, text).with_severity(11);
+    }
+    if error.sqlite_error_code() == Some(ErrorCode::CannotOpen) && !instance.descriptors().has_room() {
+        return too_many_files(name);
     }
     let why = take_refusal().map_or_else(|| error.to_string(), |refusal| refusal.text);
     inaccessible(instance, record, &why)

@@ -56,6 +56,32 @@ fn a_login_that_takes_all_it_gets_keeps_no_administrator_out() {
     assert_eq!(bench.client_as("one", "Pass-word-1", "d0").login.errors(), []);
 }
 
+#[test]
+fn whoever_finds_no_descriptor_left_is_told_so() {
+    own_process!();
+    let maximum = Some(DESCRIPTORS);
+    setrlimit(
+        Resource::Nofile,
+        Rlimit {
+            current: maximum,
+            maximum,
+        },
+    )
+    .unwrap();
+    let bench = Bench::new();
+    let mut administrator = bench.client();
+    succeed(&mut administrator, "CREATE DATABASE d");
+    let mut files = Vec::new();
+    while let Ok(file) = std::fs::File::open("/dev/null") {
+        files.push(file);
+    }
+    let answer = administrator.batch("USE d");
+    assert_eq!(numbers(&answer), [4060], "{answer:?}");
+    assert!(answer.said()[0].text.contains("too many files"), "{answer:?}");
+    drop(files);
+    succeed(&mut administrator, "USE d CREATE TABLE t (a INT)");
+}
+
 /// Sessions of a login until no more are admitted, each in as many databases as it gets.
 fn take_all(bench: &Bench, login: &str) -> Vec<Client> {
     let mut sessions = Vec::new();
