@@ -78,7 +78,7 @@ impl Administration<'_, '_> {
     ) -> Result<(), Failure> {
         let directory = self.registry.directory(self.session.instance)?;
         self.transactions.change_database(execution, |database| {
-            let schema = database.schema(database.version()?)?;
+            let (_, schema) = database.definitions()?;
             change(&user::UserWork {
                 connection: &database.connection,
                 present: schema.principals(),

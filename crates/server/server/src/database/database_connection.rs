@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use selenite::Access;
 use selenite_compiler::SqlError;
@@ -56,6 +57,14 @@ pub struct Version {
     sqlite: i64,
     /// Of a session that changes definitions in a transaction that is still open; 0 for what all see.
     own: u64,
+}
+
+impl Version {
+    /// `PRAGMA schema_version`, which each definition in the database changes.
+    #[must_use]
+    pub fn sqlite(self) -> i64 {
+        self.sqlite
+    }
 }
 
 /// A session's connection to a database.
@@ -235,6 +244,10 @@ impl DatabaseConnection {
                 None => Connection::open_in_memory()?,
             };
             connection.busy_timeout(OPENING_WAIT)?;
+            // A column that is not there is an error, not a text of its name (sqlite.org/quirks.html#dblquote).
+            for quirk in [DbConfig::SQLITE_DBCONFIG_DQS_DML, DbConfig::SQLITE_DBCONFIG_DQS_DDL] {
+                connection.set_db_config(quirk, false)?;
+            }
             connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
             let mode: String = connection.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))?;
             // What syncs at each commit has no log that others could sync for it.
@@ -292,29 +305,98 @@ impl DatabaseConnection {
         version.map_err(|error| tsql_error(&error))
     }
 
-    /// The objects of the database, as this session sees them.
+    /// The objects of the database, as this session sees them, and the version that they have: both of one snapshot.
     ///
     /// # Errors
     /// What SQLite says; a catalog that is none of ours.
-    pub fn schema(&self, version: Version) -> Result<Arc<Schema>, SqlError> {
+    pub fn definitions(&self) -> Result<(Version, Arc<Schema>), SqlError> {
+        let version = self.version()?;
+        if let Some(schema) = self.known_schema(version) {
+            return Ok((version, schema));
+        }
+        self.in_snapshot(|| {
+            let version = self.version()?;
+            if let Some(schema) = self.known_schema(version) {
+                return Ok((version, schema));
+            }
+            let schema = Arc::new(Schema::load(&self.connection, "main", &self.shared.record.name)?);
+            *self.own.borrow_mut() = Some((version, schema.clone()));
+            if version.own == 0 {
+                *self.kept() = Some((version, schema.clone()));
+            }
+            Ok((version, schema))
+        })
+    }
+
+    /// The schema of that version, if this session or another one has read it.
+    fn known_schema(&self, version: Version) -> Option<Arc<Schema>> {
         if let Some((known, schema)) = &*self.own.borrow()
             && *known == version
         {
-            return Ok(schema.clone());
+            return Some(schema.clone());
         }
         if version.own == 0
             && let Some((known, schema)) = &*self.kept()
             && *known == version
         {
             *self.own.borrow_mut() = Some((version, schema.clone()));
-            return Ok(schema.clone());
+            return Some(schema.clone());
         }
-        let schema = Arc::new(Schema::load(&self.connection, "main", &self.shared.record.name)?);
-        *self.own.borrow_mut() = Some((version, schema.clone()));
-        if version.own == 0 {
-            *self.kept() = Some((version, schema.clone()));
+        None
+    }
+
+    /// Runs a statement that has no rows.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn execute(&self, sql: &str) -> Result<(), SqlError> {
+        let done = self
+            .connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| statement.raw_execute());
+        done.map(drop).map_err(|error| tsql_error(&error))
+    }
+
+    /// Reads in one snapshot: that of the open transaction, or one of its own.
+    ///
+    /// # Errors
+    /// Those of `body`; SQLite's error.
+    pub fn in_snapshot<R>(&self, body: impl FnOnce() -> Result<R, SqlError>) -> Result<R, SqlError> {
+        let is_alone = self.connection.is_autocommit();
+        self.begin_snapshot()?;
+        let done = body();
+        if is_alone {
+            let ended = self.end_snapshot();
+            return done.and_then(|value| ended.map(|()| value));
         }
-        Ok(schema)
+        done
+    }
+
+    /// Begins a transaction that reads, unless one is open.
+    ///
+    /// # Errors
+    /// SQLite's error.
+    pub fn begin_snapshot(&self) -> Result<(), SqlError> {
+        match self.connection.is_autocommit() {
+            true => self.execute("BEGIN"),
+            false => Ok(()),
+        }
+    }
+
+    /// Ends it. In it, only temporary tables were written to.
+    ///
+    /// # Errors
+    /// SQLite's error. The transaction has ended.
+    pub fn end_snapshot(&self) -> Result<(), SqlError> {
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.undisturbed(|| {
+            self.execute("COMMIT").inspect_err(|_| {
+                // An error here means that SQLite itself has rolled back (sqlite.org/lang_transaction.html).
+                let _ = self.execute("ROLLBACK");
+            })
+        })
     }
 
     /// The session's temporary tables here.

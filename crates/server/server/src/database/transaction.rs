@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use selenite_compiler::SqlError;
 use selenite_runtime::machine::{Failure, Stop};
-use selenite_runtime::sqlite::{LockTimeout, lock_timeout, tsql_error};
+use selenite_runtime::sqlite::{LockTimeout, lock_timeout};
 
 use crate::database::database_connection::DatabaseConnection;
 use crate::database::log_sync::CommitNo;
@@ -176,7 +176,7 @@ impl Transaction {
             self.end(true);
             return Ok(None);
         }
-        if let Err(error) = execute(&self.database, "COMMIT") {
+        if let Err(error) = self.database.execute("COMMIT") {
             self.rollback();
             return Err(error);
         }
@@ -191,7 +191,7 @@ impl Transaction {
     pub fn rollback(&mut self) {
         if self.state.permit.is_some() && !self.database.connection.is_autocommit() {
             // An error here means that SQLite itself has rolled back (sqlite.org/lang_transaction.html).
-            let _ = execute(&self.database, "ROLLBACK");
+            let _ = self.database.execute("ROLLBACK");
         }
         self.end(false);
     }
@@ -210,7 +210,8 @@ impl Transaction {
     pub fn save(&mut self, name: &str) -> Result<(), SqlError> {
         self.check()?;
         if self.state.permit.is_some() {
-            execute(&self.database, &format!("SAVEPOINT s{}", self.state.savepoints.len()))?;
+            self.database
+                .execute(&format!("SAVEPOINT s{}", self.state.savepoints.len()))?;
         }
         self.state.savepoints.push(Savepoint {
             name: name.to_owned(),
@@ -233,7 +234,7 @@ impl Transaction {
         };
         self.state.savepoints.truncate(at + 1);
         if self.state.savepoints[at].was_writing {
-            execute(&self.database, &format!("ROLLBACK TO s{at}"))?;
+            self.database.execute(&format!("ROLLBACK TO s{at}"))?;
             self.database.note_change();
             self.database.undo_numbers(self.state.savepoints[at].numbers);
         } else {
@@ -251,16 +252,4 @@ impl Transaction {
         self.state.is_open = is_open;
         self.state.savepoints = savepoints;
     }
-}
-
-/// Runs a statement that has no rows.
-///
-/// # Errors
-/// SQLite's error.
-pub fn execute(database: &DatabaseConnection, sql: &str) -> Result<(), SqlError> {
-    let done = database
-        .connection
-        .prepare_cached(sql)
-        .and_then(|mut statement| statement.raw_execute());
-    done.map(drop).map_err(|error| tsql_error(&error))
 }

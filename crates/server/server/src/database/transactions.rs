@@ -17,7 +17,7 @@ use crate::database::database_connection::DatabaseConnection;
 use crate::database::database_registry::DatabaseRegistry;
 use crate::database::frames::Frames;
 use crate::database::temporary_tables::move_all;
-use crate::database::transaction::{Transaction, execute};
+use crate::database::transaction::Transaction;
 use crate::database_error::{of_master, too_many_files};
 use crate::execution_context::{ExecutionContext, SessionInfo};
 
@@ -363,7 +363,7 @@ impl Transactions<'_> {
     pub fn begin_own(&mut self, execution: &mut ExecutionContext<'_>) -> Result<StatementScope, Failure> {
         self.begin_statement(false, true, execution)?;
         let database = &self.connected()?.database;
-        execute(database, "SAVEPOINT statement")?;
+        database.execute("SAVEPOINT statement")?;
         database.identity_journal.begin_statement();
         Ok(StatementScope::Own)
     }
@@ -407,13 +407,9 @@ impl Transactions<'_> {
     ) -> Result<StatementScope, Failure> {
         let waits = (self.session.entry.spid(), execution.state.lock_timeout());
         let used = self.connected_mut()?;
-        let holds = match execution.state.isolation {
-            IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
-            IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
-        };
         used.check()?;
         let is_open = used.is_open();
-        if !(changes || is_open && holds) {
+        if !(changes || is_open && holds_what_it_reads(execution.state.isolation)) {
             return Ok(StatementScope::Nothing);
         }
         let was_writing = used.writes();
@@ -429,9 +425,27 @@ impl Transactions<'_> {
         if was_writing && is_single {
             return Ok(StatementScope::Nothing);
         }
-        execute(&used.database, "SAVEPOINT statement")?;
+        used.database.execute("SAVEPOINT statement")?;
         used.database.identity_journal.begin_statement();
         Ok(StatementScope::Savepoint)
+    }
+
+    /// Ends the snapshot in which the database in use was read, if it is not that of a transaction that writes.
+    ///
+    /// # Errors
+    /// What SQLite says.
+    pub fn end_snapshot(&self) -> Result<(), SqlError> {
+        match self.open.get(&self.current) {
+            Some(used) if !used.writes() => used.database.end_snapshot(),
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Whether [`Transactions::begin_statement`] or [`Transactions::hold`] will begin a transaction that writes.
+    pub fn will_write(&self, changes: bool, holds: bool, isolation: IsolationLevel) -> bool {
+        self.open.get(&self.current).is_some_and(|used| {
+            !used.writes() && (changes || used.is_open() && (holds || holds_what_it_reads(isolation)))
+        })
     }
 
     /// Ends it: what a failed statement has changed is undone.
@@ -452,15 +466,15 @@ impl Transactions<'_> {
             (StatementScope::Transaction, Ok(_)) => used.commit()?,
             (StatementScope::Transaction, Err(_)) => used.rollback(),
             (StatementScope::Savepoint | StatementScope::Own, Ok(_)) => {
-                execute(&used.database, "RELEASE statement")?;
+                used.database.execute("RELEASE statement")?;
                 if !used.is_open() {
                     used.database.identity_journal.clear();
                 }
             }
             (StatementScope::Savepoint | StatementScope::Own, Err(_)) if is_gone => {}
             (StatementScope::Savepoint | StatementScope::Own, Err(_)) => {
-                execute(&used.database, "ROLLBACK TO statement")?;
-                execute(&used.database, "RELEASE statement")?;
+                used.database.execute("ROLLBACK TO statement")?;
+                used.database.execute("RELEASE statement")?;
                 if matches!(scope, StatementScope::Savepoint) {
                     used.database.note_change();
                 }
@@ -474,6 +488,14 @@ impl Transactions<'_> {
 impl Drop for Transactions<'_> {
     fn drop(&mut self) {
         self.open.values_mut().for_each(Transaction::rollback);
+    }
+}
+
+/// Whether a transaction keeps what it reads as it is until it ends.
+fn holds_what_it_reads(isolation: IsolationLevel) -> bool {
+    match isolation {
+        IsolationLevel::ReadUncommitted | IsolationLevel::ReadCommitted => false,
+        IsolationLevel::RepeatableRead | IsolationLevel::Snapshot | IsolationLevel::Serializable => true,
     }
 }
 

@@ -10,14 +10,15 @@ use selenite_runtime::sqlite::LockTimeout;
 use selenite_types::Value;
 
 use crate::catalog::permission::{Permissions, no_access};
-use crate::database::transaction::execute;
 use crate::database::transactions::not_open;
 use crate::execution::cross_database_table::{
     AttachedDatabases, CrossDatabaseTable, Reach, attached_max, attached_schema, copy_all, drop_copies,
 };
 use crate::execution::database_views::{DatabaseView, DatabaseViews, DatabaseViewsCatalog};
+use crate::execution::name_scope::PlanVersion;
 use crate::execution::row_limit::limited;
 use crate::execution::session_executor::SessionExecutor;
+use crate::execution::table_statement::ATTEMPTS_MAX;
 use crate::execution_context::ExecutionContext;
 use crate::master::{DatabaseRecord, TEMPDB};
 use crate::names::session_objects::SessionObjects;
@@ -33,9 +34,7 @@ impl SessionExecutor<'_> {
         let current = self.transactions.current;
         let mut attempts = 0;
         loop {
-            // Before the schema is read: so a change while it is read is one since then.
-            let schema_version = self.transactions.connect()?.database.schema_version("main")?;
-            self.return_to(current)?;
+            let schema_version = self.return_to(current)?.version.sqlite();
             let view = DatabaseView {
                 id: current,
                 objects: self.scope.objects.clone(),
@@ -125,20 +124,15 @@ impl SessionExecutor<'_> {
         };
         // A statement that only reads gets a transaction, too, in which the schemas stay as they are checked.
         let home = &self.transactions.connected()?.database;
-        let reads_alone = home.connection.is_autocommit();
-        if reads_alone {
-            execute(home, "BEGIN")?;
-        }
+        home.begin_snapshot()?;
         let done = match self.check_schemas(views, others) {
             Err(error) => Err(error.into()),
             Ok(()) if copies => self.with_copies(views, (bound, others), slots, execution),
             Ok(()) => self.run(bound, slots, execution),
         };
-        let home = &self.transactions.connected()?.database;
-        if reads_alone && !home.connection.is_autocommit() {
-            execute(home, "COMMIT")?;
-        }
         let done = self.transactions.end_statement(scope, done);
+        let ended = self.transactions.end_snapshot();
+        let done = done.and_then(|affected| Ok(ended.map(|()| affected)?));
         self.note_into(bound, done.is_ok())?;
         done
     }
@@ -206,14 +200,11 @@ impl SessionExecutor<'_> {
         let timeout = LockTimeout::of(execution.state.lock_timeout());
         let temporary = self.scope.objects.catalog.temporary.clone();
         self.transactions.current = id;
-        let version = self.transactions.connect();
-        let version = version.and_then(|used| used.database.schema_version("main"));
         let found = self.refresh_within(timeout, execution);
         let mut objects = self.scope.objects.clone();
         self.transactions.current = current;
         self.scope.invalidate();
-        found?;
-        let schema_version = version?;
+        let schema_version = found?.version.sqlite();
         self.refresh_within(timeout, execution)?;
         objects.database_id = id;
         if id == TEMPDB {
@@ -319,7 +310,7 @@ impl SessionExecutor<'_> {
             held?;
         }
         let home = &self.transactions.connected()?.database;
-        execute(home, "SAVEPOINT copies")?;
+        home.execute("SAVEPOINT copies")?;
         let copied = ids.iter().try_for_each(|id| {
             let source = self.transactions.get(*id).ok_or_else(not_open)?;
             let is_its = |other: &&CrossDatabaseTable| other.database_id == *id && other.reach == Reach::Copied;
@@ -329,24 +320,21 @@ impl SessionExecutor<'_> {
             })
         });
         if copied.is_err() && !home.connection.is_autocommit() {
-            execute(home, "ROLLBACK TO copies")?;
+            home.execute("ROLLBACK TO copies")?;
         }
         if !home.connection.is_autocommit() {
-            execute(home, "RELEASE copies")?;
+            home.execute("RELEASE copies")?;
         }
         Ok(copied?)
     }
 
     /// The database in use is this one again.
-    pub(crate) fn return_to(&mut self, current: i32) -> Result<(), SqlError> {
+    pub(crate) fn return_to(&mut self, current: i32) -> Result<PlanVersion, SqlError> {
         self.transactions.current = current;
         self.scope.invalidate();
-        self.refresh().map(drop)
+        self.refresh()
     }
 }
-
-/// More often than definitions change while one statement is bound.
-const ATTEMPTS_MAX: u32 = 100;
 
 /// The databases of those tables that are reached so, each once.
 fn database_ids(others: &[CrossDatabaseTable], reach: Reach) -> BTreeSet<i32> {

@@ -28,7 +28,6 @@ use selenite_runtime::sqlite::{tsql_error, within_memory};
 use crate::Instance;
 use crate::database::database_connection::DatabaseConnection;
 use crate::database::expectation::open_expected;
-use crate::database::transaction::execute;
 
 /// How the tables of one other database are reached.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -119,23 +118,16 @@ pub fn copy_all(
     tables: &[&CrossDatabaseTable],
     check: impl FnOnce(i64) -> Result<(), SqlError>,
 ) -> Result<(), SqlError> {
-    let is_alone = source.connection.is_autocommit();
-    if is_alone {
-        execute(source, "BEGIN")?;
-    }
-    let checked = source.schema_version("main").and_then(check);
     let copy = || {
         tables.iter().try_for_each(|table| {
             // The copy lies in memory, however large the table is.
             within_memory(&mut || table.copy(&source.connection, &home.connection)).map_err(|error| tsql_error(&error))
         })
     };
-    let done = checked.and_then(|()| home.undisturbed(copy));
-    if is_alone && !source.connection.is_autocommit() {
-        // It has only read.
-        execute(source, "COMMIT")?;
-    }
-    done
+    source.in_snapshot(|| {
+        check(source.schema_version("main")?)?;
+        home.undisturbed(copy)
+    })
 }
 
 /// Drops the copies; those that are not there are none.

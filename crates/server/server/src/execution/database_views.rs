@@ -23,6 +23,7 @@ use selenite_tsql::ast::{ObjectName, StatementKind};
 
 use crate::catalog::permission::Permissions;
 use crate::execution::cross_database_table::{CrossDatabaseTable, Reach};
+use crate::execution::table_statement::definitions_change;
 use crate::master::TEMPDB;
 use crate::names::row_permissions::{NamedRelation, check_reads, check_rows};
 use crate::names::session_objects::SessionObjects;
@@ -35,7 +36,7 @@ pub struct DatabaseView {
     pub objects: SessionObjects,
     /// What the session's login is there.
     pub permissions: Permissions,
-    /// SQLite's schema version, read before `objects`.
+    /// SQLite's schema version, of the snapshot in which `objects` were read.
     pub schema_version: i64,
 }
 
@@ -90,7 +91,7 @@ impl DatabaseViews {
             return Ok(());
         }
         self.is_stale.set(true);
-        Err(SqlError::internal("definitions that change all the time"))
+        Err(definitions_change())
     }
 
     /// The database in use.

@@ -84,6 +84,9 @@ impl DefinitionContext<'_> {
     fn settle(&self, is_of_temporary: bool) -> Result<(), SqlError> {
         if !is_of_temporary {
             self.database.note_change();
+            // `bound-schema-is-read`: a definition may change the catalog alone. It counts as one of SQLite's.
+            let next = self.database.schema_version("main")? + 1;
+            self.execute(&format!("PRAGMA main.schema_version = {next}"))?;
         }
         self.database.reload_temporary()
     }

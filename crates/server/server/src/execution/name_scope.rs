@@ -89,7 +89,7 @@ impl NameScope {
     ) -> Result<PlanVersion, SqlError> {
         let (database_id, temporary) = (transactions.current, transactions.temporary_version());
         let used = transactions.connect()?;
-        let definitions = used.database.version()?;
+        let (definitions, schema) = used.database.definitions()?;
         let version = PlanVersion {
             database_id,
             version: definitions,
@@ -107,7 +107,7 @@ impl NameScope {
             self.objects.shared = Some(database.shared.clone());
             self.objects.catalog = SessionCatalog {
                 database: Arc::from(database.shared.record.name.as_str()),
-                schema: database.schema(definitions)?,
+                schema,
                 system: &RELATIONS,
                 temporary: database.temporary(),
                 directory: self.objects.directory.clone(),

@@ -104,6 +104,23 @@ impl<'a> SessionExecutor<'a> {
         }
     }
 
+    /// The same in a snapshot, which [`Transactions::end_snapshot`] ends.
+    ///
+    /// # Errors
+    /// As [`SessionExecutor::refresh_within`]; then there is no snapshot.
+    pub(crate) fn refresh_in_snapshot(
+        &mut self,
+        timeout: LockTimeout,
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<PlanVersion, Failure> {
+        self.transactions.connect()?.database.begin_snapshot()?;
+        let found = self.refresh_within(timeout, execution);
+        if found.is_err() {
+            self.transactions.end_snapshot()?;
+        }
+        found
+    }
+
     /// Statements about the server and whole databases.
     pub(crate) fn administration(&mut self) -> Administration<'_, 'a> {
         Administration {
@@ -125,7 +142,11 @@ impl<'a> SessionExecutor<'a> {
             true => self.transactions.begin_own(execution)?,
             false => self.transactions.begin_statement(true, false, execution)?,
         };
-        let done = self.carry_out(statement, execution);
+        // Another session may have defined something while this one waited to write.
+        let done = match self.refresh() {
+            Ok(_) => self.carry_out(statement, execution),
+            Err(error) => Err(error.into()),
+        };
         let done = self.transactions.end_statement(scope, done);
         if let StatementKind::CreateTable(create) = &statement.statement.kind
             && done.is_ok()

@@ -1,4 +1,9 @@
 //! A statement on tables, and what surrounds it: its own transaction, a savepoint, its after-effects.
+//!
+//! - `bound-schema-is-read`: a statement reads the schema that its names were bound to: names are bound in the
+//!   snapshot that the statement reads. A statement that writes leaves that snapshot while it waits for others; if
+//!   definitions have changed when its transaction begins, it is bound again. Otherwise values of one type would be
+//!   read as another's.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -35,43 +40,89 @@ impl SessionExecutor<'_> {
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
     ) -> Result<Affected, Failure> {
-        let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let of = self.refresh_within(timeout, execution)?;
-        match self.bound(statement, of, execution.state.row_count_max) {
-            Ok(bound) if self.creates_in_other_database(&bound) => {
-                self.run_across_databases(statement, slots, execution)
-            }
-            Ok(bound) => self.carry(&bound, statement, slots, execution),
-            Err(error) => match self.scope.objects.catalog.take_other_database() {
-                Some(id) => self.on_tables_of(id, statement, slots, execution),
-                None => Err(error.into()),
-            },
+        match self.run_here(None, statement, slots, execution)? {
+            Outcome::Done(affected) => Ok(affected),
+            Outcome::OtherDatabase(id) => self.on_tables_of(id, statement, slots, execution),
+            Outcome::SeveralDatabases => self.run_across_databases(statement, slots, execution),
         }
     }
 
-    /// Runs the bound statement.
-    fn carry(
+    /// Binds the statement to the database in use and runs it there, if all of its names are there. `from` is the
+    /// database that names without one are of, if that is another.
+    fn run_here(
         &mut self,
-        bound: &Statement,
+        from: Option<&SessionObjects>,
         statement: &TableStatement<'_>,
         slots: &mut [Value],
         execution: &mut ExecutionContext<'_>,
-    ) -> Result<Affected, Failure> {
+    ) -> Result<Outcome, Failure> {
+        let timeout = LockTimeout::of(execution.state.lock_timeout());
+        for _ in 0..ATTEMPTS_MAX {
+            let of = self.refresh_in_snapshot(timeout, execution)?;
+            let done = match self.bound(statement, of, execution.state.row_count_max) {
+                Ok(bound) if self.creates_in_other_database(&bound) || from.is_some() && names_no_database(&bound) => {
+                    Ok(Some(Outcome::SeveralDatabases))
+                }
+                Ok(bound) => {
+                    if let Some(from) = from {
+                        let id = self.transactions.current;
+                        let there = self.objects_from(id, from);
+                        self.see(from.clone(), HashMap::from([(id, there)]));
+                    }
+                    let done = self.carry((&bound, of), statement, slots, execution);
+                    done.map(|affected| affected.map(Outcome::Done))
+                }
+                Err(error) => match self.scope.objects.catalog.take_other_database() {
+                    Some(id) => Ok(Some(Outcome::OtherDatabase(id))),
+                    None => Err(error.into()),
+                },
+            };
+            let ended = self.transactions.end_snapshot();
+            if let Some(outcome) = done? {
+                ended?;
+                return Ok(outcome);
+            }
+            execution.reply.poll()?;
+        }
+        Err(definitions_change().into())
+    }
+
+    /// Runs the bound statement; nothing if definitions have changed since it was bound (`bound-schema-is-read`).
+    fn carry(
+        &mut self,
+        (bound, of): (&Statement, PlanVersion),
+        statement: &TableStatement<'_>,
+        slots: &mut [Value],
+        execution: &mut ExecutionContext<'_>,
+    ) -> Result<Option<Affected>, Failure> {
         let reads = self.begin_reads(execution)?;
+        let is_own = self.is_own(bound);
+        let changes = bound.changes() && !is_own;
+        let leaves_snapshot = self
+            .transactions
+            .will_write(changes, bound.holds(), execution.state.isolation);
+        if leaves_snapshot {
+            // While it waits to write, others do.
+            self.transactions.end_snapshot()?;
+        }
         if bound.holds() {
             self.transactions.hold(execution)?;
         }
-        let scope = match self.is_own(bound) {
+        let scope = match is_own {
             true => self.transactions.begin_own(execution)?,
             false => self
                 .transactions
-                .begin_statement(bound.changes(), bound.is_single(), execution)?,
+                .begin_statement(changes, bound.is_single(), execution)?,
         };
+        if leaves_snapshot && self.transactions.connected()?.database.version()? != of.version {
+            self.transactions.end_statement(scope, Ok(()))?;
+            return Ok(None);
+        }
         let done = self.run(bound, slots, execution);
         let done = self.transactions.end_statement(scope, done);
         self.send_reads(reads, statement, execution)?;
         self.note_into(bound, done.is_ok())?;
-        done
+        done.map(Some)
     }
 
     /// Whether it is a SELECT INTO that creates a table in another database.
@@ -148,25 +199,10 @@ impl SessionExecutor<'_> {
         from: &SessionObjects,
     ) -> Result<Option<Affected>, Failure> {
         self.refresh_permissions()?;
-        let timeout = LockTimeout::of(execution.state.lock_timeout());
-        let of = self.refresh_within(timeout, execution)?;
-        let bound = match self.bound(statement, of, execution.state.row_count_max) {
-            Ok(bound) => bound,
-            Err(error) => {
-                return match self.scope.objects.catalog.take_other_database() {
-                    Some(_) => Ok(None),
-                    None => Err(error.into()),
-                };
-            }
-        };
-        let is_unnamed = matches!(&*bound, Statement::Into(into) if into.name.database.is_none());
-        if is_unnamed || self.creates_in_other_database(&bound) {
-            return Ok(None);
+        match self.run_here(Some(from), statement, slots, execution)? {
+            Outcome::Done(affected) => Ok(Some(affected)),
+            Outcome::OtherDatabase(_) | Outcome::SeveralDatabases => Ok(None),
         }
-        let id = self.transactions.current;
-        let there = self.objects_from(id, from);
-        self.see(from.clone(), HashMap::from([(id, there)]));
-        self.carry(&bound, statement, slots, execution).map(Some)
     }
 
     fn bound(
@@ -319,6 +355,21 @@ impl SessionExecutor<'_> {
     }
 }
 
+/// What became of a statement.
+enum Outcome {
+    /// It was run.
+    Done(Affected),
+    /// It names another database than the one in use.
+    OtherDatabase(i32),
+    /// It creates a table in another database than those that it reads.
+    SeveralDatabases,
+}
+
+/// Whether it is a SELECT INTO whose table is created in the database in use.
+fn names_no_database(bound: &Statement) -> bool {
+    matches!(bound, Statement::Into(into) if into.name.database.is_none())
+}
+
 /// Whether it inserts the rows of a procedure.
 fn is_execute(bound: &Statement) -> bool {
     matches!(bound, Statement::Insert(insert) if insert.is_execute())
@@ -347,6 +398,14 @@ fn on_rows(
         Statement::Into(into) => work.fill_into(into, run),
     }
 }
+
+/// 8624.
+pub(crate) fn definitions_change() -> SqlError {
+    SqlError::internal("definitions that change all the time")
+}
+
+/// More often than definitions change while one statement is bound.
+pub(crate) const ATTEMPTS_MAX: u32 = 100;
 
 pub(crate) fn reply_column(column: &ResultColumn) -> Column {
     Column {

@@ -35,6 +35,7 @@ mod offsets;
 mod options;
 mod other_server;
 mod principals;
+mod redefinition;
 mod references;
 mod refused_batches;
 mod replaced_files;

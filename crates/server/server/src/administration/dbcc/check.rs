@@ -78,17 +78,20 @@ impl Administration<'_, '_> {
             let Some(depth) = depth.filter(|_| found.is_good()) else {
                 return Ok(());
             };
-            let checked = integrity::check(connection, (depth, None), &record.name, found);
-            checked.map_err(|error| tsql_error(&error))?;
-            let schema = database.schema(database.version()?)?;
-            purity::check(connection, &schema, None, found).map_err(|error| tsql_error(&error))?;
-            if found.is_good() {
-                for table in integrity::extents(connection, None).map_err(|error| tsql_error(&error))? {
-                    found.info(2536, format!("DBCC results for '{}'.", table.name));
-                    found.info(2593, extent_text(&table));
+            // Values and the types that they should have are those of one moment.
+            database.in_snapshot(|| {
+                let checked = integrity::check(connection, (depth, None), &record.name, found);
+                checked.map_err(|error| tsql_error(&error))?;
+                let (_, schema) = database.definitions()?;
+                purity::check(connection, &schema, None, found).map_err(|error| tsql_error(&error))?;
+                if found.is_good() {
+                    for table in integrity::extents(connection, None).map_err(|error| tsql_error(&error))? {
+                        found.info(2536, format!("DBCC results for '{}'.", table.name));
+                        found.info(2593, extent_text(&table));
+                    }
                 }
-            }
-            Ok(())
+                Ok(())
+            })
         })
     }
 
@@ -108,45 +111,41 @@ impl Administration<'_, '_> {
             .next()
             .unwrap_or_default()
             .trim_matches(['[', ']', '"']);
-        let schema = used.database.schema(used.database.version()?)?;
-        let Some(table) = schema.table(own).cloned() else {
-            let text = format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
-            return Err(SqlError::new(2501, Ends::Statement, text).with_state(45).into());
-        };
-        let name = &table.table.name;
         let depth = depth.filter(|_| !request.options.physical_only);
         let mut findings = Findings::default();
-        findings.info(2536, format!("DBCC results for '{name}'."));
-        let done = self.with_connection(&record, |database| {
-            let connection = &database.connection;
-            let schema = database.schema(database.version()?)?;
-            integrity::check(
-                connection,
-                (depth.unwrap_or(Depth::WithoutIndexes), Some(name)),
-                &record.name,
-                &mut findings,
-            )
-            .and_then(|()| match depth {
-                Some(_) => purity::check(connection, &schema, Some(name), &mut findings),
-                None => Ok(()),
-            })
-            .and_then(|()| {
+        // As CHECKDB: in one snapshot.
+        let done = used.database.in_snapshot(|| {
+            let (connection, (_, schema)) = (&used.database.connection, used.database.definitions()?);
+            let Some(table) = schema.table(own).cloned() else {
+                let text =
+                    format!("Cannot find a table or object with the name \"{written}\". Check the system catalog.");
+                return Err(SqlError::new(2501, Ends::Statement, text).with_state(45));
+            };
+            let name = &table.table.name;
+            findings.info(2536, format!("DBCC results for '{name}'."));
+            let check = |findings: &mut Findings| {
+                let checked_depth = depth.unwrap_or(Depth::WithoutIndexes);
+                integrity::check(connection, (checked_depth, Some(name)), &record.name, findings)?;
+                if depth.is_some() {
+                    purity::check(connection, &schema, Some(name), findings)?;
+                }
                 if findings.is_good() {
-                    for table in integrity::extents(connection, Some(name))? {
-                        findings.info(2593, extent_text(&table));
+                    for extent in integrity::extents(connection, Some(name))? {
+                        findings.info(2593, extent_text(&extent));
                     }
                 }
                 Ok(())
-            })
-            .map_err(|error| tsql_error(&error))
+            };
+            check(&mut findings).map_err(|error| tsql_error(&error))?;
+            Ok(table)
         });
         execution.reply.poll()?;
-        done?;
+        let table = &done?.table;
         if !findings.is_good() {
             let (allocation, consistency) = (findings.allocation_errors, findings.consistency_errors);
             let text = format!(
-                "CHECKTABLE found {allocation} allocation errors and {consistency} consistency errors in table '{name}' (object ID {}).",
-                table.table.object_id,
+                "CHECKTABLE found {allocation} allocation errors and {consistency} consistency errors in table '{}' (object ID {}).",
+                table.name, table.object_id,
             );
             findings.info(8990, text);
         }

@@ -29,7 +29,7 @@ fn waits(client: &mut Client, kind: &str) -> (i64, i64) {
 }
 
 /// Asks until the answer is not empty: another session is on its way there.
-fn wait_for(client: &mut Client, question: &str) -> Vec<Value> {
+pub fn wait_for(client: &mut Client, question: &str) -> Vec<Value> {
     for _ in 0..100_000 {
         let answer = client.batch(question);
         assert_eq!(answer.errors(), [], "{question}");

@@ -6,6 +6,7 @@ use selenite_types::Value;
 use super::bench::Bench;
 use super::client::Client;
 use super::encryption::{MASTER_KEY, run, wait_for_state};
+use super::redefinition::Ends;
 
 fn ok(client: &mut Client, sql: &str) {
     let answer = client.batch(sql);
@@ -465,6 +466,7 @@ fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
     let is_done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
+            let _ends = Ends(&is_done);
             for _ in 0..150 {
                 for (data_type, value) in [("BIGINT", 70_007), ("MONEY", 5)] {
                     ok(&mut writer, "DROP TABLE s");
@@ -475,7 +477,6 @@ fn a_table_that_is_replaced_meanwhile_is_never_read_as_the_one_before() {
                     ok(&mut writer, &format!("INSERT s VALUES (1, {value})"));
                 }
             }
-            is_done.store(true, std::sync::atomic::Ordering::SeqCst);
         });
         while !is_done.load(std::sync::atomic::Ordering::SeqCst) {
             for begin in ["", "BEGIN TRAN "] {
