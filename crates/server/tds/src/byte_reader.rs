@@ -1,8 +1,8 @@
-//! Bytes from the front of a slice, in the wire's order.
+//! Reads integers and byte ranges from the front of a slice, little-endian.
 
 use crate::{Part, TdsError};
 
-/// Reads a message's bytes; `part` is what is being read, for the error.
+/// Reads a message's bytes; errors name `part`.
 #[derive(Clone, Copy)]
 pub(crate) struct ByteReader<'a> {
     bytes: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> ByteReader<'a> {
         Ok(taken)
     }
 
-    /// A reader of the next `size` bytes alone.
+    /// A reader limited to the next `size` bytes.
     pub fn split(&mut self, size: usize) -> Result<Self, TdsError> {
         Ok(Self {
             bytes: self.take(size)?,
@@ -73,7 +73,7 @@ impl<'a> ByteReader<'a> {
         Ok(u64::from_le_bytes(self.array()?))
     }
 
-    /// B_VARBYTE: a byte says how many follow.
+    /// B_VARBYTE: a one-byte length, then that many bytes.
     pub fn short_bytes(&mut self) -> Result<&'a [u8], TdsError> {
         let size = self.u8()?;
         self.take(size.into())

@@ -1,7 +1,7 @@
-//! The other side, for tests: encodes what clients send and parses what servers answer.
+//! The client's side of the protocol, for tests: encodes requests and parses responses.
 //!
-//! It is made of what the server's side knows, so it proves the server's side only together with vectors from
-//! elsewhere.
+//! It shares code with the server's side, so a round trip alone proves little: the vectors in `testdata/tds` are
+//! independent.
 
 mod answer;
 mod login;
@@ -11,4 +11,4 @@ mod token;
 pub use answer::{split_message, tokens};
 pub use login::{login, new_login};
 pub use request::{attention, batch, prelogin, rpc, transaction};
-pub use token::{Change, ResultColumn, Said, Token};
+pub use token::{Change, ResultColumn, ServerMessage, Token};

@@ -1,4 +1,4 @@
-//! What can be wrong between a client and us, and whose fault it is.
+//! The errors of the protocol, each with the party at fault: peer, caller or machine.
 
 use std::fmt;
 use std::io;
@@ -7,53 +7,53 @@ mod complaint;
 
 pub use complaint::Complaint;
 
-/// Why bytes were not parsed, or a token was not sent.
+/// Why bytes were not parsed or a token was not sent.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum TdsError {
-    /// The peer: the bytes end before what they announce.
+    /// Peer: the bytes end before their announced length.
     Cut {
-        /// Where.
+        /// The structure being parsed.
         part: Part,
     },
-    /// The peer: the bytes break a rule of MS-TDS.
+    /// Peer: the bytes violate MS-TDS.
     Malformed {
-        /// Where.
+        /// The structure being parsed.
         part: Part,
-        /// The field or rule.
+        /// The violated field or rule.
         what: &'static str,
     },
-    /// The peer: more than may be held.
+    /// Peer: the message exceeds a size limit.
     TooLarge {
-        /// Where.
+        /// The structure being parsed.
         part: Part,
-        /// How many bytes there may be.
+        /// The limit in bytes.
         limit: u64,
     },
-    /// The peer: a call with more parameters than there may be. The message was complete: the connection can continue.
+    /// Peer: a call has more parameters than the limit. The message was complete: the connection can continue.
     TooManyParameters,
-    /// The peer: a call of nothing. The message was complete: the connection can continue.
+    /// Peer: a call has no procedure name. The message was complete: the connection can continue.
     ProcedureName,
-    /// The peer: well formed, but nothing that is done here.
+    /// Peer: well formed, but not supported by this server.
     Unsupported {
-        /// Its name.
+        /// The name of the unsupported feature.
         what: &'static str,
     },
-    /// The peer: a parameter of a call is wrong. The message was complete: the connection can continue.
+    /// Peer: a parameter of a call is invalid. The message was complete: the connection can continue.
     Parameter(Box<ParameterError>),
-    /// The caller: a value or name does not fit what it is to be sent as.
+    /// Caller: a value or name does not fit its declared type or length field.
     Misfit {
-        /// What does not fit.
+        /// The value or name that does not fit.
         what: &'static str,
     },
-    /// The machine: the sink did not take a packet. Nothing more can be sent.
+    /// Machine: the sink failed to send a packet. Nothing more can be sent.
     Sink(io::Error),
 }
 
-/// What was being read.
+/// The structure being parsed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Part {
-    /// A packet's header, or how packets follow each other.
+    /// A packet's header, or the sequence of packets.
     Packet,
     /// PRELOGIN.
     Prelogin,
@@ -65,46 +65,46 @@ pub enum Part {
     Batch,
     /// RPC.
     Rpc,
-    /// A request to the manager of transactions.
+    /// A Transaction Manager request.
     Transaction,
-    /// A server's answer.
+    /// A server's response.
     Answer,
 }
 
-/// Which parameter is wrong, and how.
+/// An invalid parameter of a call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ParameterError {
-    /// From 1.
+    /// The parameter's number in the call, from 1.
     pub index: u16,
-    /// As the client calls it, with the @; may be empty.
+    /// The parameter's name with the `@`; may be empty.
     pub name: String,
-    /// What is wrong.
+    /// The fault.
     pub fault: ParameterFault,
 }
 
-/// What is wrong with a parameter. The number is the byte of its type.
+/// What is wrong with a parameter. A `u8` is its type byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ParameterFault {
-    /// No such type.
+    /// MS-TDS does not define the type.
     UnknownType(u8),
-    /// A length that the type can't have.
+    /// The type does not allow the length.
     Length(u8),
-    /// Precision or scale that the type can't have.
+    /// The type does not allow the precision or scale.
     Precision(u8),
-    /// A value that the type does not have.
+    /// The value is out of the type's range.
     Value(u8),
-    /// Chunks of a large value that break MS-TDS 2.2.5.2.3.
+    /// The chunks of a large value violate MS-TDS 2.2.5.2.3.
     Chunks(u8),
-    /// An untyped NULL whose value is to be returned.
+    /// An output parameter is an untyped NULL.
     UntypedOutput(u8),
     /// The name is invalid.
     Name,
     /// Unknown status flags.
     Status,
-    /// A type or encoding that is not done here: its name.
+    /// The server does not support this type or encoding.
     Unsupported(&'static str),
-    /// A type that MS-TDS has, and we have not.
+    /// MS-TDS defines the type, but this server does not support it.
     UnsupportedType(&'static str),
 }
 
@@ -173,5 +173,5 @@ impl std::error::Error for TdsError {
     }
 }
 
-/// 2100: as SQL Server has it.
+/// 2100: SQL Server's maximum.
 pub const PARAMETER_COUNT_MAX: usize = 2100;

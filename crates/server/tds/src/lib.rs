@@ -1,16 +1,17 @@
 //! MS-TDS as bytes: packets, PRELOGIN, LOGIN7, requests, tokens and values.
 //!
-//! - `bytes-in-bytes-out`: bytes in, bytes out: no socket, clock or source of randomness. TLS is
-//!   left to the caller, also that inside PRELOGIN.
-//! - `held-within-limits`: nothing that a peer sends causes a panic, or is held beyond a named
-//!   limit.
-//! - `unsupported-is-named`: what a peer sends and this crate does not support is an error that
-//!   names it.
-//! - `sections-of-ms-tds`: sections are those of MS-TDS:
-//!   <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>. Versions 7.4 and 8.0.
+//! - `bytes-in-bytes-out`: no socket, clock or source of randomness. TLS is left to the caller,
+//!   including TLS inside PRELOGIN.
+//! - `held-within-limits`: input from a peer never causes a panic and is never buffered beyond a
+//!   named limit.
+//! - `unsupported-is-named`: a request for an unsupported feature is an error that names the
+//!   feature.
+//! - `sections-of-ms-tds`: section numbers are those of MS-TDS, versions 7.4 and 8.0:
+//!   <https://learn.microsoft.com/openspecs/windows_protocols/ms-tds>.
 //!
-//! The order of a session: [`MessageReader`] puts messages together; [`Prelogin::parse`] and [`negotiate`] decide on
-//! encryption; [`Login::parse`] says who comes; [`Request::parse`] says what is wanted; [`TokenWriter`] answers.
+//! The order of a session: [`MessageReader`] reassembles messages; [`Prelogin::parse`] and [`negotiate`] decide on
+//! encryption; [`Login::parse`] reads the client's login; [`Request::parse`] reads its requests; [`TokenWriter`] writes
+//! responses.
 #![forbid(unsafe_code)]
 
 mod byte_reader;

@@ -1,4 +1,4 @@
-//! The login (MS-TDS 2.2.6.4).
+//! LOGIN7 (MS-TDS 2.2.6.4).
 
 mod feature;
 mod fields;
@@ -16,77 +16,77 @@ use fields::{
     USER_NAME,
 };
 
-/// 128 KiB - 1: what MS-TDS 2.2.6.4 allows.
+/// 128 KiB - 1: the maximum of MS-TDS 2.2.6.4.
 pub const LOGIN_SIZE_MAX: usize = (128 << 10) - 1;
 
-/// LOGIN7.
+/// LOGIN7: the client's login and connection options.
 #[derive(Debug)]
 pub struct Login {
-    /// What the client speaks at most.
+    /// TDSVersion: the highest version that the client supports.
     pub tds_version: TdsVersion,
-    /// The requested packet size; 0 for the server's own.
+    /// PacketSize: the requested packet size; 0 for the server's default.
     pub packet_size: u32,
-    /// The version of its library.
+    /// ClientProgVer: the version of the client library.
     pub client_version: u32,
-    /// Its process.
+    /// ClientPID: the client's process id.
     pub client_process: u32,
-    /// Of a connection that this one continues.
+    /// ConnectionID: the connection that this one continues.
     pub connection_id: u32,
-    /// Minutes from UTC; not believed by SQL Server either.
+    /// ClientTimeZone: minutes from UTC; ignored, as by SQL Server.
     pub time_zone_minutes: i32,
-    /// Of the client's language.
+    /// ClientLCID: the client's locale.
     pub lcid: u32,
-    /// Whether a database that can't be used ends the login.
+    /// fDatabase: whether an unavailable initial database fails the login.
     pub is_database_fatal: bool,
-    /// Whether a language that can't be used ends the login.
+    /// fLanguage: whether an unavailable initial language fails the login.
     pub is_language_fatal: bool,
-    /// ODBC's or OLE DB's defaults of SET options: ANSI_DEFAULTS but for CURSOR_CLOSE_ON_COMMIT and
-    /// IMPLICIT_TRANSACTIONS.
+    /// fODBC: the session starts with the SET options of ODBC and OLE DB: ANSI_DEFAULTS except CURSOR_CLOSE_ON_COMMIT
+    /// and IMPLICIT_TRANSACTIONS.
     pub is_odbc: bool,
-    /// Login by Windows; it can't be had here.
+    /// fIntSecurity: Windows authentication; not supported.
     pub is_integrated: bool,
-    /// ApplicationIntent=ReadOnly.
+    /// fReadOnlyIntent: ApplicationIntent=ReadOnly.
     pub is_read_only: bool,
-    /// A user instance of SQL Server Express; it can't be had here.
+    /// fUserInstance: a user instance of SQL Server Express; not supported.
     pub is_user_instance: bool,
-    /// The client's machine.
+    /// HostName: the client's machine.
     pub host_name: String,
-    /// Who logs in.
+    /// UserName: the name of the login.
     pub user_name: String,
-    /// By what.
+    /// Password: the login's password.
     pub password: Password,
-    /// The program.
+    /// AppName: the client application.
     pub app_name: String,
-    /// Whom the client means to reach.
+    /// ServerName: the server that the client addresses.
     pub server_name: String,
-    /// Its library.
+    /// CltIntName: the client library.
     pub library_name: String,
-    /// `us_english` and its like; empty for the login's own.
+    /// Language: `us_english` and others; empty for the login's default.
     pub language: String,
-    /// Empty for the login's own.
+    /// Database: the initial database; empty for the login's default.
     pub database: String,
-    /// The network card's number.
+    /// ClientID: the client's MAC address.
     pub client_id: [u8; 6],
-    /// A first token of SSPI.
+    /// SSPI: the first authentication token.
     pub sspi: Vec<u8>,
-    /// A file to attach as database; it can't be had here.
+    /// AtchDBFile: a file to attach as a database; not supported.
     pub attach_file: String,
-    /// The password to set before anything else.
+    /// ChangePassword: a new password for the login, set before the login is answered.
     pub new_password: Option<Password>,
-    /// What the client would like beyond all this.
+    /// FeatureExt: the requested features.
     pub features: Vec<Feature>,
 }
 
 impl Login {
-    /// Reads the data of a message.
+    /// Parses the data of a message.
     ///
-    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a machine that has other bytes
-    /// than ours.
+    /// Errors: `Cut`, `Malformed`; `Unsupported` for a protocol before 7.2 and for a client whose byte order, character
+    /// set or floating-point format differs.
     pub fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let mut reader = ByteReader::new(data, Part::Login);
         let size = usize::try_from(reader.u32()?).unwrap_or(usize::MAX);
         let tds_version = TdsVersion(reader.u32()?);
-        // Before 7.2 what follows is shorter.
+        // LOGIN7 before 7.2 has a shorter fixed part.
         if tds_version != TdsVersion::V8_0 && tds_version < TdsVersion::V7_2 {
             return Err(TdsError::Unsupported { what: "TDS before 7.2" });
         }
@@ -139,7 +139,7 @@ impl Login {
         })
     }
 
-    /// What this login requests and can't have here, if anything.
+    /// The first unsupported feature that this login requests, if any.
     #[must_use]
     pub fn unsupported(&self) -> Option<&'static str> {
         if self.is_integrated {
@@ -155,7 +155,7 @@ impl Login {
     }
 }
 
-/// MS-TDS 2.2.6.4: OptionFlags1's fByteOrder, fChar and fFloat are those of every machine that is still made.
+/// MS-TDS 2.2.6.4: OptionFlags1's fByteOrder, fChar and fFloat. All machines in use have the same values.
 fn check_machine(option1: u8) -> Result<(), TdsError> {
     match option1 & OTHER_MACHINE {
         0 => Ok(()),

@@ -1,8 +1,8 @@
-//! Packets and the messages that they carry (MS-TDS 2.2.3).
+//! Packets, and the messages that consist of them (MS-TDS 2.2.3).
 //!
-//! - `held-as-it-arrives`: memory for a message is allocated as it arrives, never as its sender
-//!   announces it.
-//! - `one-limit-before-login`: before login everything that a peer sends counts against one limit.
+//! - `held-as-it-arrives`: memory for a message is allocated as its bytes arrive, never by an
+//!   announced length.
+//! - `one-limit-before-login`: before login all bytes from a peer count against one limit.
 
 mod handshake_piece;
 mod header;

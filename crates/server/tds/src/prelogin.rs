@@ -1,4 +1,4 @@
-//! What client and server exchange before the login (MS-TDS 2.2.6.5).
+//! PRELOGIN (MS-TDS 2.2.6.5).
 
 mod encryption;
 
@@ -9,42 +9,42 @@ use crate::{Part, TdsError};
 /// A program's version.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct ProductVersion {
-    /// First part.
+    /// The first number.
     pub major: u8,
-    /// Second part.
+    /// The second number.
     pub minor: u8,
-    /// Third part.
+    /// The third number.
     pub build: u16,
-    /// Fourth part.
+    /// The fourth number.
     pub sub_build: u16,
 }
 
-/// The options of a PRELOGIN, a client's or a server's.
+/// The options of a client's or server's PRELOGIN.
 #[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Prelogin {
-    /// Who speaks.
+    /// VERSION: the version of the sender.
     pub version: ProductVersion,
-    /// What is wanted or answered.
+    /// ENCRYPTION: the sender's setting, or the negotiated one.
     pub encryption: Encryption,
-    /// INSTOPT: a client's is the instance that it requests, or empty; a server answers with one byte, 0 if it is
-    /// that.
+    /// INSTOPT: in a client's PRELOGIN the requested instance name, or empty; in a server's one byte, 0 if the name
+    /// matches.
     pub instance: Option<Vec<u8>>,
-    /// THREADID: a client's thread.
+    /// THREADID: the client's thread.
     pub thread_id: Option<u32>,
-    /// MARS: several requests at a time.
+    /// MARS: several active requests per connection.
     pub mars: Option<bool>,
-    /// TRACEID: the connection's id, the activity's id and sequence.
+    /// TRACEID: the connection id, the activity id and its sequence number.
     pub trace_id: Option<[u8; 36]>,
-    /// FEDAUTHREQUIRED. A server sends it only to a client that did.
+    /// FEDAUTHREQUIRED. A server sends it only if the client did.
     pub federated_required: Option<bool>,
     /// NONCEOPT.
     pub nonce: Option<[u8; 32]>,
 }
 
 impl Prelogin {
-    /// Reads the data of a message. Options that MS-TDS has not named yet are passed over.
+    /// Parses the data of a message. Options that MS-TDS does not define are skipped.
     ///
-    /// Errors: `Cut`, `Malformed`; `Unsupported` for a client's certificate.
+    /// Errors: `Cut`, `Malformed`; `Unsupported` for a client certificate.
     pub fn parse(data: &[u8]) -> Result<Self, TdsError> {
         let mut prelogin = Self::default();
         let mut seen = 0_u16;
@@ -71,7 +71,7 @@ impl Prelogin {
                 prelogin.set(option, value)?;
             }
         }
-        // MS-TDS 2.2.6.5: VERSION is required and comes first; without ENCRYPTION nothing could be agreed on.
+        // MS-TDS 2.2.6.5: VERSION is required and comes first; without ENCRYPTION the channel cannot be negotiated.
         if data.first() != Some(&VERSION) || seen & (1 << ENCRYPTION) == 0 {
             return Err(TdsError::Malformed {
                 part: Part::Prelogin,
@@ -81,9 +81,9 @@ impl Prelogin {
         Ok(prelogin)
     }
 
-    /// The data of a message.
+    /// Encodes the data of a message.
     ///
-    /// Errors: `Misfit` if the instance is longer than 64 KiB with the rest.
+    /// Errors: `Misfit` if the options exceed 64 KiB.
     pub fn encode(&self) -> Result<Vec<u8>, TdsError> {
         let options = self.options();
         let mut values = Vec::new();
@@ -110,7 +110,7 @@ impl Prelogin {
                     major,
                     minor,
                     build: u16::from_be_bytes([build_high, build_low]),
-                    // US_SUBBUILD is a USHORT in the order of MS-TDS, which is little-endian.
+                    // US_SUBBUILD is a USHORT, which MS-TDS encodes little-endian.
                     sub_build: u16::from_le_bytes([sub_low, sub_high]),
                 };
             }
@@ -119,7 +119,7 @@ impl Prelogin {
                 self.encryption = Encryption::from_byte(byte)?;
             }
             INSTANCE => self.instance = Some(value.to_vec()),
-            // FreeTDS and others send none of these lengths at times: an empty option is as good as none.
+            // FreeTDS and others sometimes send options without a value: such an option counts as absent.
             _ if value.is_empty() => {}
             THREAD_ID => self.thread_id = Some(u32::from_le_bytes(*exact(value)?)),
             MARS => {

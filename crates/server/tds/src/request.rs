@@ -1,4 +1,4 @@
-//! The requests of a client after the login (MS-TDS 2.2.6).
+//! The requests of a client after login (MS-TDS 2.2.6).
 
 mod headers;
 mod procedure;
@@ -15,28 +15,28 @@ use crate::{Message, MessageKind, Part, TdsError};
 /// A request.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Request {
-    /// A text of statements.
+    /// SQLBatch.
     Batch(Batch),
-    /// Calls of procedures.
+    /// RPC.
     Rpc(RpcRequest),
-    /// Begin, save, commit or roll back.
+    /// A Transaction Manager request: begin, save, commit or roll back.
     Transaction(TransactionRequest),
 }
 
-/// A text of statements (MS-TDS 2.2.6.7).
+/// SQLBatch (MS-TDS 2.2.6.7).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Batch {
-    /// What comes before every request.
+    /// ALL_HEADERS.
     pub headers: Headers,
-    /// The text.
+    /// SQLText.
     pub text: String,
 }
 
 impl Request {
-    /// Reads a message.
+    /// Parses a message.
     ///
-    /// Errors: `Cut`, `Malformed`, `TooLarge`, `Parameter`; `Unsupported` for what is no request of these.
-    /// The message is whole: after any of them the connection can continue.
+    /// Errors: `Cut`, `Malformed`, `TooLarge`, `Parameter`; `Unsupported` for any other message type.
+    /// The message is complete: after an error the connection can continue.
     pub fn parse(message: &Message) -> Result<Self, TdsError> {
         let data = message.data();
         match message.kind() {

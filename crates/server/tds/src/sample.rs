@@ -1,9 +1,9 @@
-//! Types and values at random, for tests.
+//! Strategies for random types and values, for tests.
 
 use proptest::prelude::*;
 use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, Guid, TimeOfDay, Value, Width};
 
-/// Any type within its bounds.
+/// A random valid type.
 pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
     let precision = (1..=38_u8).prop_flat_map(|precision| (Just(precision), 0..=precision));
     let width = |max: u16| prop_oneof![3 => (1..=max).prop_map(Width::Limited), 1 => Just(Width::Max)];
@@ -25,7 +25,7 @@ pub(crate) fn data_type() -> impl Strategy<Value = DataType> {
     ]
 }
 
-/// A type and a value of it, or NULL, as the wire can represent it.
+/// A random type and a value of it, or NULL, that the protocol can represent.
 pub(crate) fn typed_value() -> impl Strategy<Value = (DataType, Value)> {
     data_type().prop_flat_map(|data_type| {
         let value = prop_oneof![1 => Just(Value::Null), 5 => value(data_type)];
@@ -33,7 +33,7 @@ pub(crate) fn typed_value() -> impl Strategy<Value = (DataType, Value)> {
     })
 }
 
-/// A value of a type; not NULL.
+/// A random value of a type; never NULL.
 pub(crate) fn value(data_type: DataType) -> BoxedStrategy<Value> {
     match data_type {
         DataType::Bit => any::<bool>().prop_map(Value::Bit).boxed(),
@@ -83,7 +83,7 @@ fn size_max(width: Width, max: usize) -> usize {
     }
 }
 
-/// Text of code page 1252.
+/// Random text of code page 1252.
 fn narrow(size: usize, is_padded: bool) -> BoxedStrategy<Value> {
     let character = prop_oneof![8 => prop::char::range('a', 'z'), 1 => Just('\u{20AC}'), 1 => prop::char::range('\u{A0}', '\u{FF}')];
     let characters = prop::collection::vec(character, 0..=size.min(40));
@@ -98,7 +98,7 @@ fn narrow(size: usize, is_padded: bool) -> BoxedStrategy<Value> {
         .boxed()
 }
 
-/// Text of UTF-16, counted in its units.
+/// Random text; `size` counts UTF-16 units.
 fn wide(size: usize, is_padded: bool) -> BoxedStrategy<Value> {
     let characters = prop::collection::vec(any::<char>(), 0..=(size / 2).min(40));
     characters

@@ -1,4 +1,4 @@
-//! What a server answers (MS-TDS 2.2.7).
+//! The tokens of a server's response (MS-TDS 2.2.7).
 
 mod column;
 mod done;

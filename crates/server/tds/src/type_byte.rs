@@ -1,4 +1,4 @@
-//! The byte of each type (MS-TDS 2.2.5.4).
+//! The type bytes (MS-TDS 2.2.5.4).
 
 pub(crate) const NULL: u8 = 0x1F;
 pub(crate) const IMAGE: u8 = 0x22;
@@ -40,7 +40,7 @@ pub(crate) const TABLE: u8 = 0xF3;
 pub(crate) const JSON: u8 = 0xF4;
 pub(crate) const VECTOR: u8 = 0xF5;
 
-/// The name of a type that MS-TDS knows and this server does not, if `byte` is one.
+/// The name of a type that MS-TDS defines and this server does not support, if `byte` is one.
 pub(crate) fn unsupported(byte: u8) -> Option<&'static str> {
     match byte {
         VARIANT => Some("sql_variant"),
@@ -49,13 +49,13 @@ pub(crate) fn unsupported(byte: u8) -> Option<&'static str> {
         TABLE => Some("a table-valued parameter"),
         JSON => Some("json"),
         VECTOR => Some("vector"),
-        // VARBINARY, VARCHAR, BINARY, CHAR, DECIMAL and NUMERIC as they were before TDS 7.
+        // VARBINARY, VARCHAR, BINARY, CHAR, DECIMAL and NUMERIC of TDS before 7.0.
         0x25 | 0x27 | 0x2D | 0x2F | 0x37 | 0x3F => Some("a type of TDS before 7.0"),
         _ => None,
     }
 }
 
-/// What SQL Server calls a type in its messages.
+/// The type's name in SQL Server's messages.
 pub(crate) fn type_name(byte: u8) -> &'static str {
     match byte {
         IMAGE => "image",

@@ -1,6 +1,6 @@
-//! Text in UTF-16, little-endian, as MS-TDS has all but char and varchar.
+//! UTF-16LE, the encoding of all text in MS-TDS except char and varchar.
 
-/// `None` if a byte or half a surrogate pair is left over.
+/// `None` if the byte count is odd or a surrogate is unpaired.
 pub(crate) fn parse(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<2>();
     if !rest.is_empty() {
@@ -21,7 +21,7 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
         }
         return;
     }
-    // The usual case, many units at a time.
+    // Fast path for ASCII, many units at a time.
     let start = out.len();
     out.resize(start + text.len() * 2, 0);
     let (pairs, _) = out[start..].as_chunks_mut::<2>();
@@ -30,7 +30,7 @@ pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     }
 }
 
-/// How many units a text has.
+/// The number of UTF-16 units of a text.
 pub(crate) fn len(text: &str) -> usize {
     if text.is_ascii() {
         return text.len();

@@ -1,9 +1,9 @@
-//! Types and values as bytes (MS-TDS 2.2.5.4 to 2.2.5.6).
+//! The encoding of types and values (MS-TDS 2.2.5.4 to 2.2.5.6).
 //!
-//! - `sent-as-declared`: a value is sent as its declared type and no other: nothing is converted
-//!   here but the encoding of text.
-//! - `checked-against-its-type`: what a peer sends is checked against the type that it declared
-//!   before it becomes a value.
+//! - `sent-as-declared`: a value is sent as its declared type; the only conversion here is the
+//!   encoding of text.
+//! - `checked-against-its-type`: input is validated against its declared type before it becomes a
+//!   value.
 
 mod cell;
 mod chunks;

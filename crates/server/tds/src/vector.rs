@@ -1,4 +1,4 @@
-//! The vectors of `testdata/tds`, for tests: every one is parsed, whole, cut at every length and with every byte
+//! The vectors of `testdata/tds`, for tests: each is parsed whole, truncated at every length and with every byte
 //! flipped.
 
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ impl Vector {
         }
     }
 
-    /// The data of the one message.
+    /// The data of the only message.
     pub fn data(&self) -> Vec<u8> {
         self.bytes[8..].to_vec()
     }
@@ -55,8 +55,8 @@ fn all() -> Vec<Vector> {
     vectors
 }
 
-/// Every beginning of `bytes`, and `bytes` with each byte altered in four ways.
-pub(crate) fn mangled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
+/// Every prefix of `bytes`, and `bytes` with each byte altered in four ways.
+pub(crate) fn corrupted(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     let cut = (0..bytes.len()).map(|size| bytes[..size].to_vec());
     let places = (0..bytes.len()).flat_map(|at| [0x01, 0x10, 0x80, 0xFF].map(|mask| (at, mask)));
     cut.chain(places.map(|(at, mask)| {
@@ -66,7 +66,7 @@ pub(crate) fn mangled(bytes: &[u8]) -> impl Iterator<Item = Vec<u8>> + '_ {
     }))
 }
 
-/// What a vector is read as: `ok`, `more` if the message is not whole, or what else happens.
+/// The result of parsing a vector: `ok`, `more` if the message is incomplete, or the error.
 fn read(read: &str, bytes: &[u8]) -> String {
     match attempt(read, bytes) {
         Ok(what) => what.to_owned(),
@@ -105,7 +105,7 @@ fn attempt(read: &str, bytes: &[u8]) -> Result<&'static str, TdsError> {
 }
 
 #[test]
-fn every_vector_is_read_as_it_says() {
+fn every_vector_parses_as_it_expects() {
     let vectors = all();
     assert!(vectors.len() >= 40, "{} vectors", vectors.len());
     for vector in vectors {
@@ -114,7 +114,7 @@ fn every_vector_is_read_as_it_says() {
 }
 
 #[test]
-fn a_vector_cut_anywhere_waits_for_more() {
+fn a_truncated_vector_is_incomplete() {
     for vector in all().into_iter().filter(|vector| vector.expect == "ok") {
         for size in 0..vector.bytes.len() {
             let outcome = read(&vector.read, &vector.bytes[..size]);
@@ -124,7 +124,7 @@ fn a_vector_cut_anywhere_waits_for_more() {
 }
 
 #[test]
-fn a_message_cut_anywhere_under_a_right_header_is_no_panic() {
+fn a_truncated_message_with_a_valid_header_never_panics() {
     let mut refused = 0;
     for vector in all().into_iter().filter(|vector| vector.expect == "ok") {
         for size in 8..vector.bytes.len() {
@@ -137,14 +137,14 @@ fn a_message_cut_anywhere_under_a_right_header_is_no_panic() {
 }
 
 #[test]
-fn a_vector_flipped_anywhere_is_an_error_or_a_value() {
+fn a_corrupted_vector_is_an_error_or_a_value() {
     let numbers = [
         4002, 4009, 4014, 8003, 8004, 8005, 8006, 8007, 8009, 8015, 8016, 8017, 8023, 17828, 17832, 40510,
     ];
     let mut known: Vec<_> = numbers.iter().map(i32::to_string).collect();
     known.extend(["ok", "more", "attention", "ignored", "silent"].map(str::to_owned));
     for vector in all() {
-        for bytes in mangled(&vector.bytes) {
+        for bytes in corrupted(&vector.bytes) {
             let outcome = read(&vector.read, &bytes);
             assert!(known.contains(&outcome), "{}: {outcome} of {bytes:02x?}", vector.name);
         }
@@ -152,7 +152,7 @@ fn a_vector_flipped_anywhere_is_an_error_or_a_value() {
 }
 
 #[test]
-fn a_complaint_of_each_vector_names_no_byte_of_it() {
+fn no_complaint_contains_bytes_of_its_vector() {
     for vector in all().into_iter().filter(|vector| vector.name.starts_with("login")) {
         if let Err(error) = attempt(&vector.read, &vector.bytes) {
             let Some(Complaint { text, .. }) = error.complaint() else {

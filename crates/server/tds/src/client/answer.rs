@@ -1,12 +1,12 @@
-//! What a server answers, as messages and tokens.
+//! Splits a server's response into messages and tokens.
 
 use super::Token;
 use super::token::TokenParser;
 use crate::{HEADER_SIZE, Header, MessageKind, Part, TdsError};
 
-/// Takes the first message from the front of `packets`: its data, or none if it is not whole yet.
+/// Takes the first message from the front of `packets` and returns its data, or `None` if the message is incomplete.
 ///
-/// Errors: `Malformed` if it is no answer.
+/// Errors: `Malformed` if the message is not a tabular result.
 pub fn split_message(packets: &mut &[u8]) -> Result<Option<Vec<u8>>, TdsError> {
     let mut data = Vec::new();
     let mut rest = *packets;
@@ -31,9 +31,9 @@ pub fn split_message(packets: &mut &[u8]) -> Result<Option<Vec<u8>>, TdsError> {
     Ok(None)
 }
 
-/// The tokens of a message.
+/// Parses the tokens of a message.
 ///
-/// Errors: `Cut`, `Malformed`; `Unsupported` for a token that no server of ours sends.
+/// Errors: `Cut`, `Malformed`; `Unsupported` for a token that this server never sends.
 pub fn tokens(data: &[u8]) -> Result<Vec<Token>, TdsError> {
     let mut parser = TokenParser::new(data);
     let mut tokens = Vec::new();

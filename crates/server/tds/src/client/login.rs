@@ -1,8 +1,8 @@
-//! LOGIN7 as packets.
+//! Encodes LOGIN7 as packets.
 
 use crate::{Login, MessageKind, PacketSize, PacketWriter, Password, TdsError, TdsVersion, utf16};
 
-/// A login as a plain client of 7.4 sends it.
+/// A login as a minimal TDS 7.4 client sends it.
 #[must_use]
 pub fn new_login(user_name: &str, password: &str) -> Login {
     Login {
@@ -35,9 +35,9 @@ pub fn new_login(user_name: &str, password: &str) -> Login {
     }
 }
 
-/// LOGIN7.
+/// Encodes LOGIN7.
 ///
-/// Errors: `Misfit` if a text, the features or SSPI are too long for it.
+/// Errors: `Misfit` if a text, the features or the SSPI data exceed their length fields.
 pub fn login(login: &Login) -> Result<Vec<u8>, TdsError> {
     let mut packets = PacketWriter::new(Vec::new(), MessageKind::Login, PacketSize::DEFAULT, 0);
     packets.write(&data(login)?)?;
@@ -96,7 +96,7 @@ fn data(login: &Login) -> Result<Vec<u8>, TdsError> {
     Ok(fixed)
 }
 
-/// OptionFlags1, OptionFlags2, TypeFlags, OptionFlags3.
+/// Encodes OptionFlags1, OptionFlags2, TypeFlags and OptionFlags3.
 fn flags(login: &Login) -> [u8; 4] {
     let bits = |bits: &[(bool, u8)]| bits.iter().filter(|(is_set, _)| *is_set).map(|(_, bit)| *bit).sum();
     [
@@ -134,7 +134,8 @@ fn place_text(text: &str, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<()
     place(&bytes, 2, fixed, texts)
 }
 
-/// Appends bytes after the fixed part, and writes there their offset and how many units of `unit_size` they are.
+/// Appends bytes after the fixed part, and writes their offset and their length in units of `unit_size` to the fixed
+/// part.
 fn place(bytes: &[u8], unit_size: usize, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
     let offset = u16::try_from(FIXED_SIZE + texts.len()).map_err(|_| TOO_LONG)?;
     let count = u16::try_from(bytes.len() / unit_size).map_err(|_| TOO_LONG)?;

@@ -1,4 +1,4 @@
-//! Requests as packets.
+//! Encodes requests as packets.
 
 use crate::value::Cell;
 use crate::{
@@ -6,7 +6,7 @@ use crate::{
     TdsError, TransactionRequest, TransactionStep, utf16,
 };
 
-/// A message of any kind as packets.
+/// Encodes a message of any kind as packets.
 fn message(kind: MessageKind, size: PacketSize, reset: Reset, data: &[u8]) -> Result<Vec<u8>, TdsError> {
     let mut packets = writer(kind, size, reset);
     packets.write(data)?;
@@ -24,7 +24,7 @@ fn writer(kind: MessageKind, size: PacketSize, reset: Reset) -> PacketWriter<Vec
     packets
 }
 
-/// PRELOGIN.
+/// Encodes PRELOGIN.
 ///
 /// Errors: `Misfit`.
 pub fn prelogin(prelogin: &Prelogin) -> Result<Vec<u8>, TdsError> {
@@ -36,16 +36,16 @@ pub fn prelogin(prelogin: &Prelogin) -> Result<Vec<u8>, TdsError> {
     )
 }
 
-/// ATTENTION.
+/// Encodes ATTENTION.
 ///
-/// Errors: none that can happen.
+/// Errors: none in practice: a `Vec` accepts every packet.
 pub fn attention() -> Result<Vec<u8>, TdsError> {
     message(MessageKind::Attention, PacketSize::DEFAULT, Reset::None, &[])
 }
 
-/// SQLBatch.
+/// Encodes SQLBatch.
 ///
-/// Errors: none that can happen.
+/// Errors: none in practice: a `Vec` accepts every packet.
 pub fn batch(headers: &Headers, text: &str, size: PacketSize, reset: Reset) -> Result<Vec<u8>, TdsError> {
     let mut data = Vec::new();
     append_headers(headers, &mut data);
@@ -53,9 +53,9 @@ pub fn batch(headers: &Headers, text: &str, size: PacketSize, reset: Reset) -> R
     message(MessageKind::SqlBatch, size, reset, &data)
 }
 
-/// RPC. Every parameter is sent as a type that can be NULL.
+/// Encodes RPC. Every parameter is sent as its nullable type.
 ///
-/// Errors: `Misfit` for a value that is not of its type, or a name that is too long.
+/// Errors: `Misfit` for a value that does not belong to its type, or a name that is too long.
 pub fn rpc(request: &RpcRequest, size: PacketSize, reset: Reset) -> Result<Vec<u8>, TdsError> {
     let mut packets = writer(MessageKind::Rpc, size, reset);
     let mut head = Vec::new();
@@ -104,7 +104,7 @@ fn append_call(call: &RpcCall, packets: &mut PacketWriter<Vec<u8>>) -> Result<()
     Ok(())
 }
 
-/// A request to the manager of transactions.
+/// Encodes a Transaction Manager request.
 ///
 /// Errors: `Misfit` for a name that is too long.
 pub fn transaction(request: &TransactionRequest, reset: Reset) -> Result<Vec<u8>, TdsError> {

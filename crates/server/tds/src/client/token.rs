@@ -1,4 +1,4 @@
-//! Tokens of an answer (MS-TDS 2.2.7).
+//! Parses the tokens of a response (MS-TDS 2.2.7).
 
 use selenite_types::Value;
 
@@ -10,28 +10,28 @@ use crate::token::{
 use crate::value::{ValueError, WireType};
 use crate::{Done, DoneKind, Feature, Part, ProductVersion, TdsError, TdsVersion, TypeInfo, utf16};
 
-/// A token.
+/// A token of a response.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Token {
     /// COLMETADATA.
     Columns(Vec<ResultColumn>),
     /// ROW or NBCROW.
     Row(Vec<Value>),
-    /// DONE, DONEPROC, DONEINPROC.
+    /// DONE, DONEPROC or DONEINPROC.
     Done(Done),
     /// ERROR.
-    Error(Said),
+    Error(ServerMessage),
     /// INFO.
-    Info(Said),
+    Info(ServerMessage),
     /// ENVCHANGE.
     EnvChange(Change),
     /// LOGINACK.
     LoginAck {
-        /// What is spoken.
+        /// The negotiated version.
         tds_version: TdsVersion,
-        /// The server's name of itself.
+        /// ProgName: the server's name.
         program: String,
-        /// Its version, but for the last part.
+        /// ProgVersion, without the sub-build number.
         version: ProductVersion,
     },
     /// FEATUREEXTACK.
@@ -40,13 +40,13 @@ pub enum Token {
     ReturnStatus(i32),
     /// RETURNVALUE.
     ReturnValue {
-        /// The parameter's place.
+        /// The parameter's index in the call.
         ordinal: u16,
-        /// Its name.
+        /// The parameter's name.
         name: String,
-        /// Its type.
+        /// The parameter's type.
         type_info: TypeInfo,
-        /// Its value.
+        /// The output value.
         value: Value,
     },
     /// ORDER.
@@ -56,55 +56,55 @@ pub enum Token {
 /// A column of COLMETADATA.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ResultColumn {
-    /// Its name.
+    /// The column's name.
     pub name: String,
-    /// Flags as MS-TDS 2.2.7.4 has them.
+    /// Flags (MS-TDS 2.2.7.4).
     pub flags: u16,
-    /// TYPE_INFO's first byte.
+    /// The first byte of TYPE_INFO.
     pub type_byte: u8,
-    /// Its type.
+    /// The column's type.
     pub type_info: TypeInfo,
 }
 
-/// ERROR or INFO.
+/// The contents of ERROR or INFO.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Said {
-    /// Its number.
+pub struct ServerMessage {
+    /// The message's number.
     pub number: i32,
-    /// Its state.
+    /// The message's state.
     pub state: u8,
-    /// Its severity.
+    /// The message's severity (Class).
     pub severity: u8,
-    /// Its text.
+    /// The message's text.
     pub text: String,
-    /// The server.
+    /// The server's name.
     pub server: String,
-    /// The procedure.
+    /// The procedure's name.
     pub procedure: String,
-    /// The line.
+    /// The line number.
     pub line: u32,
 }
 
-/// ENVCHANGE: values as bytes, without their lengths.
+/// ENVCHANGE; the values are bytes without their length prefixes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Change {
-    /// 1 to 20.
+    /// The type of the change, 1 to 20.
     pub kind: u8,
-    /// Now.
+    /// The new value.
     pub new: Vec<u8>,
-    /// Before.
+    /// The old value.
     pub old: Vec<u8>,
 }
 
 impl Change {
-    /// The new value of a kind that has text: database, language, packet size.
+    /// The new value of a type whose value is text: database, language, packet size.
     #[must_use]
     pub fn new_text(&self) -> Option<String> {
         utf16::parse(&self.new)
     }
 }
 
-/// Reads tokens one by one; rows by the columns last sent.
+/// Parses tokens one at a time; rows by the last COLMETADATA.
 pub(super) struct TokenParser<'a> {
     reader: ByteReader<'a>,
     columns: Vec<WireType>,
@@ -118,7 +118,7 @@ impl<'a> TokenParser<'a> {
         }
     }
 
-    /// None at the end.
+    /// `None` at the end of the data.
     pub fn next_token(&mut self) -> Result<Option<Token>, TdsError> {
         if self.reader.is_empty() {
             return Ok(None);
@@ -134,8 +134,8 @@ impl<'a> TokenParser<'a> {
             DONE => Token::Done(done(DoneKind::Statement, reader)?),
             DONE_PROC => Token::Done(done(DoneKind::Procedure, reader)?),
             DONE_IN_PROC => Token::Done(done(DoneKind::InProcedure, reader)?),
-            ERROR => Token::Error(said(&mut sized(reader)?)?),
-            INFO => Token::Info(said(&mut sized(reader)?)?),
+            ERROR => Token::Error(server_message(&mut sized(reader)?)?),
+            INFO => Token::Info(server_message(&mut sized(reader)?)?),
             ENV_CHANGE => Token::EnvChange(change(&mut sized(reader)?)?),
             LOGIN_ACK => login_ack(&mut sized(reader)?)?,
             FEATURE_EXT_ACK => feature_ext_ack(reader)?,
@@ -168,7 +168,7 @@ impl<'a> TokenParser<'a> {
         Ok(Token::Columns(columns))
     }
 
-    /// Values of columns whose bit is not set in `bitmap`.
+    /// The values of a row; columns whose bit is set in `bitmap` are NULL.
     fn row(&mut self, bitmap: &[u8]) -> Result<Vec<Value>, TdsError> {
         let mut values = Vec::with_capacity(self.columns.len());
         for (index, column) in self.columns.iter().enumerate() {
@@ -192,7 +192,7 @@ fn stream(wrong: ValueError) -> TdsError {
     }
 }
 
-/// The data of a token whose length precedes it.
+/// The data of a token that has a two-byte length prefix.
 fn sized<'a>(reader: &mut ByteReader<'a>) -> Result<ByteReader<'a>, TdsError> {
     let size = reader.u16()?;
     reader.split(size.into())
@@ -207,12 +207,12 @@ fn done(kind: DoneKind, reader: &mut ByteReader<'_>) -> Result<Done, TdsError> {
     })
 }
 
-fn said(reader: &mut ByteReader<'_>) -> Result<Said, TdsError> {
+fn server_message(reader: &mut ByteReader<'_>) -> Result<ServerMessage, TdsError> {
     let number = i32::from_le_bytes(reader.array()?);
     let [state, severity] = reader.array()?;
     let size = reader.u16()?;
     let text = text(reader, size.into())?;
-    let said = Said {
+    let said = ServerMessage {
         number,
         state,
         severity,
@@ -226,8 +226,8 @@ fn said(reader: &mut ByteReader<'_>) -> Result<Said, TdsError> {
 
 fn change(reader: &mut ByteReader<'_>) -> Result<Change, TdsError> {
     let kind = reader.u8()?;
-    // Of names the length counts units, of the others bytes. MS-TDS 2.2.7.9 has longer lengths for promotion to a
-    // distributed transaction and for routing.
+    // The length counts UTF-16 units for text values and bytes for others. MS-TDS 2.2.7.9: promotion to a distributed
+    // transaction and routing have longer length fields.
     let unit_size = match kind {
         1..=6 => 2,
         15 | 20 => {
@@ -301,7 +301,7 @@ fn text(reader: &mut ByteReader<'_>, unit_count: usize) -> Result<String, TdsErr
     utf16::parse(bytes).ok_or(reader.malformed("text in UTF-16"))
 }
 
-/// What was read, if nothing is left over.
+/// Returns `read` if no bytes are left over.
 fn end<T>(reader: &ByteReader<'_>, read: T) -> Result<T, TdsError> {
     if reader.is_empty() {
         Ok(read)

@@ -1,20 +1,20 @@
-//! The error that a client is sent for its own fault: SQL Server's numbers and texts.
+//! The error that a client receives for its own fault, with SQL Server's numbers and texts.
 
 use super::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError};
 
-/// An error as SQL Server would send it.
+/// An error with SQL Server's number, severity and text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Complaint {
     /// SQL Server's number.
     pub number: i32,
-    /// Severity; from 20 on the connection ends.
+    /// Severity; from 20 on the connection is closed.
     pub severity: u8,
-    /// The text.
+    /// The message text.
     pub text: String,
 }
 
 impl TdsError {
-    /// The error to send to the client; `None` where the fault is ours or nothing can be sent any more.
+    /// The error to send to the client; `None` if the caller or the machine is at fault.
     #[must_use]
     pub fn complaint(&self) -> Option<Complaint> {
         let (number, severity, text) = match self {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clients_fault_has_the_number_and_text_of_sql_server() {
+    fn an_error_of_the_client_has_sql_servers_number_and_text() {
         let complaint = parameter(ParameterFault::UnknownType(0x33)).complaint().unwrap();
         assert_eq!((complaint.number, complaint.severity), (8009, 16));
         assert_eq!(
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_stream_ends_the_connection_and_a_broken_request_does_not() {
+    fn a_malformed_stream_closes_the_connection_and_a_malformed_request_does_not() {
         let severity = |part| TdsError::Cut { part }.complaint().unwrap().severity;
         let parts = [Part::Packet, Part::Prelogin, Part::Login].map(severity);
         assert_eq!(parts, [20, 20, 20]);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn our_own_faults_are_not_told() {
+    fn errors_of_the_caller_or_machine_have_no_complaint() {
         assert_eq!(TdsError::Misfit { what: "a name" }.complaint(), None);
         let gone = TdsError::Sink(std::io::ErrorKind::BrokenPipe.into());
         assert_eq!(gone.complaint(), None);

@@ -1,4 +1,4 @@
-//! FEATUREEXT: what a client would like beyond the protocol's version (MS-TDS 2.2.6.4, FeatureExt).
+//! FeatureExt: features beyond the protocol's version (MS-TDS 2.2.6.4).
 
 use crate::byte_reader::ByteReader;
 use crate::{Part, TdsError};
@@ -6,9 +6,9 @@ use crate::{Part, TdsError};
 /// One feature with its data.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Feature {
-    /// Its number.
+    /// FeatureId.
     pub id: u8,
-    /// What the client says of it.
+    /// FeatureData.
     pub data: Vec<u8>,
 }
 
@@ -25,12 +25,12 @@ impl Feature {
     pub const AZURE: u8 = 0x08;
     /// DATACLASSIFICATION.
     pub const DATA_CLASSIFICATION: u8 = 0x09;
-    /// UTF8_SUPPORT: the one that is acknowledged here. It allows collations in UTF-8; others stay as they are.
+    /// UTF8_SUPPORT: the only feature that this server acknowledges. It allows UTF-8 collations; others do not change.
     pub const UTF8: u8 = 0x0A;
     /// AZURESQLDNSCACHING.
     pub const AZURE_DNS_CACHING: u8 = 0x0B;
 
-    /// All up to the terminator.
+    /// Parses all features up to the terminator.
     pub(super) fn parse_all(data: &[u8]) -> Result<Vec<Self>, TdsError> {
         let mut reader = ByteReader::new(data, Part::Login);
         let mut features: Vec<Self> = Vec::new();

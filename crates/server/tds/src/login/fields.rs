@@ -1,14 +1,14 @@
-//! The fields of LOGIN7 that are given by offset and length (MS-TDS 2.2.6.4, OffsetLength).
+//! The fields of LOGIN7 that are located by offset and length (MS-TDS 2.2.6.4, OffsetLength).
 
 use super::Password;
 use crate::{Part, TdsError};
 
-/// LOGIN7 up to the length that it declares; no field is outside of it.
+/// LOGIN7 up to its declared length; fields outside of it are errors.
 pub(super) struct Fields<'a> {
     data: &'a [u8],
 }
 
-/// The position of a text's offset and length, and how many units of UTF-16 it may have.
+/// The position of a text's offset and length, and its maximum length in UTF-16 units.
 #[derive(Clone, Copy)]
 pub(super) struct TextField {
     at: usize,
@@ -29,7 +29,7 @@ pub(super) const ATTACH_FILE: TextField = TextField {
 };
 pub(super) const NEW_PASSWORD: TextField = text_field(86);
 
-/// MS-TDS 2.2.6.4: 128 characters for all but the file's name.
+/// MS-TDS 2.2.6.4: 128 characters for every field except AtchDBFile.
 const fn text_field(at: usize) -> TextField {
     TextField {
         at,
@@ -38,7 +38,7 @@ const fn text_field(at: usize) -> TextField {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields in the whole of LOGIN7.
+    /// The fields of a complete LOGIN7.
     pub fn new(data: &'a [u8]) -> Result<Self, TdsError> {
         if data.len() < FIXED_SIZE {
             return Err(TdsError::Cut { part: Part::Login });
@@ -61,7 +61,7 @@ impl<'a> Fields<'a> {
     pub fn sspi(&self) -> Result<&'a [u8], TdsError> {
         let offset = self.u16(SSPI)?;
         let short = self.u16(SSPI + 2)?;
-        // A length that does not fit into two bytes is at the end.
+        // cbSSPILong replaces a length that does not fit into two bytes.
         let size = match (short, u32::from_le_bytes(self.array(SSPI_LONG)?)) {
             (u16::MAX, long) if long > 0 => long,
             (short, _) => short.into(),
@@ -69,7 +69,7 @@ impl<'a> Fields<'a> {
         self.bytes(offset.into(), size)
     }
 
-    /// From where the features begin.
+    /// The bytes from the start of the features (ibExtension) to the end of LOGIN7.
     pub fn extension(&self) -> Result<&'a [u8], TdsError> {
         let (offset, size) = (self.u16(FEATURES)?, self.u16(FEATURES + 2)?);
         let pointer = self.bytes(offset.into(), size.into())?;
@@ -89,7 +89,7 @@ impl<'a> Fields<'a> {
         self.bytes(offset.into(), u32::from(unit_count) * 2)
     }
 
-    /// An offset without a length does not count; any other is after the fixed part.
+    /// An offset with length 0 is ignored; any other is after the fixed part.
     fn bytes(&self, offset: usize, size: u32) -> Result<&'a [u8], TdsError> {
         if size == 0 {
             return Ok(&[]);
@@ -123,5 +123,5 @@ const FEATURES: usize = 56;
 const CLIENT_ID: usize = 72;
 const SSPI: usize = 78;
 const SSPI_LONG: usize = 90;
-/// All before the texts.
+/// The size of everything before the variable part.
 const FIXED_SIZE: usize = 94;

@@ -6,32 +6,33 @@ use zeroize::Zeroizing;
 
 use crate::{Part, TdsError};
 
-/// A password in the clear. It is never printed.
+/// A password in plaintext. `Debug` does not print it.
 pub struct Password(Zeroizing<String>);
 
 impl Password {
-    /// The text. Anyone who copies it has to wipe the copy.
+    /// The password's text. A caller that copies it must wipe the copy.
     #[must_use]
     pub fn expose(&self) -> &str {
         &self.0
     }
 
-    /// For tests of those who log in.
+    /// A password for tests of clients.
     #[cfg(any(test, feature = "client"))]
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self(Zeroizing::new(text.to_owned()))
     }
 
-    /// From the bytes of LOGIN7: UTF-16 with each byte's halves swapped and each bit of 0xA5 flipped (MS-TDS 2.2.6.4).
+    /// Decodes the bytes of LOGIN7: UTF-16, with the nibbles of each byte swapped and then XORed with 0xA5 (MS-TDS
+    /// 2.2.6.4).
     ///
-    /// Errors: `Malformed` if it is no UTF-16.
+    /// Errors: `Malformed` if it is not UTF-16.
     pub(super) fn reveal(hidden: &[u8]) -> Result<Self, TdsError> {
         let (pairs, rest) = hidden.as_chunks::<2>();
         if !rest.is_empty() {
             return Err(MALFORMED);
         }
-        // At most three bytes for each unit, so that it never grows and leaves a copy behind.
+        // At most three bytes for each unit: the string never reallocates, which would leave an unwiped copy.
         let mut text = Zeroizing::new(String::with_capacity(pairs.len() * 3));
         let units = pairs
             .iter()

@@ -2,7 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::client;
-use crate::vector::{Vector, mangled};
+use crate::vector::{Vector, corrupted};
 
 fn parse(packets: &[u8]) -> Result<Login, TdsError> {
     let mut reader = crate::MessageReader::new();
@@ -13,8 +13,8 @@ fn parse(packets: &[u8]) -> Result<Login, TdsError> {
     }
 }
 
-/// Everything, so that two logins can be compared.
-fn told(login: &Login) -> String {
+/// All fields as text, to compare two logins.
+fn fields_of(login: &Login) -> String {
     let passwords = (
         login.password.expose(),
         login.new_password.as_ref().map(Password::expose),
@@ -24,7 +24,7 @@ fn told(login: &Login) -> String {
 
 /// MS-TDS 4.2.
 #[test]
-fn the_example_of_the_specification_is_read() {
+fn the_example_of_the_specification_parses() {
     let login = Login::parse(&Vector::load("login").data()).unwrap();
     assert_eq!(login.tds_version, TdsVersion::V7_2);
     assert_eq!(
@@ -44,9 +44,9 @@ fn the_example_of_the_specification_is_read() {
     assert!(!login.is_integrated && !login.is_read_only && login.new_password.is_none());
 }
 
-/// MS-TDS 2.2.6.4: 0x61 is 0x16 with its halves swapped, and that 0xB3 with the bits of 0xA5 flipped.
+/// MS-TDS 2.2.6.4: 0x61 with its nibbles swapped is 0x16, and 0x16 XOR 0xA5 is 0xB3.
 #[test]
-fn a_password_is_swapped_and_flipped() {
+fn a_password_is_obfuscated_as_specified() {
     let hidden = [0xB3, 0xA5, 0x83, 0xA5];
     assert_eq!(Password::reveal(&hidden).unwrap().expose(), "ab");
     assert!(Password::reveal(&[0xB3]).is_err());
@@ -61,9 +61,9 @@ fn a_password_is_never_printed() {
     assert_eq!(again.password.expose(), "p\u{e4}ss-w\u{1F600}rd");
 }
 
-/// TDS.md 1.2: what mssql-jdbc requests.
+/// TDS.md 1.2: the features that mssql-jdbc requests.
 #[test]
-fn features_are_read_in_their_order() {
+fn features_parse_in_their_order() {
     let mut login = client::new_login("sa", "x");
     let ids = [0x10, 0x04, 0x09, 0x0A, 0x0B, 0x0E, 0x0D, 0x0F, 0x01];
     login.features = ids
@@ -73,7 +73,7 @@ fn features_are_read_in_their_order() {
         })
         .to_vec();
     let again = parse(&client::login(&login).unwrap()).unwrap();
-    assert_eq!(told(&again), told(&login));
+    assert_eq!(fields_of(&again), fields_of(&login));
     assert!(again.features.iter().any(|feature| feature.id == Feature::UTF8));
     login.features.push(login.features[0].clone());
     assert!(matches!(
@@ -97,7 +97,7 @@ fn features_without_an_end_are_refused() {
 }
 
 #[test]
-fn what_can_not_be_had_is_named() {
+fn unsupported_requests_of_a_login_are_named() {
     let plain = client::new_login("sa", "x");
     assert_eq!(parse(&client::login(&plain).unwrap()).unwrap().unsupported(), None);
     let asked = |change: fn(&mut Login)| {
@@ -134,7 +134,7 @@ fn a_name_of_129_units_is_refused_and_a_file_may_have_260() {
 }
 
 #[test]
-fn a_machine_of_other_bytes_is_refused_by_name() {
+fn another_byte_order_is_refused_by_name() {
     for bit in [0x01, 0x02, 0x04, 0x08] {
         let mut data = Vector::load("login").data();
         data[24] |= bit;
@@ -143,7 +143,7 @@ fn a_machine_of_other_bytes_is_refused_by_name() {
 }
 
 #[test]
-fn sspi_longer_than_two_bytes_tell_is_read_by_its_long_length() {
+fn sspi_beyond_64_kib_has_its_length_in_the_long_field() {
     let mut data = Vector::load("login").data();
     let offset = u16::try_from(data.len()).unwrap();
     data[78..80].copy_from_slice(&offset.to_le_bytes());
@@ -158,7 +158,7 @@ fn sspi_longer_than_two_bytes_tell_is_read_by_its_long_length() {
 }
 
 #[test]
-fn a_login_mangled_anyhow_is_refused_or_a_login() {
+fn a_corrupted_login_is_an_error_or_a_login() {
     let mut login = client::new_login("sa", "secret");
     login.new_password = Some(Password::new("next"));
     login.features = vec![
@@ -173,7 +173,7 @@ fn a_login_mangled_anyhow_is_refused_or_a_login() {
     ];
     let packet = client::login(&login).unwrap();
     let mut refused = 0;
-    for data in mangled(&packet[8..]) {
+    for data in corrupted(&packet[8..]) {
         match Login::parse(&data) {
             Ok(login) => assert!(login.user_name.encode_utf16().count() <= 128),
             Err(_) => refused += 1,
@@ -184,7 +184,7 @@ fn a_login_mangled_anyhow_is_refused_or_a_login() {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_read_again(
+    fn an_encoded_login_parses_to_itself(
         texts in prop::collection::vec("\\PC{0,30}", 9),
         numbers in any::<[u32; 5]>(),
         flags in any::<[bool; 6]>(),
@@ -205,7 +205,7 @@ proptest! {
         login.features = feature.into_iter().map(|(id, data)| Feature { id, data }).collect();
         login.sspi = sspi;
         let again = parse(&client::login(&login).unwrap()).unwrap();
-        prop_assert_eq!(told(&again), told(&login));
+        prop_assert_eq!(fields_of(&again), fields_of(&login));
     }
 
     #[test]

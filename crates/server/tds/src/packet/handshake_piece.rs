@@ -1,14 +1,14 @@
-//! TLS's handshake inside PRELOGIN's packets (MS-TDS 3.3.5.1).
+//! The TLS handshake inside PRELOGIN packets (MS-TDS 3.3.5.1).
 //!
-//! - `headers-at-packet-boundaries`: a header of TDS is expected at the boundaries of packets
-//!   alone: any byte of a record may be 0x12.
-//! - `bare-records-are-accepted`: a record without a packet around it (0x14 to 0x17 where a header
-//!   should be) is accepted: Microsoft's ODBC driver sends some.
+//! - `headers-at-packet-boundaries`: a TDS header is expected only at packet boundaries: any byte
+//!   of a TLS record may be 0x12.
+//! - `bare-records-are-accepted`: a TLS record without a packet header (0x14 to 0x17 in the
+//!   header's position) is accepted: Microsoft's ODBC driver sends some.
 
 use super::{HEADER_SIZE, Header, MessageKind, PacketSize};
 use crate::{Part, TdsError};
 
-/// What comes next of a handshake, at the boundary of a packet or record.
+/// The next packet or TLS record of a handshake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct HandshakePiece {
     header_size: usize,
@@ -16,22 +16,22 @@ pub struct HandshakePiece {
 }
 
 impl HandshakePiece {
-    /// Bytes in front that are not TLS's: a packet's header, or none.
+    /// The size of the packet header in front of the TLS data; 0 for a bare record.
     #[must_use]
     pub fn header_size(&self) -> usize {
         self.header_size
     }
 
-    /// Bytes of TLS after them, which may be none.
+    /// The size of the TLS data after the header; may be 0.
     #[must_use]
     pub fn data_size(&self) -> usize {
         self.data_size
     }
 
-    /// Examines the received bytes; `None` if there are too few to decide.
+    /// Parses the received bytes; `None` if there are too few.
     ///
     /// # Errors
-    /// `Malformed` for a packet of another message, or what is no packet.
+    /// `Malformed` for a packet of another message type, or bytes that are neither a packet nor a TLS record.
     pub fn parse(bytes: &[u8]) -> Result<Option<Self>, TdsError> {
         match *bytes {
             [0x14..=0x17, _, _, high, low, ..] => Ok(Some(Self {
@@ -57,8 +57,7 @@ impl HandshakePiece {
     }
 }
 
-/// What a server says in one turn of a handshake, as one message of PRELOGIN's kind: clients read one message for one
-/// turn.
+/// Wraps a server's TLS flight into one message of type PRELOGIN: clients read one message for each flight.
 #[must_use]
 pub fn wrap_handshake(flight: &[u8]) -> Vec<u8> {
     let room = usize::from(PacketSize::DEFAULT.bytes()) - HEADER_SIZE;
@@ -85,7 +84,7 @@ const RECORD_HEADER_SIZE: usize = 5;
 mod tests {
     use super::*;
 
-    /// The bytes of TLS in a complete stream.
+    /// The TLS bytes of a complete stream.
     fn unwrapped(mut bytes: &[u8]) -> Vec<u8> {
         let mut found = Vec::new();
         while let Some(piece) = HandshakePiece::parse(bytes).unwrap() {
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrapped_comes_out_again() {
+    fn a_wrapped_flight_unwraps_to_itself() {
         for size in [0, 1, 4087, 4088, 4089, 20_000] {
             let flight: Vec<u8> = (0..size).map(|at: u32| at.to_le_bytes()[0]).collect();
             assert_eq!(unwrapped(&wrap_handshake(&flight)), flight, "{size}");
@@ -106,14 +105,14 @@ mod tests {
     }
 
     #[test]
-    fn a_naked_record_is_taken_between_packets() {
+    fn a_bare_record_between_packets_is_accepted() {
         let naked = [0x14, 3, 3, 0, 1, 1];
         let stream = [&wrap_handshake(b"ab")[..], &naked, &wrap_handshake(&[0x12; 9])].concat();
         assert_eq!(unwrapped(&stream), [b"ab", &naked[..], &[0x12; 9]].concat());
     }
 
     #[test]
-    fn too_little_is_not_judged_and_another_message_is_refused() {
+    fn too_few_bytes_are_undecided_and_another_message_is_refused() {
         for size in 0..8 {
             assert!(
                 HandshakePiece::parse(&wrap_handshake(b"ab")[..size]).unwrap().is_none(),

@@ -1,39 +1,39 @@
-//! The eight bytes before each packet's data (MS-TDS 2.2.3.1).
+//! The packet header (MS-TDS 2.2.3.1).
 
 use crate::{Part, TdsError};
 
-/// How many bytes a packet's header has.
+/// The size of a packet header.
 pub const HEADER_SIZE: usize = 8;
 
-/// What a message is (MS-TDS 2.2.3.1.1).
+/// The type of a message (MS-TDS 2.2.3.1.1).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MessageKind {
-    /// 0x01: a text of statements.
+    /// 0x01: SQL batch.
     SqlBatch,
-    /// 0x02: a login as before TDS 7.
+    /// 0x02: pre-TDS7 login.
     OldLogin,
-    /// 0x03: calls of procedures.
+    /// 0x03: RPC.
     Rpc,
-    /// 0x04: what a server answers.
+    /// 0x04: tabular result, a server's response.
     TabularResult,
-    /// 0x06: stop what is running.
+    /// 0x06: attention signal, which cancels the running request.
     Attention,
-    /// 0x07: rows for INSERT BULK.
+    /// 0x07: bulk load data, rows for INSERT BULK.
     BulkLoad,
-    /// 0x08: a token of federated authentication.
+    /// 0x08: federated authentication token.
     FederatedToken,
-    /// 0x0E: begin, commit, roll back.
+    /// 0x0E: Transaction Manager request.
     TransactionRequest,
-    /// 0x10: the login.
+    /// 0x10: TDS7 login (LOGIN7).
     Login,
-    /// 0x11: more of a login by SSPI.
+    /// 0x11: SSPI message that continues a login.
     Sspi,
-    /// 0x12: what comes before the login; also TLS's handshake.
+    /// 0x12: PRELOGIN; also the TLS handshake.
     Prelogin,
 }
 
 impl MessageKind {
-    /// The byte that says so.
+    /// The type's byte.
     #[must_use]
     pub const fn byte(self) -> u8 {
         match self {
@@ -51,7 +51,7 @@ impl MessageKind {
         }
     }
 
-    /// What a byte says; none if MS-TDS has no such type.
+    /// The type of a byte; `None` if MS-TDS does not define it.
     #[must_use]
     pub const fn from_byte(byte: u8) -> Option<Self> {
         Some(match byte {
@@ -71,34 +71,34 @@ impl MessageKind {
     }
 }
 
-/// The header of a packet.
+/// A packet header.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Header {
-    /// Of the message.
+    /// The type of the message.
     pub kind: MessageKind,
-    /// Bits of MS-TDS 2.2.3.1.2: [`Header::END`] and related ones.
+    /// Status bits (MS-TDS 2.2.3.1.2): [`Header::END`] and others.
     pub status: u8,
-    /// The whole packet with these eight bytes.
+    /// The packet's size, including the header.
     pub length: u16,
-    /// The server's process; whatever a client says here does not count.
+    /// The server's process id (SPID); a client's value is ignored.
     pub spid: u16,
-    /// Counts packets modulo 256; not believed.
+    /// The packet counter modulo 256; ignored on input.
     pub packet_id: u8,
 }
 
 impl Header {
-    /// Status: the message's last packet.
+    /// Status: the last packet of the message.
     pub const END: u8 = 0x01;
-    /// Status: the message is to be ignored; only with [`Header::END`].
+    /// Status: the message is ignored; only valid with [`Header::END`].
     pub const IGNORE: u8 = 0x02;
-    /// Status: set the session back before this request.
+    /// Status: RESETCONNECTION: reset the session before this request.
     pub const RESET: u8 = 0x08;
-    /// Status: set the session back, but leave its transaction.
+    /// Status: RESETCONNECTIONSKIPTRAN: reset the session, but keep its transaction.
     pub const RESET_KEEPING_TRANSACTION: u8 = 0x10;
 
-    /// Reads a header.
+    /// Parses a header.
     ///
-    /// Errors: `Malformed` if the type is unknown or the length below eight.
+    /// Errors: `Malformed` if the type is unknown or the length is below eight.
     pub fn parse(bytes: &[u8; HEADER_SIZE]) -> Result<Self, TdsError> {
         let [
             kind,
@@ -130,7 +130,7 @@ impl Header {
         })
     }
 
-    /// The eight bytes.
+    /// The header's eight bytes.
     #[must_use]
     pub const fn encode(&self) -> [u8; HEADER_SIZE] {
         let length = self.length.to_be_bytes();

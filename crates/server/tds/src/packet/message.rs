@@ -1,4 +1,4 @@
-//! A message whose last packet has come.
+//! A complete message.
 
 use std::fmt;
 
@@ -6,30 +6,31 @@ use zeroize::Zeroize;
 
 use super::MessageKind;
 
-/// What a whole message means to the session.
+/// The meaning of a complete message.
 #[derive(Debug)]
 pub enum Incoming {
-    /// A message to be answered.
+    /// A message that requires a response.
     Message(Message),
-    /// Stop what is running; answered by a DONE with the bit ATTN (MS-TDS 2.2.1.7). A message that was not yet whole is
-    /// thrown away with it.
+    /// Cancel the running request; the response is a DONE with the bit ATTN (MS-TDS 2.2.1.7). An incomplete message is
+    /// discarded with it.
     Attention,
-    /// A message that its sender took back by the bit IGNORE; answered by a DONE with the bit ERROR (MS-TDS 2.2.1.7).
+    /// A message that its sender withdrew with the bit IGNORE; the response is a DONE with the bit ERROR (MS-TDS
+    /// 2.2.1.7).
     Ignored(MessageKind),
 }
 
-/// What is to happen to the session before a request (MS-TDS 2.2.3.1.2).
+/// The reset of the session before a request (MS-TDS 2.2.3.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Reset {
-    /// Nothing.
+    /// No reset.
     None,
-    /// As if just logged in.
+    /// RESETCONNECTION: the session's state is as after login.
     Session,
-    /// The same, but the transaction stays open.
+    /// RESETCONNECTIONSKIPTRAN: the same, but the transaction stays open.
     SessionKeepingTransaction,
 }
 
-/// A message without its packets' headers. The bytes of a login are wiped when it is dropped.
+/// A message without packet headers. The bytes of a login are wiped on drop.
 pub struct Message {
     kind: MessageKind,
     reset: Reset,
@@ -37,25 +38,25 @@ pub struct Message {
 }
 
 impl Message {
-    /// A message of these bytes.
+    /// A message with the given data.
     #[must_use]
     pub fn new(kind: MessageKind, reset: Reset, data: Vec<u8>) -> Self {
         Self { kind, reset, data }
     }
 
-    /// What it is.
+    /// The type of the message.
     #[must_use]
     pub fn kind(&self) -> MessageKind {
         self.kind
     }
 
-    /// The reset that its first packet requests. A request's alone.
+    /// The reset that the first packet requests. Only requests have one.
     #[must_use]
     pub fn reset(&self) -> Reset {
         self.reset
     }
 
-    /// All packets' data.
+    /// The data of all packets.
     #[must_use]
     pub fn data(&self) -> &[u8] {
         &self.data
@@ -80,7 +81,7 @@ impl Drop for Message {
 
 impl fmt::Debug for Message {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // A login's bytes hold a password, and a request's are the user's.
+        // A login's bytes contain a password, and a request's contain user data.
         write!(
             f,
             "Message({:?}, {:?}, {} bytes)",

@@ -1,30 +1,30 @@
-//! Messages from a stream of bytes that arrives in pieces.
+//! Reassembles messages from a byte stream.
 
 use super::{HEADER_SIZE, Header, Incoming, Message, MessageKind, PacketSize, Reset};
 use crate::{LOGIN_SIZE_MAX, Part, TdsError};
 
-/// What a peer may send, and how much of it is held.
+/// The message types that a peer may send, and their size limits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Limits {
-    /// PRELOGIN and LOGIN7 alone: [`PRELOGIN_SIZE_MAX`], [`LOGIN_SIZE_MAX`], and [`PRE_LOGIN_TOTAL_MAX`] in all.
+    /// Only PRELOGIN and LOGIN7: [`PRELOGIN_SIZE_MAX`], [`LOGIN_SIZE_MAX`], and [`PRE_LOGIN_TOTAL_MAX`] in total.
     BeforeLogin,
-    /// Requests.
+    /// Only requests.
     LoggedIn {
-        /// Bytes of one message without its packets' headers.
+        /// The size limit of one message, without packet headers.
         message_size_max: u32,
     },
 }
 
-/// 20 KiB: a PRELOGIN has some hundred bytes, but the flights of TLS's handshake come as messages of the same kind, and
-/// one of its records has 16 KiB.
+/// 20 KiB: a PRELOGIN has some hundred bytes, but a TLS handshake's flights are messages of the same type, and a TLS
+/// record has up to 16 KiB.
 pub const PRELOGIN_SIZE_MAX: usize = 20 * 1024;
-/// 1 MiB: PRELOGIN, the handshake and a login of the largest size, several times over.
+/// 1 MiB: PRELOGIN, the handshake and a login of maximum size, several times over.
 pub const PRE_LOGIN_TOTAL_MAX: usize = 1 << 20;
 
-/// Puts messages together. What it holds of one is at most twice its limit, and grows only with what has come.
+/// Reassembles messages. It buffers at most twice the limit of a message, and only bytes that have arrived.
 pub struct MessageReader {
     limits: Limits,
-    /// Bytes that came before login, with headers.
+    /// The number of bytes received before login, with headers.
     total: usize,
     header: [u8; HEADER_SIZE],
     header_size: usize,
@@ -32,7 +32,7 @@ pub struct MessageReader {
     message: Option<Message>,
 }
 
-/// The packet that is being read, once its header is known.
+/// The current packet, once its header is complete.
 struct Packet {
     kind: MessageKind,
     status: u8,
@@ -40,7 +40,7 @@ struct Packet {
 }
 
 impl MessageReader {
-    /// A reader of a new connection.
+    /// A reader for a new connection.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -53,21 +53,22 @@ impl MessageReader {
         }
     }
 
-    /// What holds from the next packet on.
+    /// Sets the limits from the next packet on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;
     }
 
-    /// Whether nothing of a next message has come.
+    /// Whether no byte of a next message has arrived.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.message.is_none() && self.packet.is_none() && self.header_size == 0
     }
 
-    /// Takes bytes from the front of `bytes` until a message is whole or none are left. Call it again with the rest.
+    /// Consumes bytes from the front of `bytes` until a message is complete or no bytes are left. Call it again with
+    /// the rest.
     ///
-    /// Errors: `Malformed`, `Unsupported` (a login as before TDS 7), `TooLarge`. After any the stream has no meaning
-    /// left: close it.
+    /// Errors: `Malformed`, `Unsupported` (a pre-TDS7 login), `TooLarge`. After an error the stream is unusable: close
+    /// it.
     pub fn push(&mut self, bytes: &mut &[u8]) -> Result<Option<Incoming>, TdsError> {
         loop {
             if self.packet.is_none() {
@@ -87,7 +88,7 @@ impl MessageReader {
         }
     }
 
-    /// True once the header is whole.
+    /// True once the header is complete.
     fn push_header(&mut self, bytes: &mut &[u8]) -> Result<bool, TdsError> {
         let (now, later) = bytes.split_at(bytes.len().min(HEADER_SIZE - self.header_size));
         self.header[self.header_size..][..now.len()].copy_from_slice(now);
@@ -97,7 +98,7 @@ impl MessageReader {
         Ok(self.header_size == HEADER_SIZE)
     }
 
-    /// A packet begins: it carries on with the message, begins one, or is an ATTENTION between.
+    /// Starts a packet: one that continues the message, one that begins a message, or an ATTENTION in between.
     fn begin(&mut self, header: Header) -> Result<(), TdsError> {
         let Header {
             kind, status, length, ..
@@ -108,12 +109,12 @@ impl MessageReader {
                 limit: PacketSize::MAX.bytes().into(),
             });
         }
-        // MS-TDS 2.2.3.1.2: IGNORE comes only with the bit of the last packet.
+        // MS-TDS 2.2.3.1.2: IGNORE is only valid with END.
         if status & Header::IGNORE != 0 && status & Header::END == 0 {
             return Err(malformed("packet status"));
         }
         self.check_kind(kind)?;
-        // A client that gives up a message that it has not sent whole may also just send ATTENTION.
+        // A client may also abandon an incomplete message by ATTENTION alone.
         if kind == MessageKind::Attention {
             self.message = None;
         }
@@ -127,7 +128,7 @@ impl MessageReader {
         if kind == MessageKind::Login
             && let Some(message) = &mut self.message
         {
-            // So that no growing leaves a password behind.
+            // Reserves the maximum: a reallocation would leave an unwiped copy of the password.
             message.reserve(LOGIN_SIZE_MAX);
         }
         let missing = usize::from(length) - HEADER_SIZE;
@@ -135,7 +136,7 @@ impl MessageReader {
         Ok(())
     }
 
-    /// The message, if its last packet is whole.
+    /// Returns the message if its last packet is complete.
     fn push_data(&mut self, bytes: &mut &[u8]) -> Result<Option<Incoming>, TdsError> {
         let (Some(packet), Some(message)) = (&mut self.packet, &mut self.message) else {
             return Ok(None);
@@ -223,7 +224,8 @@ impl Default for MessageReader {
     }
 }
 
-/// The reset that the first packet of a request requests; elsewhere the bits do not count (MS-TDS 2.2.3.1.2).
+/// The reset that the first packet of a request requests; other packets and messages ignore the bits (MS-TDS
+/// 2.2.3.1.2).
 fn reset(kind: MessageKind, status: u8) -> Result<Reset, TdsError> {
     let is_request = matches!(
         kind,

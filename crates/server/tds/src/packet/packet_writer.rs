@@ -1,20 +1,20 @@
-//! A message cut into packets.
+//! Splits a message into packets.
 //!
-//! - `one-buffer-per-message`: no allocation per packet: each is sent from the one buffer, its
-//!   header written over bytes that are already sent.
-//! - `sent-when-overfull`: a packet is sent when there is one byte more than it can hold, or when
-//!   the message ends: so the last one is marked.
+//! - `one-buffer-per-message`: no allocation per packet: each packet is sent from the one buffer,
+//!   its header written over bytes that were already sent.
+//! - `sent-when-overfull`: a packet is sent when the message has one byte more than the packet can
+//!   hold, or when the message ends: so the last packet is always marked END.
 
 use std::io;
 
 use super::{HEADER_SIZE, Header, MessageKind, PacketSize};
 use crate::TdsError;
 
-/// Where packets go. It holds the writer up for as long as the peer takes nothing.
+/// The destination of packets. `send` blocks the writer while the peer does not read.
 pub trait PacketSink {
-    /// Takes one packet whole.
+    /// Sends one complete packet.
     ///
-    /// Errors: any; nothing more is sent after one.
+    /// Errors: any; nothing more is sent after an error.
     fn send(&mut self, packet: &[u8]) -> io::Result<()>;
 }
 
@@ -31,7 +31,7 @@ impl PacketSink for Vec<u8> {
     }
 }
 
-/// Writes messages of one kind.
+/// Writes messages of one type.
 pub struct PacketWriter<S> {
     sink: S,
     kind: MessageKind,
@@ -39,14 +39,14 @@ pub struct PacketWriter<S> {
     size: usize,
     packet_id: u8,
     packet_count: u64,
-    /// A header's place, then what is not sent: at most `size` bytes together, but within a call.
+    /// A header's space, then unsent data: together at most `size` bytes between calls.
     buffer: Vec<u8>,
-    /// The status of the next message's first packet, beside END.
+    /// The status of the next message's first packet, in addition to END.
     first_status: u8,
 }
 
 impl<S: PacketSink> PacketWriter<S> {
-    /// A writer of messages of `kind`; a server writes [`MessageKind::TabularResult`].
+    /// A writer of messages of type `kind`; a server writes [`MessageKind::TabularResult`].
     pub fn new(sink: S, kind: MessageKind, size: PacketSize, spid: u16) -> Self {
         let size = usize::from(size.bytes());
         let mut buffer = Vec::with_capacity(size + PIECE_SIZE_MAX);
@@ -63,14 +63,14 @@ impl<S: PacketSink> PacketWriter<S> {
         }
     }
 
-    /// The size of packets from now on: a server's after the answer that carries the login's ENVCHANGE.
+    /// Sets the packet size from now on. A server sets it after the response that carries the login's ENVCHANGE.
     pub fn set_size(&mut self, size: PacketSize) {
         self.size = usize::from(size.bytes());
         self.buffer
             .reserve((self.size + PIECE_SIZE_MAX).saturating_sub(self.buffer.len()));
     }
 
-    /// Status bits for the first packet of the next message, such as [`Header::RESET`].
+    /// Sets the status bits of the first packet of the next message, such as [`Header::RESET`].
     pub fn set_first_status(&mut self, status: u8) {
         self.first_status = status;
     }
@@ -87,7 +87,7 @@ impl<S: PacketSink> PacketWriter<S> {
         self.cut()
     }
 
-    /// Sends what there is without ending the message: what is to be seen now.
+    /// Sends the buffered data without ending the message.
     ///
     /// Errors: `Sink`.
     pub fn flush(&mut self) -> Result<(), TdsError> {
@@ -98,7 +98,7 @@ impl<S: PacketSink> PacketWriter<S> {
         Ok(())
     }
 
-    /// Sends the rest as the message's last packet. An empty message is a header.
+    /// Sends the rest as the message's last packet. An empty message is one header.
     ///
     /// Errors: `Sink`.
     pub fn finish(&mut self) -> Result<(), TdsError> {
@@ -108,38 +108,38 @@ impl<S: PacketSink> PacketWriter<S> {
         Ok(())
     }
 
-    /// How many packets were sent.
+    /// The number of packets sent.
     pub fn packet_count(&self) -> u64 {
         self.packet_count
     }
 
-    /// Whether the message has no byte yet that is not sent.
+    /// Whether the message has no unsent bytes.
     pub fn is_empty(&self) -> bool {
         self.buffer.len() == HEADER_SIZE
     }
 
-    /// Where packets go.
+    /// The sink.
     pub fn sink(&self) -> &S {
         &self.sink
     }
 
-    /// Where packets go.
+    /// The sink.
     pub fn sink_mut(&mut self) -> &mut S {
         &mut self.sink
     }
 
-    /// Gives the sink back; what is not sent is lost.
+    /// Returns the sink; unsent data is lost.
     pub fn into_sink(self) -> S {
         self.sink
     }
 
-    /// For tokens: append at most 8192 bytes at a time, then [`PacketWriter::cut`].
+    /// The buffer for tokens: append at most 8192 bytes at a time, then call [`PacketWriter::cut`].
     #[inline]
     pub(crate) fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buffer
     }
 
-    /// Sends the packets that are full.
+    /// Sends all full packets.
     #[inline]
     pub(crate) fn cut(&mut self) -> Result<(), TdsError> {
         if self.buffer.len() > self.size {
@@ -174,7 +174,7 @@ impl<S: PacketSink> PacketWriter<S> {
         if first != 0 {
             self.first_status = 0;
         }
-        // MS-TDS 2.2.3.1.5: counted modulo 256; SQL Server begins each message with 1.
+        // MS-TDS 2.2.3.1.5: the counter is modulo 256; SQL Server begins each message with 1.
         self.packet_id = self.packet_id.wrapping_add(1);
         self.packet_count += 1;
         let header = Header {
@@ -188,14 +188,15 @@ impl<S: PacketSink> PacketWriter<S> {
         packet[..HEADER_SIZE].copy_from_slice(&header.encode());
         let sent = self.sink.send(packet);
         if sent.is_err() {
-            // So that a caller that continues all the same collects nothing.
+            // A caller that continues after the error must not accumulate data.
             self.buffer.truncate(HEADER_SIZE);
         }
         sent.map_err(TdsError::Sink)
     }
 }
 
-/// What may be appended before full packets are sent: 8192, more than the longest value that is not sent in chunks.
+/// 8192: the bytes that may be appended before full packets are sent; more than the longest value outside of PLP
+/// chunks.
 const PIECE_SIZE_MAX: usize = 8192;
 
 #[cfg(test)]

@@ -1,57 +1,58 @@
-//! What client and server agree on (MS-TDS 2.2.6.5, the table of ENCRYPTION).
+//! The negotiation of encryption (MS-TDS 2.2.6.5, the table of ENCRYPTION).
 
 use crate::{Part, TdsError};
 
 /// ENCRYPTION of a PRELOGIN.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Encryption {
-    /// 0: can be had; the login is encrypted.
+    /// ENCRYPT_OFF (0): encryption is available; only the login is encrypted.
     #[default]
     Off,
-    /// 1: all is encrypted.
+    /// ENCRYPT_ON (1): the whole connection is encrypted.
     On,
-    /// 2: can't be had.
+    /// ENCRYPT_NOT_SUP (2): encryption is not available.
     NotSupported,
-    /// 3: all must be encrypted.
+    /// ENCRYPT_REQ (3): the whole connection must be encrypted.
     Required,
-    /// 4: TLS already carries this message (TDS 8).
+    /// 4: the message is already inside TLS (TDS 8.0).
     Strict,
 }
 
-/// What the server wants.
+/// The server's setting.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum EncryptionMode {
-    /// No TLS at all.
+    /// No TLS.
     Off,
-    /// As the client wants: none, the login alone, or all.
+    /// The client decides: none, the login only, or the whole connection.
     Optional,
-    /// All, or no session.
+    /// The whole connection is encrypted, or the login fails.
     Required,
-    /// TLS before the first packet; PRELOGIN comes through it, and its ENCRYPTION does not count.
+    /// TDS 8.0: TLS starts before the first packet; PRELOGIN is inside TLS, and its ENCRYPTION has no effect.
     Strict,
 }
 
-/// What is encrypted from here on.
+/// The encryption after PRELOGIN.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Channel {
-    /// Nothing more than is already: under [`EncryptionMode::Strict`] that is all, else nothing.
+    /// No change: under [`EncryptionMode::Strict`] the connection is already encrypted, otherwise it is plaintext.
     AsItIs,
-    /// TLS begins in PRELOGIN messages and ends after LOGIN7.
+    /// TLS starts in PRELOGIN messages and ends after LOGIN7.
     LoginOnly,
-    /// TLS begins in PRELOGIN messages and stays.
+    /// TLS starts in PRELOGIN messages and continues to the end of the connection.
     Whole,
 }
 
-/// The server's answer, and what follows.
+/// The result of the negotiation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Negotiated {
-    /// ENCRYPTION of the server's PRELOGIN. It is sent also if nothing follows, so that the client can say why.
+    /// ENCRYPTION of the server's PRELOGIN. It is sent even without an agreement, so that the client can report the
+    /// reason.
     pub answer: Encryption,
-    /// None: they can't agree; the answer is sent and the connection closed.
+    /// `None` without an agreement: the response is sent and the connection is closed.
     pub channel: Option<Channel>,
 }
 
-/// Decides as MS-TDS 2.2.6.5 has it. A client's `Required` is taken as `On`.
+/// Negotiates as in the table of MS-TDS 2.2.6.5. A client's `Required` is treated as `On`.
 #[must_use]
 pub fn negotiate(client: Encryption, mode: EncryptionMode) -> Negotiated {
     let (answer, channel) = match (mode, client) {
@@ -67,10 +68,11 @@ pub fn negotiate(client: Encryption, mode: EncryptionMode) -> Negotiated {
         (EncryptionMode::Required, Encryption::Off) => (Encryption::Required, Some(Channel::Whole)),
         (EncryptionMode::Required, Encryption::On | Encryption::Required) => (Encryption::On, Some(Channel::Whole)),
         (EncryptionMode::Required, Encryption::NotSupported) => (Encryption::Required, None),
-        // Strict belongs before the first packet: inside PRELOGIN there is nothing of that name.
+        // Strict is only valid before the first packet: PRELOGIN outside of TLS does not define it.
         (EncryptionMode::Optional | EncryptionMode::Required, Encryption::Strict) => (Encryption::Required, None),
-        // All is encrypted already. Each client gets the word that it takes for agreement: mssql-jdbc says NOT_SUP
-        // and ends the session at any other, go-mssqldb and SqlClient say 4, tedious and Microsoft's ODBC driver ON.
+        // The connection is already encrypted. Each client receives the value that it accepts: mssql-jdbc sends NOT_SUP
+        // and closes the connection at any other value, go-mssqldb and SqlClient send 4, tedious and Microsoft's ODBC
+        // driver ON.
         (EncryptionMode::Strict, Encryption::On | Encryption::Required) => (Encryption::On, Some(Channel::AsItIs)),
         (EncryptionMode::Strict, Encryption::Off | Encryption::NotSupported) => {
             (Encryption::NotSupported, Some(Channel::AsItIs))
@@ -81,7 +83,7 @@ pub fn negotiate(client: Encryption, mode: EncryptionMode) -> Negotiated {
 }
 
 impl Encryption {
-    /// The byte of the option.
+    /// The option's byte.
     #[must_use]
     pub const fn byte(self) -> u8 {
         match self {

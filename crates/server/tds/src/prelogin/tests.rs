@@ -1,11 +1,11 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::vector::{Vector, mangled};
+use crate::vector::{Vector, corrupted};
 
 /// MS-TDS 4.1.
 #[test]
-fn the_example_of_the_specification_is_read() {
+fn the_example_of_the_specification_parses() {
     let data = Vector::load("prelogin").data();
     let prelogin = Prelogin::parse(&data).unwrap();
     let expected = Prelogin {
@@ -26,7 +26,7 @@ fn the_example_of_the_specification_is_read() {
 }
 
 #[test]
-fn an_option_that_is_not_known_is_passed_over() {
+fn an_unknown_option_is_skipped() {
     let data = [
         0, 0, 16, 0, 6, 1, 0, 22, 0, 1, 0x77, 0, 23, 0, 2, 0xFF, 16, 0, 0, 1, 0, 0, 2, 5, 5,
     ];
@@ -37,7 +37,7 @@ fn an_option_that_is_not_known_is_passed_over() {
 
 /// TDS.md 4, rule 8.
 #[test]
-fn only_what_was_set_is_answered() {
+fn only_options_that_are_set_are_encoded() {
     let plain = Prelogin::default().encode().unwrap();
     assert_eq!(plain, [0, 0, 11, 0, 6, 1, 0, 17, 0, 1, 0xFF, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(Prelogin::parse(&plain).unwrap().federated_required, None);
@@ -105,7 +105,7 @@ fn the_table_of_encryption_is_as_specified() {
 }
 
 #[test]
-fn a_prelogin_mangled_anyhow_is_refused_or_encodes_to_itself() {
+fn a_corrupted_prelogin_is_an_error_or_encodes_to_itself() {
     let prelogin = Prelogin {
         instance: Some(b"MSSQLServer\0".to_vec()),
         thread_id: Some(7),
@@ -115,7 +115,7 @@ fn a_prelogin_mangled_anyhow_is_refused_or_encodes_to_itself() {
         nonce: Some([9; 32]),
         ..Prelogin::default()
     };
-    for data in mangled(&prelogin.encode().unwrap()) {
+    for data in corrupted(&prelogin.encode().unwrap()) {
         if let Ok(read) = Prelogin::parse(&data) {
             assert_eq!(Prelogin::parse(&read.encode().unwrap()).unwrap(), read);
         }
@@ -124,7 +124,7 @@ fn a_prelogin_mangled_anyhow_is_refused_or_encodes_to_itself() {
 
 proptest! {
     #[test]
-    fn what_is_encoded_is_read_again(
+    fn an_encoded_prelogin_parses_to_itself(
         version in any::<(u8, u8, u16, u16)>(),
         encryption in 0..5_u8,
         instance in prop::option::of(prop::collection::vec(any::<u8>(), 0..40)),

@@ -1,21 +1,21 @@
-//! ALL_HEADERS: what comes before every request (MS-TDS 2.2.5.3).
+//! ALL_HEADERS: the headers in front of every request (MS-TDS 2.2.5.3).
 
 use crate::byte_reader::ByteReader;
 use crate::{Part, TdsError};
 
-/// The headers of a request.
+/// ALL_HEADERS of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Headers {
-    /// The transaction that the client means: the one of the last ENVCHANGE, or 0.
+    /// TransactionDescriptor: the value of the last ENVCHANGE, or 0.
     pub transaction: u64,
-    /// How many requests are open: 1 without MARS.
+    /// OutstandingRequestCount: 1 without MARS.
     pub outstanding_count: u32,
-    /// The activity's id and sequence.
+    /// The trace activity header: activity id and sequence number.
     pub activity: Option<[u8; 20]>,
 }
 
 impl Headers {
-    /// The headers, and what follows them.
+    /// Parses the headers and returns them with the bytes after them.
     pub(super) fn parse(data: &[u8]) -> Result<(Self, &[u8]), TdsError> {
         let mut reader = ByteReader::new(data, Part::Headers);
         let total = reader.u32()?;

@@ -1,15 +1,15 @@
-//! Which procedure is called (MS-TDS 2.2.6.6).
+//! The procedure of an RPC (MS-TDS 2.2.6.6).
 
-/// By name or by number.
+/// A procedure by its name or number.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Procedure {
-    /// As the client wrote it, with brackets and dots.
+    /// The name as the client sent it, with brackets and dots.
     Name(String),
-    /// One of those that have numbers.
+    /// A special stored procedure by its number.
     Id(ProcedureId),
 }
 
-/// The procedures that have numbers.
+/// The special stored procedures that have numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ProcedureId {
     /// 1.
@@ -45,7 +45,7 @@ pub enum ProcedureId {
 }
 
 impl ProcedureId {
-    /// All, in the order of their numbers from 1.
+    /// All procedures in the order of their numbers, from 1.
     pub const ALL: [Self; 15] = [
         Self::Cursor,
         Self::CursorOpen,
@@ -64,14 +64,14 @@ impl ProcedureId {
         Self::Unprepare,
     ];
 
-    /// The procedure of a number.
+    /// The procedure with this number.
     #[must_use]
     pub fn from_number(number: u16) -> Option<Self> {
         let index = usize::from(number).checked_sub(1)?;
         Self::ALL.get(index).copied()
     }
 
-    /// Its number.
+    /// The procedure's number.
     #[must_use]
     pub const fn number(self) -> u16 {
         match self {
@@ -93,7 +93,7 @@ impl ProcedureId {
         }
     }
 
-    /// Its name in T-SQL.
+    /// The procedure's T-SQL name.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

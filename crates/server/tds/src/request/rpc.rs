@@ -1,4 +1,4 @@
-//! Calls of procedures (MS-TDS 2.2.6.6).
+//! RPC (MS-TDS 2.2.6.6).
 
 use selenite_types::Value;
 
@@ -7,42 +7,42 @@ use crate::byte_reader::ByteReader;
 use crate::value::{ValueError, WireType};
 use crate::{PARAMETER_COUNT_MAX, ParameterError, ParameterFault, Part, TdsError, TypeInfo, utf16};
 
-/// Calls in one message: one, or more between flags of a batch.
+/// The calls of one message; several are separated by batch flags.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RpcRequest {
-    /// What comes before every request.
+    /// ALL_HEADERS.
     pub headers: Headers,
-    /// In the order in which they are to run; one at least.
+    /// The calls in execution order; at least one.
     pub calls: Vec<RpcCall>,
 }
 
-/// A call.
+/// One procedure call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct RpcCall {
-    /// What is called.
+    /// The called procedure.
     pub procedure: Procedure,
     /// fWithRecomp.
     pub with_recompile: bool,
-    /// fNoMetaData: the client knows the columns already and wants none sent (cursors alone).
+    /// fNoMetaData: the server is to send no column metadata (cursors only).
     pub no_metadata: bool,
     /// fReuseMetaData.
     pub reuse_metadata: bool,
-    /// In their order.
+    /// The parameters in the order sent.
     pub parameters: Vec<Parameter>,
 }
 
 /// A parameter of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameter {
-    /// With the @; empty if the parameter is given by position.
+    /// The name with the `@`; empty for a positional parameter.
     pub name: String,
-    /// fByRefValue: its value is returned.
+    /// fByRefValue: an output parameter.
     pub is_output: bool,
-    /// fDefaultValue: the procedure's default is meant, and `value` is NULL.
+    /// fDefaultValue: the procedure's default applies, and `value` is NULL.
     pub is_default: bool,
-    /// The type that the client declares.
+    /// The declared type.
     pub type_info: TypeInfo,
-    /// The value.
+    /// The value; NULL if `is_default`.
     pub value: Value,
 }
 
@@ -54,7 +54,8 @@ impl RpcRequest {
         let mut parameter_count = 0;
         loop {
             let call = RpcCall::parse(&mut reader)?;
-            // The limit of a call bounds all of them together, so that small calls can't hold much more than they sent.
+            // One limit bounds all calls together: many small calls cannot allocate much more memory than they have
+            // bytes.
             parameter_count += call.parameters.len() + 1;
             if parameter_count > CALL_COUNT_MAX {
                 return Err(TdsError::TooManyParameters);
@@ -68,7 +69,7 @@ impl RpcRequest {
                             what: "a call that is not to be run",
                         });
                     }
-                    // Some clients end the last call as if another followed.
+                    // Some clients send a batch flag after the last call, too.
                     if reader.is_empty() {
                         return Ok(Self { headers, calls });
                     }
@@ -80,7 +81,7 @@ impl RpcRequest {
 }
 
 impl RpcCall {
-    /// Up to the end or the flag before the next call.
+    /// Parses up to the end or the next batch flag.
     fn parse(reader: &mut ByteReader<'_>) -> Result<Self, TdsError> {
         let procedure = parse_procedure(reader)?;
         let options = reader.u16()?;
@@ -114,8 +115,8 @@ impl Parameter {
             let name = name.to_owned();
             TdsError::Parameter(Box::new(ParameterError { index, name, fault }))
         };
-        // Procedures with a number know their own parameters by place: tiberius calls sp_executesql's `stmt` and
-        // `params`.
+        // Procedures with a number match parameters by position: tiberius names sp_executesql's `stmt` and `params`
+        // without the `@`.
         let is_name = |name: &String| name.is_empty() || ((is_by_number || name.starts_with('@')) && size <= 128);
         let Some(name) = name.filter(is_name) else {
             return Err(fail("", ParameterFault::Name));
@@ -145,7 +146,7 @@ impl Parameter {
     }
 }
 
-/// NameLenProcID: 0xFFFF and a number, or a name.
+/// NameLenProcID: 0xFFFF and a procedure number, or a name.
 fn parse_procedure(reader: &mut ByteReader<'_>) -> Result<Procedure, TdsError> {
     let size = reader.u16()?;
     if size == u16::MAX {
@@ -153,12 +154,12 @@ fn parse_procedure(reader: &mut ByteReader<'_>) -> Result<Procedure, TdsError> {
         return id.map(Procedure::Id).ok_or(TdsError::ProcedureName);
     }
     let bytes = reader.take(usize::from(size) * 2)?;
-    // MS-TDS 2.2.6.6 allows 1046 characters: four names of 128 with brackets, doubled inside, and dots.
+    // MS-TDS 2.2.6.6 allows 1046 characters: four names of 128 with brackets, doubled brackets inside, and dots.
     let name = utf16::parse(bytes).filter(|_| (1..=NAME_SIZE_MAX).contains(&size));
     name.map(Procedure::Name).ok_or(TdsError::ProcedureName)
 }
 
-/// 64 Ki: calls and parameters of one message.
+/// 64 Ki: the maximum number of calls and parameters in one message.
 const CALL_COUNT_MAX: usize = 1 << 16;
 const NAME_SIZE_MAX: u16 = 1046;
 const WITH_RECOMPILE: u16 = 0x0001;
@@ -167,6 +168,6 @@ const REUSE_METADATA: u16 = 0x0004;
 const BY_REFERENCE: u8 = 0x01;
 const DEFAULT_VALUE: u8 = 0x02;
 const ENCRYPTED: u8 = 0x08;
-/// BatchFlag since 7.2.
+/// BatchFlag since TDS 7.2.
 const BATCH: u8 = 0xFF;
 const NO_EXEC: u8 = 0xFE;

@@ -60,7 +60,7 @@ fn a_batch_is_its_text() {
 
 /// MS-TDS 4.8.
 #[test]
-fn the_call_of_the_specification_is_read() {
+fn the_call_of_the_specification_parses() {
     let [call] = <[RpcCall; 1]>::try_from(calls("rpc")).unwrap();
     let parameter = Parameter {
         name: String::new(),
@@ -101,7 +101,7 @@ fn sp_executesql_has_its_texts_and_its_typed_parameters() {
 
 /// MS-TDS 2.2.5.2.3.
 #[test]
-fn chunks_are_put_together_before_they_are_text() {
+fn chunks_are_joined_before_they_are_decoded() {
     assert_eq!(values("rpc-chunks"), [Value::Text("abc".into())]);
     assert_eq!(values("rpc-chunks-null"), [Value::Null]);
 }
@@ -128,7 +128,7 @@ fn legacy_text_is_its_max_type() {
 }
 
 #[test]
-fn calls_of_one_message_stay_apart() {
+fn calls_of_one_message_are_separate() {
     let [a, b] = <[RpcCall; 2]>::try_from(calls("rpc-two")).unwrap();
     assert_eq!((a.procedure, a.parameters.len()), (Procedure::Name("a".to_owned()), 0));
     assert_eq!(
@@ -163,7 +163,7 @@ fn money_and_times_are_counted_as_specified() {
 }
 
 #[test]
-fn a_wrong_parameter_is_told_by_its_place_and_name() {
+fn an_invalid_parameter_is_reported_with_its_index_and_name() {
     let mut request = call_of(vec![(DataType::Int, Value::Int(1)), (DataType::Int, Value::Int(2))]);
     request.calls[0].parameters[1].name = "@second".to_owned();
     let mut packets = client::rpc(&request, PacketSize::DEFAULT, Reset::None).unwrap();
@@ -192,9 +192,9 @@ fn a_name_without_an_at_is_for_procedures_with_a_number_alone() {
     assert_eq!((error.index, error.fault), (1, ParameterFault::Name));
 }
 
-/// What mssql-jdbc says of a uniqueidentifier that is NULL.
+/// TYPE_INFO of a NULL uniqueidentifier as mssql-jdbc sends it.
 #[test]
-fn a_guid_of_no_length_is_null() {
+fn a_guid_of_length_zero_is_null() {
     let mut packets = client::rpc(&call_of(Vec::new()), PacketSize::DEFAULT, Reset::None).unwrap();
     packets.extend([0, 0, 0x24, 0, 0]);
     let size = u16::try_from(packets.len()).unwrap();
@@ -232,9 +232,9 @@ fn calls_and_parameters_of_a_message_are_bounded_together() {
     ));
 }
 
-/// What mssql-jdbc sends: the size of the magnitude is whatever it needs.
+/// mssql-jdbc sends the size of the magnitude, not of the precision.
 #[test]
-fn a_decimal_of_any_size_is_read() {
+fn a_decimal_of_any_size_parses() {
     let mut packets = client::rpc(&call_of(Vec::new()), PacketSize::DEFAULT, Reset::None).unwrap();
     packets.extend([0, 0, 0x6A, 17, 38, 1, 3, 0, 0x39, 0x30]);
     let size = u16::try_from(packets.len()).unwrap();
@@ -250,7 +250,7 @@ fn a_decimal_of_any_size_is_read() {
 }
 
 #[test]
-fn empty_text_declared_as_of_no_length_is_read() {
+fn empty_text_declared_with_length_zero_parses() {
     let mut packets = client::rpc(&call_of(Vec::new()), PacketSize::DEFAULT, Reset::None).unwrap();
     packets.extend([0, 0, 0xE7, 0, 0, 9, 4, 0xD0, 0, 0x34, 0, 0]);
     let size = u16::try_from(packets.len()).unwrap();
@@ -290,7 +290,7 @@ fn char_and_binary_are_padded_to_their_length() {
 }
 
 #[test]
-fn requests_to_the_manager_of_transactions_come_out_again() {
+fn transaction_manager_requests_parse_to_themselves() {
     let name = |name: &str| name.to_owned();
     let next = Some((Isolation::Snapshot, name("next")));
     let steps = [
@@ -362,7 +362,7 @@ fn call_of(parameters: Vec<(DataType, Value)>) -> RpcRequest {
     }
 }
 
-/// The collations are the server's, which `call_of` does not say.
+/// Removes the collations, which the server chooses and `call_of` does not set.
 fn without_collations(mut request: RpcRequest) -> RpcRequest {
     for call in &mut request.calls {
         for parameter in &mut call.parameters {
@@ -374,7 +374,7 @@ fn without_collations(mut request: RpcRequest) -> RpcRequest {
 
 proptest! {
     #[test]
-    fn every_type_and_value_comes_out_again(
+    fn every_type_and_value_round_trips(
         parameters in prop::collection::vec(typed_value(), 0..12),
         flags in prop::collection::vec(any::<[bool; 2]>(), 12),
         options in any::<[bool; 3]>(),
@@ -396,7 +396,7 @@ proptest! {
     }
 
     #[test]
-    fn a_batch_comes_out_again(text in any::<String>(), transaction in any::<u64>()) {
+    fn a_batch_round_trips(text in any::<String>(), transaction in any::<u64>()) {
         let headers = Headers { transaction, outstanding_count: 1, activity: None };
         let packets = client::batch(&headers, &text, PacketSize::MIN, Reset::None).unwrap();
         prop_assert_eq!(parse(&packets).unwrap(), Request::Batch(Batch { headers, text }));

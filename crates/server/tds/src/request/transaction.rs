@@ -1,53 +1,53 @@
-//! Requests to the manager of transactions (MS-TDS 2.2.6.9).
+//! Transaction Manager requests (MS-TDS 2.2.6.9).
 
 use super::Headers;
 use crate::byte_reader::ByteReader;
 use crate::{Part, TdsError, utf16};
 
-/// A request, with what comes before it.
+/// A Transaction Manager request with its headers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TransactionRequest {
-    /// What comes before every request.
+    /// ALL_HEADERS.
     pub headers: Headers,
-    /// What is wanted.
+    /// RequestType with its payload.
     pub step: TransactionStep,
 }
 
-/// What is wanted.
+/// RequestType with its payload.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TransactionStep {
-    /// 5.
+    /// 5: TM_BEGIN_XACT.
     Begin {
-        /// Of the session from now on.
+        /// The session's isolation level from now on.
         isolation: Isolation,
-        /// May be empty.
+        /// The transaction's name; may be empty.
         name: String,
     },
-    /// 7.
+    /// 7: TM_COMMIT_XACT.
     Commit {
-        /// May be empty.
+        /// The transaction's name; may be empty.
         name: String,
-        /// Another is begun at once.
+        /// The transaction that begins immediately afterwards.
         next: Option<(Isolation, String)>,
     },
-    /// 8.
+    /// 8: TM_ROLLBACK_XACT.
     Rollback {
-        /// Of a savepoint or of the transaction; may be empty.
+        /// The name of a savepoint or of the transaction; may be empty.
         name: String,
-        /// Another is begun at once.
+        /// The transaction that begins immediately afterwards.
         next: Option<(Isolation, String)>,
     },
-    /// 9.
+    /// 9: TM_SAVE_XACT.
     Save {
-        /// Of the savepoint; never empty.
+        /// The savepoint's name; never empty.
         name: String,
     },
 }
 
-/// How far a transaction is kept from others.
+/// ISOLATION_LEVEL.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Isolation {
-    /// 0: as it is.
+    /// 0: unchanged.
     Unchanged,
     /// 1.
     ReadUncommitted,
@@ -107,7 +107,7 @@ impl TransactionRequest {
     }
 }
 
-/// ISOLATION_LEVEL and the name of what begins.
+/// ISOLATION_LEVEL and the name of the new transaction.
 fn parse_begin(reader: &mut ByteReader<'_>) -> Result<(Isolation, String), TdsError> {
     let isolation = match reader.u8()? {
         0 => Isolation::Unchanged,
@@ -121,7 +121,7 @@ fn parse_begin(reader: &mut ByteReader<'_>) -> Result<(Isolation, String), TdsEr
     Ok((isolation, parse_name(reader)?))
 }
 
-/// The name of what ends, and what begins at once if its flag says so.
+/// The name of the ended transaction, and the next transaction if fBeginXact is set.
 fn parse_end(reader: &mut ByteReader<'_>) -> Result<(String, Option<(Isolation, String)>), TdsError> {
     let name = parse_name(reader)?;
     let flags = reader.u8()?;
@@ -136,7 +136,7 @@ fn parse_end(reader: &mut ByteReader<'_>) -> Result<(String, Option<(Isolation, 
     Ok((name, next))
 }
 
-/// A byte says how many bytes of UTF-16 follow, unlike elsewhere.
+/// Unlike B_VARCHAR, the one-byte length counts bytes of UTF-16.
 fn parse_name(reader: &mut ByteReader<'_>) -> Result<String, TdsError> {
     let bytes = reader.short_bytes()?;
     utf16::parse(bytes).ok_or(reader.malformed("text in UTF-16"))

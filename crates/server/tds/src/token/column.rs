@@ -1,24 +1,24 @@
-//! A column of a result.
+//! A column of a result set.
 
 use selenite_types::DataType;
 
 /// A column as COLMETADATA describes it (MS-TDS 2.2.7.4).
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Column {
-    /// May be empty; at most 128 units of UTF-16.
+    /// The column's name: at most 128 UTF-16 units; may be empty.
     pub name: String,
-    /// What its values are.
+    /// The type of the column's values.
     pub data_type: DataType,
-    /// Whether NULL may be among them.
+    /// Whether the column allows NULL.
     pub is_nullable: bool,
-    /// IDENTITY.
+    /// Whether it is an IDENTITY column.
     pub is_identity: bool,
-    /// Not a table's column but an expression.
+    /// Whether it is an expression instead of a table's column.
     pub is_computed: bool,
 }
 
 impl Column {
-    /// MS-TDS 2.2.7.4, Flags. Whether a table's column can be updated is not known.
+    /// Flags (MS-TDS 2.2.7.4). usUpdateable is unknown: the server does not track it.
     pub(super) fn flags(&self) -> u16 {
         let updatable = if self.is_computed { COMPUTED } else { UPDATABLE_UNKNOWN };
         let nullable = if self.is_nullable { NULLABLE } else { 0 };

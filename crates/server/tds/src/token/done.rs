@@ -2,46 +2,46 @@
 
 use super::{DONE, DONE_IN_PROC, DONE_PROC};
 
-/// What is done.
+/// The token type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DoneKind {
-    /// A statement of a batch.
+    /// DONE: a statement of a batch.
     Statement,
-    /// A procedure.
+    /// DONEPROC: a procedure.
     Procedure,
-    /// A statement of a procedure.
+    /// DONEINPROC: a statement of a procedure.
     InProcedure,
 }
 
 /// The end of a statement or procedure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Done {
-    /// Of what.
+    /// The token type.
     pub kind: DoneKind,
-    /// Bits: [`Done::MORE`] and related ones.
+    /// Status bits: [`Done::MORE`] and others.
     pub status: u16,
-    /// What kind of statement it was: [`Done::SELECT`] and related ones, or 0.
+    /// CurCmd: the type of the statement: [`Done::SELECT`] and others, or 0.
     pub command: u16,
-    /// Counts only with [`Done::COUNT`].
+    /// DoneRowCount: only valid with [`Done::COUNT`].
     pub row_count: u64,
 }
 
 impl Done {
-    /// Status: the last of its answer.
+    /// Status: the last DONE of the response.
     pub const FINAL: u16 = 0;
     /// Status: another DONE follows.
     pub const MORE: u16 = 0x01;
-    /// Status: the statement ended by an error.
+    /// Status: the statement ended with an error.
     pub const ERROR: u16 = 0x02;
     /// Status: a transaction is open.
     pub const IN_TRANSACTION: u16 = 0x04;
-    /// Status: `row_count` counts.
+    /// Status: `row_count` is valid.
     pub const COUNT: u16 = 0x10;
-    /// Status: the answer to an ATTENTION.
+    /// Status: the response to an ATTENTION.
     pub const ATTENTION: u16 = 0x20;
     /// Status of DONEPROC: one of several calls of a message.
     pub const RPC_IN_BATCH: u16 = 0x80;
-    /// Status: what came before is void after an error of severity 20 and above.
+    /// Status: the preceding results are invalid after an error of severity 20 or above.
     pub const SERVER_ERROR: u16 = 0x100;
 
     /// Command: SELECT.
@@ -57,7 +57,7 @@ impl Done {
     /// Command: MERGE.
     pub const MERGE: u16 = 0x117;
 
-    /// The same, with another to follow.
+    /// The same token with [`Done::MORE`].
     #[inline]
     #[must_use]
     pub fn with_more(self) -> Self {
@@ -67,13 +67,13 @@ impl Done {
         }
     }
 
-    /// How many rows, if that counts.
+    /// The row count, if it is valid.
     #[must_use]
     pub fn count(&self) -> Option<u64> {
         (self.status & Self::COUNT != 0).then_some(self.row_count)
     }
 
-    /// The bytes of the token.
+    /// Encodes the token.
     #[inline]
     #[must_use]
     pub fn encode(&self) -> [u8; 13] {

@@ -3,44 +3,44 @@
 use super::text;
 use crate::{Collation, PacketSize, TdsError};
 
-/// What changed for the session.
+/// A change of the session's environment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum EnvChange<'a> {
-    /// 1: the database.
+    /// 1: database.
     Database {
-        /// Now.
+        /// The new value.
         new: &'a str,
-        /// Before; may be empty.
+        /// The old value; may be empty.
         old: &'a str,
     },
-    /// 2: the language.
+    /// 2: language.
     Language {
-        /// Now.
+        /// The new value.
         new: &'a str,
-        /// Before; may be empty.
+        /// The old value; may be empty.
         old: &'a str,
     },
-    /// 4: the size of packets after this answer.
+    /// 4: packet size, which applies after this response.
     PacketSize {
-        /// Now.
+        /// The new value.
         new: PacketSize,
-        /// Before.
+        /// The old value.
         old: PacketSize,
     },
-    /// 7: the collation of the database.
+    /// 7: SQL collation of the database.
     Collation {
-        /// Now.
+        /// The new value.
         new: Collation,
-        /// Before; none at login.
+        /// The old value; `None` at login.
         old: Option<Collation>,
     },
-    /// 8: a transaction begins, named by this number until it ends; not 0.
+    /// 8: begin transaction, with its descriptor; not 0.
     BeginTransaction(u64),
-    /// 9: the transaction is committed.
+    /// 9: commit transaction.
     CommitTransaction(u64),
-    /// 10: the transaction is rolled back.
+    /// 10: rollback transaction.
     RollbackTransaction(u64),
-    /// 18: the session is reset, as the request's packet requested.
+    /// 18: RESETCONNECTION or RESETCONNECTIONSKIPTRAN acknowledged.
     ResetAcknowledged,
 }
 
@@ -80,7 +80,7 @@ fn names(kind: u8, new: &str, old: &str, out: &mut Vec<u8>) -> Result<(), TdsErr
     text::append_name(old, out)
 }
 
-/// The transaction is the old value; there is no new one.
+/// The transaction descriptor is the old value; the new value is empty.
 fn ended(kind: u8, transaction: u64, out: &mut Vec<u8>) {
     out.extend([kind, 0, 8]);
     out.extend(transaction.to_le_bytes());

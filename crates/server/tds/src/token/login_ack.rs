@@ -3,21 +3,21 @@
 use super::text;
 use crate::{ProductVersion, TdsError, TdsVersion};
 
-/// The login is accepted.
+/// The acknowledgement of a login.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoginAck<'a> {
-    /// What is spoken from here on.
+    /// The negotiated version.
     pub tds_version: TdsVersion,
-    /// The server's name of itself: clients expect `Microsoft SQL Server`.
+    /// ProgName: clients expect `Microsoft SQL Server`.
     pub program: &'a str,
-    /// Its version.
+    /// ProgVersion.
     pub version: ProductVersion,
 }
 
 impl LoginAck<'_> {
     pub(super) fn encode(&self, out: &mut Vec<u8>) -> Result<(), TdsError> {
         out.push(SQL_TSQL);
-        // Here, unlike in LOGIN7, the version is big-endian.
+        // Unlike in LOGIN7, the version is big-endian here.
         out.extend(self.tds_version.0.to_be_bytes());
         text::append_name(self.program, out)?;
         out.extend([self.version.major, self.version.minor]);
@@ -26,5 +26,5 @@ impl LoginAck<'_> {
     }
 }
 
-/// Interface: requests are in T-SQL.
+/// Interface: the server accepts T-SQL.
 const SQL_TSQL: u8 = 1;

@@ -2,22 +2,22 @@
 
 use super::text;
 
-/// A message to the user of the client.
+/// An error or informational message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Notice<'a> {
-    /// Its number.
+    /// The message's number.
     pub number: i32,
-    /// Its state.
+    /// The message's state.
     pub state: u8,
-    /// Its severity: an error's is above 10.
+    /// The message's severity (Class): above 10 for errors.
     pub severity: u8,
-    /// The text; what is beyond 2047 units of UTF-16 is cut off, as SQL Server does.
+    /// The message's text; truncated at 2047 UTF-16 units, as by SQL Server.
     pub text: &'a str,
-    /// The server's name; cut off at 128 units.
+    /// The server's name; truncated at 128 units.
     pub server: &'a str,
-    /// The procedure's name, or empty; cut off at 128 units.
+    /// The procedure's name, or empty; truncated at 128 units.
     pub procedure: &'a str,
-    /// The line of the batch or procedure, from 1; 0 for no line.
+    /// The line of the batch or procedure, from 1; 0 if not applicable.
     pub line: u32,
 }
 
@@ -32,5 +32,5 @@ impl Notice<'_> {
     }
 }
 
-/// 2047: what RAISERROR's text has at most.
+/// 2047: the maximum length of RAISERROR's text.
 const TEXT_SIZE_MAX: u16 = 2047;

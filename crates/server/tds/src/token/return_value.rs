@@ -2,15 +2,15 @@
 
 use selenite_types::{DataType, Value};
 
-/// The value of an output parameter after a call.
+/// The value of an output parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ReturnValue<'a> {
-    /// The parameter's place in the call, from 0.
+    /// The parameter's index in the call, from 0.
     pub ordinal: u16,
-    /// With the @, as the client wrote it; may be empty.
+    /// The name with the `@`, as the client sent it; may be empty.
     pub name: &'a str,
-    /// Its type: as the client declared it.
+    /// The type that the client declared.
     pub data_type: DataType,
-    /// Its value.
+    /// The output value.
     pub value: &'a Value,
 }

@@ -1,4 +1,4 @@
-//! How the rows of a result are written.
+//! The layout of a result set's rows.
 
 use selenite_types::Value;
 
@@ -6,21 +6,21 @@ use super::{COLUMN_METADATA, Column, NULL_BITMAP_ROW, ROW, text};
 use crate::value::Cell;
 use crate::{PacketSink, PacketWriter, TdsError};
 
-/// COLMETADATA as bytes, and each column's way of writing: made once for a result, used for each row.
+/// COLMETADATA as bytes, and the encoding of each column: computed once per result set, used for each row.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RowShape {
     metadata: Vec<u8>,
     cells: Vec<Cell>,
 }
 
-/// 4096: what a SELECT of SQL Server has at most.
+/// 4096: the maximum number of columns of SQL Server's SELECT.
 const COLUMN_COUNT_MAX: usize = 4096;
 
 impl RowShape {
-    /// The shape of these columns.
+    /// The layout of rows with these columns.
     ///
-    /// Errors: `Misfit` for no column or more than 4096, for a name beyond 128 units of UTF-16, and for a type out of
-    /// its bounds.
+    /// Errors: `Misfit` for no column or more than 4096, for a name longer than 128 UTF-16 units, and for a type with
+    /// an invalid width, precision or scale.
     pub fn new(columns: &[Column]) -> Result<Self, TdsError> {
         if columns.is_empty() || columns.len() > COLUMN_COUNT_MAX {
             return Err(TdsError::Misfit {
@@ -35,7 +35,7 @@ impl RowShape {
         let mut cells = Vec::with_capacity(columns.len());
         for column in columns {
             let cell = Cell::new(column.data_type, column.is_nullable)?;
-            // MS-TDS 2.2.7.4: UserType says nothing of types that have no alias.
+            // MS-TDS 2.2.7.4: UserType is 0 for types without an alias.
             metadata.extend(0_u32.to_le_bytes());
             metadata.extend(column.flags().to_le_bytes());
             cell.type_info(&mut metadata);
@@ -49,7 +49,7 @@ impl RowShape {
         &self.metadata
     }
 
-    /// ROW or NBCROW. Nothing is written if a value does not fit.
+    /// Writes ROW or NBCROW. If a value does not fit its column, nothing is written.
     #[inline]
     pub(super) fn write<S: PacketSink>(&self, packets: &mut PacketWriter<S>, values: &[Value]) -> Result<(), TdsError> {
         if values.len() != self.cells.len() {
@@ -76,7 +76,7 @@ impl RowShape {
         Ok(())
     }
 
-    /// NBCROW (MS-TDS 2.2.7.15): a bit for each column, set where the value is NULL; then the others.
+    /// NBCROW (MS-TDS 2.2.7.15): a bitmap of the columns that are NULL, then the values of the others.
     fn write_with_bitmap<S: PacketSink>(
         &self,
         packets: &mut PacketWriter<S>,

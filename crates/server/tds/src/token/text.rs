@@ -1,13 +1,13 @@
-//! B_VARCHAR and US_VARCHAR: text with the count of its units of UTF-16 before it (MS-TDS 2.2.5.1.1).
+//! B_VARCHAR and US_VARCHAR: text with a prefix that counts its UTF-16 units (MS-TDS 2.2.5.1.1).
 
 use crate::{TdsError, utf16};
 
-/// 128: what SQL Server's names have at most.
+/// 128: the maximum length of a SQL Server name.
 const NAME_SIZE_MAX: usize = 128;
 
-/// B_VARCHAR of a name.
+/// Appends a name as B_VARCHAR.
 ///
-/// Errors: `Misfit` if it is longer than a name can be.
+/// Errors: `Misfit` if it exceeds a name's maximum length.
 pub(super) fn append_name(name: &str, out: &mut Vec<u8>) -> Result<(), TdsError> {
     let size = u8::try_from(utf16::len(name)).unwrap_or(u8::MAX);
     if usize::from(size) > NAME_SIZE_MAX {
@@ -18,21 +18,21 @@ pub(super) fn append_name(name: &str, out: &mut Vec<u8>) -> Result<(), TdsError>
     Ok(())
 }
 
-/// B_VARCHAR of what there is room for in a name.
+/// Appends text as B_VARCHAR, truncated to a name's maximum length.
 pub(super) fn append_short(text: &str, out: &mut Vec<u8>) {
     let text = cut(text, NAME_SIZE_MAX);
     out.push(u8::try_from(utf16::len(text)).unwrap_or(0));
     utf16::encode(text, out);
 }
 
-/// US_VARCHAR of at most `size_max` units.
+/// Appends text as US_VARCHAR, truncated to `size_max` units.
 pub(super) fn append_long(text: &str, size_max: u16, out: &mut Vec<u8>) {
     let text = cut(text, size_max.into());
     out.extend(u16::try_from(utf16::len(text)).unwrap_or(0).to_le_bytes());
     utf16::encode(text, out);
 }
 
-/// As many whole characters as have at most `size_max` units.
+/// The longest prefix of whole characters with at most `size_max` units.
 fn cut(text: &str, size_max: usize) -> &str {
     let mut size = 0;
     let end = text.char_indices().find(|(_, character)| {
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_is_cut_between_characters() {
+    fn long_text_is_truncated_between_characters() {
         assert_eq!(cut("abc", 3), "abc");
         assert_eq!(cut("abc", 2), "ab");
         assert_eq!(cut("a\u{1F600}b", 2), "a");

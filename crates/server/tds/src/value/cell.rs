@@ -1,4 +1,4 @@
-//! The declared type of a column or parameter, and the values that it takes.
+//! The declared type of a column or parameter, and the check of values against it.
 
 use selenite_types::{DataType, Decimal, Value, Width};
 
@@ -7,7 +7,7 @@ use super::{Collation, moment};
 use crate::type_byte as byte;
 use crate::{TdsError, utf16};
 
-/// A column's or parameter's type, with whether NULL is one of its values.
+/// The type of a column or parameter, and whether it allows NULL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Cell {
     data_type: DataType,
@@ -15,7 +15,7 @@ pub(crate) struct Cell {
 }
 
 impl Cell {
-    /// Errors: `Misfit` if there is no such width, precision or scale of the type.
+    /// Errors: `Misfit` if the type's width, precision or scale is invalid.
     pub fn new(data_type: DataType, is_nullable: bool) -> Result<Self, TdsError> {
         let is_right = match data_type {
             DataType::Decimal { precision, scale } | DataType::Numeric { precision, scale } => {
@@ -48,7 +48,7 @@ impl Cell {
         is_right.then_some(cell).ok_or(TdsError::Misfit { what: "a type" })
     }
 
-    /// TYPE_INFO: as SQL Server, a type of fixed length where NULL can't be.
+    /// Appends TYPE_INFO: as in SQL Server, a fixed-length type if NULL is not allowed.
     pub fn type_info(&self, out: &mut Vec<u8>) {
         match self.data_type {
             DataType::Bit => self.fixed_or(byte::BIT, byte::BIT_N, 1, out),
@@ -82,7 +82,7 @@ impl Cell {
         }
     }
 
-    /// How many bytes NULL has in a ROW; none where it can't be.
+    /// The size of NULL in a ROW; `None` if NULL is not allowed.
     pub fn null_size(&self) -> Option<u16> {
         self.is_nullable.then_some(match self.data_type {
             DataType::VarChar(Width::Max) | DataType::NVarChar(Width::Max) | DataType::VarBinary(Width::Max) => 8,
@@ -113,7 +113,7 @@ impl Cell {
         })
     }
 
-    /// Whether [`Cell::write`] can write this value.
+    /// Whether [`Cell::write`] accepts this value.
     #[inline]
     pub fn fits(&self, value: &Value) -> bool {
         match (self.data_type, value) {
@@ -136,7 +136,7 @@ impl Cell {
             ) => rescaled(*decimal, precision, scale).is_some(),
             (DataType::Real, Value::Real(real)) => real.is_finite(),
             (DataType::Float, Value::Float(float)) => float.is_finite(),
-            // No text has more characters than bytes of UTF-8, or more units of UTF-16.
+            // A text never has more characters or UTF-16 units than UTF-8 bytes.
             (DataType::Char(size) | DataType::VarChar(Width::Limited(size)), Value::Text(text)) => {
                 text.len() <= size.into() || text.chars().count() <= size.into()
             }
@@ -166,7 +166,7 @@ impl Cell {
         self.is_nullable
     }
 
-    /// A type of fixed length, or the related type that knows NULL and has its size before each value.
+    /// Appends a fixed-length type, or its nullable variant, whose values have a size prefix.
     fn fixed_or(&self, fixed: u8, nullable: u8, size: u8, out: &mut Vec<u8>) {
         if self.is_nullable {
             out.extend([nullable, size]);
@@ -176,10 +176,10 @@ impl Cell {
     }
 }
 
-/// 2 GiB - 1: what varchar(max) holds, and so what one chunk can.
+/// 2 GiB - 1: the maximum size of varchar(max), and so of one chunk.
 const LARGE_SIZE_MAX: usize = (1 << 31) - 1;
 
-/// USHORTLEN_TYPE.
+/// Appends a USHORTLEN_TYPE.
 fn string(byte: u8, size: u16, collation: Option<Collation>, out: &mut Vec<u8>) {
     out.push(byte);
     out.extend(size.to_le_bytes());
@@ -195,7 +195,7 @@ fn size_of(width: Width, unit_size: u16) -> u16 {
     }
 }
 
-/// MS-TDS 2.2.5.5.1.6: sign and magnitude.
+/// MS-TDS 2.2.5.5.1.6: the size of sign and magnitude.
 pub(super) fn decimal_size(precision: u8) -> u8 {
     match precision {
         0..=9 => 5,
@@ -205,7 +205,7 @@ pub(super) fn decimal_size(precision: u8) -> u8 {
     }
 }
 
-/// The digits of a number at a scale; none if it has more of them than fit.
+/// The decimal's unscaled value at `scale`; `None` if it exceeds `precision`.
 pub(super) fn rescaled(decimal: Decimal, precision: u8, scale: u8) -> Option<i128> {
     let unscaled = match scale.checked_sub(decimal.scale)? {
         0 => decimal.unscaled,
@@ -215,7 +215,7 @@ pub(super) fn rescaled(decimal: Decimal, precision: u8, scale: u8) -> Option<i12
     (-limit < unscaled && unscaled < limit).then_some(unscaled)
 }
 
-/// 10 to the power of each place: to 38, the most digits that there are.
+/// Powers of 10 up to 38, the maximum precision.
 const POWERS: [i128; 39] = {
     let mut powers = [1; 39];
     let mut place = 1;

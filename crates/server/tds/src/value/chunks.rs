@@ -1,15 +1,15 @@
-//! PARTLENTYPE: large values in chunks (MS-TDS 2.2.5.2.3).
+//! PARTLENTYPE: large values in chunks (PLP, MS-TDS 2.2.5.2.3).
 
 use super::ValueError;
 use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
 
-/// The length of NULL.
+/// PLP_NULL.
 pub(crate) const NULL: u64 = u64::MAX;
-/// The length of what is not known before its end.
+/// UNKNOWN_PLP_LEN.
 pub(crate) const UNKNOWN: u64 = u64::MAX - 1;
 
-/// All chunks together; none of NULL. `byte` is the type's. What it takes is bounded by what has come.
+/// Concatenates all chunks; `None` for NULL. `byte` is the type byte. The allocation is bounded by the received bytes.
 pub(crate) fn parse(reader: &mut ByteReader<'_>, byte: u8) -> Result<Option<Vec<u8>>, ValueError> {
     let total = reader.u64()?;
     if total == NULL {

@@ -1,8 +1,8 @@
-//! Code page 1252, which char and varchar have unless their collation says otherwise.
+//! Code page 1252, the default encoding of char and varchar.
 
 use super::Collation;
 
-/// A character that the code page does not have becomes `?`, as in SQL Server.
+/// A character outside of the code page becomes `?`, as in SQL Server.
 pub(crate) fn encode(text: &str, out: &mut Vec<u8>) {
     if text.is_ascii() {
         out.extend_from_slice(text.as_bytes());
@@ -21,12 +21,12 @@ pub(crate) fn encode_char(character: char) -> u8 {
     }
 }
 
-/// Text of a collation; none if it is in an encoding that is not done here, or breaks it.
+/// Decodes text of a collation; `None` if its encoding is unsupported or the bytes are invalid.
 pub(crate) fn parse(bytes: &[u8], collation: Collation) -> Option<String> {
     if let Ok(text) = str::from_utf8(bytes)
         && (bytes.is_ascii() || collation.is_utf8())
     {
-        // ASCII is the same in every code page of Windows.
+        // ASCII is the same in every Windows code page.
         return Some(text.to_owned());
     }
     if !collation.is_code_page_1252() {
@@ -42,7 +42,7 @@ fn parse_byte(byte: u8) -> char {
     }
 }
 
-/// 0x80 to 0x9F. The five that are undefined are the control characters of the same number.
+/// 0x80 to 0x9F. The five undefined bytes map to the control characters of the same number.
 const UPPER: [char; 32] = [
     '\u{20AC}', '\u{81}', '\u{201A}', '\u{192}', '\u{201E}', '\u{2026}', '\u{2020}', '\u{2021}', '\u{2C6}', '\u{2030}',
     '\u{160}', '\u{2039}', '\u{152}', '\u{8D}', '\u{17D}', '\u{8F}', '\u{90}', '\u{2018}', '\u{2019}', '\u{201C}',
@@ -65,14 +65,14 @@ mod tests {
     }
 
     #[test]
-    fn what_the_code_page_lacks_is_a_question_mark() {
+    fn a_character_outside_of_the_code_page_is_a_question_mark() {
         let mut bytes = Vec::new();
         encode("\u{20AC}1 \u{416}\u{1F600}\u{FC}", &mut bytes);
         assert_eq!(bytes, b"\x801 ??\xFC");
     }
 
     #[test]
-    fn another_encoding_is_read_only_if_it_is_known() {
+    fn another_encoding_is_decoded_only_if_it_is_known() {
         let cyrillic = Collation([0x19, 0x04, 0xD0, 0, 0]);
         assert_eq!(parse(b"abc", cyrillic).as_deref(), Some("abc"));
         assert_eq!(parse(b"\xC6", cyrillic), None);

@@ -1,21 +1,21 @@
-//! COLLATION: five bytes (MS-TDS 2.2.5.1.2).
+//! COLLATION (MS-TDS 2.2.5.1.2).
 
-/// How text of char and varchar is encoded and compared.
+/// The encoding and sort order of char and varchar.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Collation(pub [u8; 5]);
 
 impl Collation {
-    /// SQL_Latin1_General_CP1_CI_AS: LCID 1033; case, kana and width ignored; sort id 52.
+    /// SQL_Latin1_General_CP1_CI_AS: LCID 1033; ignores case, kana and width; SortId 52.
     pub const DEFAULT: Self = Self([0x09, 0x04, 0xD0, 0x00, 0x34]);
 
-    /// The language: 20 bits.
+    /// The LCID: 20 bits.
     #[must_use]
     pub fn lcid(self) -> u32 {
         let [a, b, c, _, _] = self.0;
         u32::from_le_bytes([a, b, c & 0x0F, 0])
     }
 
-    /// The sort order of collations as before Windows'; 0 of those.
+    /// The SortId of a SQL collation; 0 for Windows collations.
     #[must_use]
     pub const fn sort_id(self) -> u8 {
         self.0[4]
@@ -24,29 +24,31 @@ impl Collation {
     /// Whether char and varchar are in UTF-8.
     #[must_use]
     pub const fn is_utf8(self) -> bool {
-        // MS-TDS 2.2.5.1.2: LCID has 20 bits, then ignoring case, accent, kana, width; BIN, BIN2, UTF8.
+        // MS-TDS 2.2.5.1.2: LCID has 20 bits, then fIgnoreCase, fIgnoreAccent, fIgnoreKana, fIgnoreWidth, fBinary,
+        // fBinary2, fUTF8.
         self.0[3] & 0x04 != 0
     }
 
-    /// Whether char and varchar are in code page 1252. A client that says nothing has the server's, which is that.
+    /// Whether char and varchar are in code page 1252. A collation of zeros stands for the server's, which has code
+    /// page 1252.
     #[must_use]
     pub fn is_code_page_1252(self) -> bool {
         if self.is_utf8() {
             return false;
         }
         match self.sort_id() {
-            // Sort orders of Windows' collations: the language alone decides.
+            // Windows collations: the LCID alone decides.
             0 => LCIDS_1252.contains(&self.lcid()) || self.0 == [0; 5],
             sort_id => SORT_IDS_1252.contains(&sort_id),
         }
     }
 }
 
-/// Sort ids of the collations SQL_*_CP1_*: Latin1_General, Danish, the two of Swedish, Icelandic.
+/// SortIds of the collations SQL_*_CP1_*: Latin1_General, Danish, the two of Swedish, Icelandic.
 const SORT_IDS_1252: [u8; 9] = [50, 51, 52, 53, 54, 183, 184, 185, 186];
 
-/// Languages of code page 1252 that a collation of Windows may have: Latin1_General, French, German, Spanish,
-/// Finnish_Swedish, Danish_Norwegian, Icelandic, and by region English, Italian, Dutch, Portuguese.
+/// LCIDs of Windows collations with code page 1252: Latin1_General, French, German, Spanish, Finnish_Swedish,
+/// Danish_Norwegian, Icelandic, and regional English, Italian, Dutch, Portuguese.
 const LCIDS_1252: [u32; 20] = [
     0x0409, 0x0809, 0x040C, 0x080C, 0x0C0C, 0x0407, 0x0807, 0x0C07, 0x040A, 0x0C0A, 0x080A, 0x040B, 0x041D, 0x0406,
     0x0414, 0x040F, 0x0410, 0x0413, 0x0416, 0x0816,
@@ -65,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collation_of_utf8_is_of_no_code_page() {
+    fn a_utf8_collation_has_no_code_page() {
         let collation = Collation([0x09, 0x04, 0xD0, 0x24, 0x00]);
         assert!(collation.is_utf8());
         assert!(!collation.is_code_page_1252());
@@ -73,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn other_languages_are_not_taken_for_ours() {
+    fn other_languages_are_not_code_page_1252() {
         assert!(!Collation([0x11, 0x04, 0xD0, 0x00, 0x00]).is_code_page_1252());
         assert!(!Collation([0x19, 0x04, 0xD0, 0x00, 0x6A]).is_code_page_1252());
         assert!(Collation([0x07, 0x04, 0xD0, 0x00, 0x00]).is_code_page_1252());

@@ -1,8 +1,8 @@
-//! Dates and times as MS-TDS counts them (2.2.5.5.1.8 and 2.2.5.5.1.9).
+//! The encoding of dates and times (MS-TDS 2.2.5.5.1.8 and 2.2.5.5.1.9).
 
 use selenite_types::{Date, DateTime2, DateTimeOffset, TimeOfDay};
 
-/// 1900-01-01, from which datetime counts.
+/// 1900-01-01, day 0 of datetime.
 const DAY_1900: u32 = 693_595;
 /// 1753-01-01, the first day of datetime.
 const DAY_1753: u32 = 639_905;
@@ -14,7 +14,7 @@ const UNITS_PER_DAY: u64 = 864_000_000_000;
 const TICKS_PER_DAY: u32 = 25_920_000;
 const UNITS_PER_MINUTE: u64 = 600_000_000;
 const MINUTES_PER_DAY: u16 = 1440;
-/// 14 hours.
+/// 14 hours, the maximum time zone offset.
 const OFFSET_MAX: u16 = 840;
 
 pub(crate) fn is_date(date: Date) -> bool {
@@ -33,12 +33,12 @@ pub(crate) fn is_moment_with_offset(moment: DateTimeOffset) -> bool {
     is_moment(moment.utc) && moment.offset_minutes.unsigned_abs() <= OFFSET_MAX
 }
 
-/// datetime: days since 1900 and ticks. None if out of range.
+/// Encodes datetime: days since 1900 and ticks. `None` if out of range.
 pub(crate) fn to_datetime(moment: DateTime2) -> Option<(i32, u32)> {
     if !is_moment(moment) {
         return None;
     }
-    // Of 100 ns, 100,000 are three ticks; below a tick the nearest counts.
+    // 100,000 units of 100 ns are three ticks; rounds to the nearest tick.
     let ticks = u32::try_from((moment.time.0 * 3 + 50_000) / 100_000).ok()?;
     let (day, ticks) = match ticks {
         TICKS_PER_DAY => (moment.date.0 + 1, 0),
@@ -51,7 +51,7 @@ pub(crate) fn to_datetime(moment: DateTime2) -> Option<(i32, u32)> {
     Some((days, ticks))
 }
 
-/// The other way: to the millisecond, as SQL Server prints ticks (.000, .003, .007).
+/// Decodes datetime to the millisecond, as SQL Server prints ticks (.000, .003, .007).
 pub(crate) fn from_datetime(days: i32, ticks: u32) -> Option<DateTime2> {
     let day = u32::try_from(days.checked_add(i32::try_from(DAY_1900).ok()?)?).ok()?;
     if !(DAY_1753..=DAY_MAX).contains(&day) || ticks >= TICKS_PER_DAY {
@@ -64,7 +64,7 @@ pub(crate) fn from_datetime(days: i32, ticks: u32) -> Option<DateTime2> {
     })
 }
 
-/// smalldatetime: days since 1900 and minutes. None if out of range.
+/// Encodes smalldatetime: days since 1900 and minutes. `None` if out of range.
 pub(crate) fn to_smalldatetime(moment: DateTime2) -> Option<(u16, u16)> {
     if !is_moment(moment) {
         return None;
@@ -78,7 +78,7 @@ pub(crate) fn to_smalldatetime(moment: DateTime2) -> Option<(u16, u16)> {
     Some((days, minutes))
 }
 
-/// The other way.
+/// Decodes smalldatetime.
 pub(crate) fn from_smalldatetime(days: u16, minutes: u16) -> Option<DateTime2> {
     (minutes < MINUTES_PER_DAY).then(|| DateTime2 {
         date: Date(DAY_1900 + u32::from(days)),
@@ -86,7 +86,7 @@ pub(crate) fn from_smalldatetime(days: u16, minutes: u16) -> Option<DateTime2> {
     })
 }
 
-/// How many bytes a time of `scale` digits has (MS-TDS 2.2.5.5.1.8).
+/// The size of a time with `scale` fractional digits (MS-TDS 2.2.5.5.1.8).
 pub(crate) fn time_size(scale: u8) -> u8 {
     match scale {
         0..=2 => 3,
@@ -95,12 +95,12 @@ pub(crate) fn time_size(scale: u8) -> u8 {
     }
 }
 
-/// A time in units of its last digit: the first [`time_size`] bytes count.
+/// Encodes a time in units of its last digit; only the first [`time_size`] bytes are sent.
 pub(crate) fn encode_time(time: TimeOfDay, scale: u8) -> [u8; 8] {
     (time.0 / units(scale)).to_le_bytes()
 }
 
-/// The other way; none if it is no time of a day.
+/// Decodes a time; `None` if it exceeds a day.
 pub(crate) fn parse_time(bytes: &[u8], scale: u8) -> Option<TimeOfDay> {
     let mut count = [0; 8];
     count.get_mut(..bytes.len())?.copy_from_slice(bytes);
@@ -118,7 +118,7 @@ pub(crate) fn parse_date([a, b, c]: [u8; 3]) -> Option<Date> {
     is_date(date).then_some(date)
 }
 
-/// Units of 100 ns in the last of `scale` digits.
+/// Units of 100 ns in the last of `scale` fractional digits.
 fn units(scale: u8) -> u64 {
     10_u64.pow(u32::from(7_u8.saturating_sub(scale)))
 }

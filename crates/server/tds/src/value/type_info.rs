@@ -7,27 +7,27 @@ use crate::ParameterFault;
 use crate::byte_reader::ByteReader;
 use crate::type_byte as byte;
 
-/// A type as it is sent.
+/// TYPE_INFO: a type with its collation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct TypeInfo {
-    /// The type. Legacy text, ntext and image are their `max`; an untyped NULL is an int.
+    /// The type. Legacy text, ntext and image are represented as their `max` type; an untyped NULL as int.
     pub data_type: DataType,
-    /// Of text.
+    /// The collation of a text type.
     pub collation: Option<Collation>,
 }
 
-/// A type with the layout of its values on the wire.
+/// A type with the encoding of its values.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct WireType {
     pub byte: u8,
     pub info: TypeInfo,
-    /// How many bytes a value has or may have.
+    /// The size of a value, or its maximum.
     pub size: u16,
 }
 
-/// The size of what is sent in chunks.
+/// The size of a type whose values are sent in chunks.
 pub(crate) const IN_CHUNKS: u16 = u16::MAX;
-/// What char, varchar, nchar, nvarchar, binary and varbinary have at most without chunks.
+/// The maximum size of char, varchar, nchar, nvarchar, binary and varbinary without chunks.
 const SIZE_MAX: u16 = 8000;
 
 impl WireType {
@@ -58,7 +58,7 @@ impl WireType {
         }
     }
 
-    /// Whether this is the type of a bare NULL.
+    /// Whether this is the type of an untyped NULL.
     pub fn is_untyped(&self) -> bool {
         self.byte == byte::NULL
     }
@@ -71,10 +71,10 @@ impl WireType {
         Self { byte, info, size }
     }
 
-    /// BYTELEN_TYPE whose length determines the type.
+    /// Parses a BYTELEN_TYPE whose length determines the type.
     fn parse_sized(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let size = match (byte, reader.u8()?) {
-            // MS-TDS 2.2.5.4.2 allows it; mssql-jdbc says so of a NULL.
+            // MS-TDS 2.2.5.4.2 allows 0; mssql-jdbc sends it for NULL.
             (byte::GUID, 0) => 16,
             (_, size) => size,
         };
@@ -111,7 +111,8 @@ impl WireType {
 
     fn parse_decimal(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let [size, precision, scale] = reader.array()?;
-        // A client may name a size larger than its precision needs, and mssql-jdbc one that MS-TDS does not list.
+        // A client may send a larger size than its precision requires, and mssql-jdbc sends sizes that MS-TDS does not
+        // list.
         if !(2..=17).contains(&size) {
             return Err(ParameterFault::Length(byte).into());
         }
@@ -125,7 +126,7 @@ impl WireType {
         Ok(Self::new(byte, data_type, 17))
     }
 
-    /// USHORTLEN_TYPE.
+    /// Parses a USHORTLEN_TYPE.
     fn parse_string(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
         let size = reader.u16()?;
         let is_text = !matches!(byte, byte::BIG_VARBINARY | byte::BIG_BINARY);
@@ -139,7 +140,7 @@ impl WireType {
         if !is_in_chunks && (size > SIZE_MAX || (is_wide && size % 2 != 0)) {
             return Err(ParameterFault::Length(byte).into());
         }
-        // There is no varchar(0), but clients that send empty text say so.
+        // varchar(0) is not a type, but clients declare it for empty text.
         let size = size.max(if is_wide { 2 } else { 1 });
         let width = if is_in_chunks {
             Width::Max
@@ -153,16 +154,16 @@ impl WireType {
             (byte::BIG_BINARY, Width::Limited(size)) => DataType::Binary(size),
             (byte::BIG_CHAR, Width::Limited(size)) => DataType::Char(size),
             (byte::NCHAR, Width::Limited(size)) => DataType::NChar(size),
-            // MS-TDS 2.2.5.4.3: only the variable ones are sent in chunks.
+            // MS-TDS 2.2.5.4.3: only variable-length types are sent in chunks.
             _ => return Err(ParameterFault::Length(byte).into()),
         };
         let info = TypeInfo { data_type, collation };
         Ok(Self { byte, info, size })
     }
 
-    /// LONGLEN_TYPE.
+    /// Parses a LONGLEN_TYPE.
     fn parse_legacy(byte: u8, reader: &mut ByteReader<'_>) -> Result<Self, ValueError> {
-        // What a value may have at most does not matter: what it has counts against the message.
+        // The declared maximum is ignored: the message size limits the value.
         reader.u32()?;
         let data_type = match byte {
             byte::TEXT => DataType::VarChar(Width::Max),

@@ -1,13 +1,13 @@
-//! What is wrong with a type or value from the wire.
+//! Errors of a type or value that a peer sent.
 
 use crate::{ParameterFault, TdsError};
 
-/// What is wrong with a type or value.
+/// Why a type or value was not parsed.
 #[derive(Debug)]
 pub(crate) enum ValueError {
-    /// The bytes around it.
+    /// The surrounding bytes are invalid.
     Stream(TdsError),
-    /// Itself.
+    /// The type or value is invalid.
     Value(ParameterFault),
 }
 

@@ -1,4 +1,4 @@
-//! Values from the wire (MS-TDS 2.2.5.5).
+//! Parses values (MS-TDS 2.2.5.5).
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::byte_reader::ByteReader;
 use crate::type_byte as byte;
 
 impl WireType {
-    /// A value of this type, as in a row or after a parameter's TYPE_INFO.
+    /// Parses a value of this type, as in a row or after a parameter's TYPE_INFO.
     pub fn parse_value(&self, reader: &mut ByteReader<'_>) -> Result<Value, ValueError> {
         if self.byte == byte::NULL {
             return Ok(Value::Null);
@@ -59,7 +59,7 @@ impl WireType {
         }
     }
 
-    /// A value that is not NULL.
+    /// Parses a value that is not NULL.
     fn value(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         match self.info.data_type {
             DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_) => self.text(bytes),
@@ -92,7 +92,7 @@ impl WireType {
         }
     }
 
-    /// Text, padded to the length of char and nchar.
+    /// Decodes text and pads it to the length of char and nchar.
     fn text(&self, bytes: &[u8]) -> Result<Value, ValueError> {
         let data_type = self.info.data_type;
         let mut text = if matches!(data_type, DataType::NChar(_) | DataType::NVarChar(_)) {
@@ -114,7 +114,7 @@ impl WireType {
     }
 }
 
-/// Everything but text and bytes; none if it is out of range or has another length.
+/// Parses a value that is neither text nor binary; `None` if it is out of range or has a wrong length.
 fn scalar(data_type: DataType, bytes: &[u8]) -> Option<Value> {
     Some(match data_type {
         DataType::Bit => Value::Bit(bytes != [0]),

@@ -1,4 +1,4 @@
-//! Values to the wire (MS-TDS 2.2.5.5).
+//! Encodes values (MS-TDS 2.2.5.5).
 
 use selenite_types::{DataType, Date, DateTime2, DateTimeOffset, Decimal, TimeOfDay, Value, Width};
 
@@ -7,9 +7,9 @@ use super::{Cell, code_page, moment};
 use crate::{PacketSink, PacketWriter, TdsError, utf16};
 
 impl Cell {
-    /// Writes a value that fits.
+    /// Writes a value.
     ///
-    /// Errors: `Sink`; `Misfit` if it does not fit.
+    /// Errors: `Sink`; `Misfit` if the value does not fit the type.
     #[inline]
     pub fn write<S: PacketSink>(&self, packets: &mut PacketWriter<S>, value: &Value) -> Result<(), TdsError> {
         match (self.data_type(), value) {
@@ -27,7 +27,7 @@ impl Cell {
         packets.cut()
     }
 
-    /// What is not sent in chunks.
+    /// Appends a value that is not sent in chunks.
     fn append(&self, out: &mut Vec<u8>, value: &Value) -> Result<(), TdsError> {
         match (self.data_type(), value) {
             (_, Value::Null) => return self.append_null(out),
@@ -86,7 +86,7 @@ impl Cell {
         Ok(())
     }
 
-    /// A value whose type is of fixed length, or has its size before it.
+    /// Appends a value of a fixed-length type, or one with a size prefix.
     #[inline]
     fn sized<const N: usize>(&self, out: &mut Vec<u8>, bytes: [u8; N]) {
         if self.is_nullable() {
@@ -115,7 +115,7 @@ fn append_decimal(out: &mut Vec<u8>, value: Decimal, precision: u8, scale: u8) -
     Ok(())
 }
 
-/// USHORTLEN: the size of what `append` appends, then that.
+/// USHORTLEN: the size, then the bytes that `append` appends.
 fn append_string(out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) -> Result<(), TdsError> {
     let start = out.len();
     out.extend([0, 0]);
@@ -125,7 +125,7 @@ fn append_string(out: &mut Vec<u8>, append: impl FnOnce(&mut Vec<u8>)) -> Result
     Ok(())
 }
 
-/// Size, then time, date and offset: those of them that a type has.
+/// Appends the size, then the time, date and offset that the type has.
 fn append_moment(out: &mut Vec<u8>, time: Option<(TimeOfDay, u8)>, date: Option<Date>, offset: Option<i16>) {
     let time_size = time.map_or(0, |(_, scale)| moment::time_size(scale));
     out.push(time_size + date.map_or(0, |_| 3) + offset.map_or(0, |_| 2));
@@ -136,7 +136,7 @@ fn append_moment(out: &mut Vec<u8>, time: Option<(TimeOfDay, u8)>, date: Option<
     out.extend(offset.map(i16::to_le_bytes).into_iter().flatten());
 }
 
-/// Text as one chunk of known size, encoded piece by piece.
+/// Writes text as one chunk of known size, encoded piece by piece.
 fn text_in_chunks<S: PacketSink>(packets: &mut PacketWriter<S>, text: &str, unit_size: usize) -> Result<(), TdsError> {
     let unit_count = if unit_size == 1 {
         text.chars().count()
@@ -158,7 +158,7 @@ fn text_in_chunks<S: PacketSink>(packets: &mut PacketWriter<S>, text: &str, unit
     end_chunk(packets)
 }
 
-/// Some text from the front: as UTF-16 at most half of what the packets take at a time.
+/// Splits text: the first part has as UTF-16 at most half of the packets' piece size.
 fn split(text: &str) -> (&str, &str) {
     let mut end = text.len().min(TEXT_PIECE_SIZE);
     while !text.is_char_boundary(end) {
@@ -167,7 +167,7 @@ fn split(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// PARTLENTYPE: how much in all, and in the one chunk.
+/// PARTLENTYPE: the total size, then the size of the one chunk.
 fn begin_chunk<S: PacketSink>(packets: &mut PacketWriter<S>, size: usize) -> Result<(), TdsError> {
     let chunk_size = u32::try_from(size).map_err(|_| MISFIT)?;
     packets.write(&u64::from(chunk_size).to_le_bytes())?;
@@ -182,6 +182,6 @@ fn end_chunk<S: PacketSink>(packets: &mut PacketWriter<S>) -> Result<(), TdsErro
     packets.write(&0_u32.to_le_bytes())
 }
 
-/// 2 KiB of UTF-8 have at most 4 KiB as UTF-16.
+/// 2 KiB of UTF-8 are at most 4 KiB of UTF-16.
 const TEXT_PIECE_SIZE: usize = 2048;
 const MISFIT: TdsError = TdsError::Misfit { what: "a value" };

@@ -4,7 +4,9 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
-use selenite_tds::client::{Said, Token, attention, batch, login, new_login, prelogin, rpc, split_message, tokens};
+use selenite_tds::client::{
+    ServerMessage, Token, attention, batch, login, new_login, prelogin, rpc, split_message, tokens,
+};
 use selenite_tds::{
     Done, DoneKind, Encryption, Headers, PacketSize, Parameter, Password, Prelogin, Procedure, ProcedureId, Reset,
     RpcCall, RpcRequest, TransactionRequest, TransactionStep, TypeInfo,
@@ -198,7 +200,7 @@ impl Answer {
         dones.map(|done| (done.kind, done.status, done.row_count)).collect()
     }
 
-    pub fn said(&self) -> Vec<&Said> {
+    pub fn said(&self) -> Vec<&ServerMessage> {
         let said = self.0.iter().filter_map(|token| match token {
             Token::Error(said) | Token::Info(said) => Some(said),
             _ => None,

@@ -292,7 +292,7 @@ fn a_session_that_is_killed_is_gone_and_its_transaction_undone() {
     killer.batch("ROLLBACK");
     assert_eq!(
         killer.batch("KILL 51").said(),
-        Vec::<&selenite_tds::client::Said>::new()
+        Vec::<&selenite_tds::client::ServerMessage>::new()
     );
     assert!(victim.answer().is_err());
     // The victim's thread gives up its turn before any other session gets it.

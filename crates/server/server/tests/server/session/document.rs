@@ -20,7 +20,7 @@ use std::io;
 use std::path::Path;
 
 use selenite_tds::PacketSize;
-use selenite_tds::client::{Said, Token};
+use selenite_tds::client::{ServerMessage, Token};
 use selenite_tsql::{Options, parse};
 
 use super::bench::Bench;
@@ -169,7 +169,7 @@ impl Page {
         state
     }
 
-    fn ask(&mut self, text: &str) -> io::Result<Option<Said>> {
+    fn ask(&mut self, text: &str) -> io::Result<Option<ServerMessage>> {
         let bytes = selenite_tds::client::batch(
             &super::client::HEADERS,
             text,
@@ -187,7 +187,7 @@ impl Page {
 }
 
 /// What is refused says so by name; anything else is an error of that number.
-fn of_error(error: &Said) -> String {
+fn of_error(error: &ServerMessage) -> String {
     match error.number {
         40510 | 40517 => format!("refused: {}", error.text.replace(" in this version of SQL Server", "")),
         number if UNKNOWN.contains(&number) => format!("unknown: error {number}"),

@@ -9,7 +9,7 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
 use rustls::version::{TLS12, TLS13};
 use rustls::{ClientConfig, ClientConnection, RootCertStore, SupportedProtocolVersion};
-use selenite_tds::client::{Said, Token, attention, batch, login, new_login, prelogin, split_message, tokens};
+use selenite_tds::client::{ServerMessage, Token, attention, batch, login, new_login, prelogin, split_message, tokens};
 use selenite_tds::{
     Done, Encryption, HEADER_SIZE, Header, Headers, Login, MessageKind, PacketSize, Prelogin, ProductVersion, Reset,
 };
@@ -49,7 +49,7 @@ impl Answer {
         self.said().map(|said| (said.number, said.severity)).collect()
     }
 
-    pub fn said(&self) -> impl Iterator<Item = &Said> {
+    pub fn said(&self) -> impl Iterator<Item = &ServerMessage> {
         self.0.iter().filter_map(|token| {
             if let Token::Error(said) = token {
                 Some(said)

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Packets of a message, each with so much data.
+/// The packets of a message, with `size` bytes of data each.
 fn packets(kind: MessageKind, statuses: &[u8], data: &[u8], size: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     for (index, status) in statuses.iter().enumerate() {
@@ -34,7 +34,7 @@ fn push_all(reader: &mut MessageReader, bytes: &[u8]) -> Result<Vec<Incoming>, T
     Ok(all)
 }
 
-fn told(incoming: &Incoming) -> String {
+fn described(incoming: &Incoming) -> String {
     match incoming {
         Incoming::Message(message) => format!("{:?} {:?} {:?}", message.kind(), message.reset(), message.data()),
         Incoming::Attention => "attention".to_owned(),
@@ -51,7 +51,11 @@ fn messages_are_the_same_in_pieces_of_every_size() {
     let mut stream = packets(MessageKind::SqlBatch, &[0, 0, 1], b"abcdefgh", 3);
     stream.extend(packets(MessageKind::Attention, &[1], b"", 1));
     stream.extend(packets(MessageKind::Rpc, &[9], b"xy", 9));
-    let whole: Vec<_> = push_all(&mut logged_in(), &stream).unwrap().iter().map(told).collect();
+    let whole: Vec<_> = push_all(&mut logged_in(), &stream)
+        .unwrap()
+        .iter()
+        .map(described)
+        .collect();
     assert_eq!(
         whole,
         [
@@ -65,7 +69,7 @@ fn messages_are_the_same_in_pieces_of_every_size() {
         let pieces = stream
             .chunks(size)
             .flat_map(|piece| push_all(&mut reader, piece).unwrap());
-        let pieces: Vec<_> = pieces.map(|incoming| told(&incoming)).collect();
+        let pieces: Vec<_> = pieces.map(|incoming| described(&incoming)).collect();
         assert_eq!(pieces, whole, "in pieces of {size}");
         assert!(reader.is_idle());
     }
@@ -92,20 +96,28 @@ fn a_reader_is_idle_only_between_messages() {
 }
 
 #[test]
-fn an_attention_within_a_message_throws_it_away() {
+fn an_attention_within_a_message_discards_it() {
     let mut stream = packets(MessageKind::SqlBatch, &[0], b"SELECT", 6);
     stream.extend(packets(MessageKind::Attention, &[1], b"", 1));
     stream.extend(packets(MessageKind::SqlBatch, &[1], b"b", 1));
-    let all: Vec<_> = push_all(&mut logged_in(), &stream).unwrap().iter().map(told).collect();
+    let all: Vec<_> = push_all(&mut logged_in(), &stream)
+        .unwrap()
+        .iter()
+        .map(described)
+        .collect();
     assert_eq!(all, ["attention", "SqlBatch None [98]"]);
 }
 
 /// MS-TDS 2.2.3.1.2.
 #[test]
-fn a_message_that_ends_with_ignore_is_not_given_out() {
+fn a_message_that_ends_with_ignore_is_not_returned() {
     let mut stream = packets(MessageKind::Rpc, &[0, 3], b"abcd", 2);
     stream.extend(packets(MessageKind::Rpc, &[1], b"e", 1));
-    let all: Vec<_> = push_all(&mut logged_in(), &stream).unwrap().iter().map(told).collect();
+    let all: Vec<_> = push_all(&mut logged_in(), &stream)
+        .unwrap()
+        .iter()
+        .map(described)
+        .collect();
     assert_eq!(all, ["ignored Rpc", "Rpc None [101]"]);
     let wrong = packets(MessageKind::Rpc, &[2], b"a", 1);
     assert!(matches!(error(&wrong, &mut logged_in()), TdsError::Malformed { .. }));
@@ -214,7 +226,9 @@ fn before_login_no_message_is_larger_than_its_own_limit() {
         let data = vec![0; limit + 1];
         let statuses = vec![0; data.len().div_ceil(4000)];
         let refused = error(&packets(kind, &statuses, &data, 4000), &mut MessageReader::new());
-        assert!(matches!(refused, TdsError::TooLarge { limit: told, .. } if told == u64::try_from(limit).unwrap()));
+        assert!(
+            matches!(refused, TdsError::TooLarge { limit: described, .. } if described == u64::try_from(limit).unwrap())
+        );
         let within = packets(kind, &statuses, &data[..limit], 4000);
         assert!(push_all(&mut MessageReader::new(), &within).is_ok());
     }
@@ -222,7 +236,7 @@ fn before_login_no_message_is_larger_than_its_own_limit() {
 
 /// `one-limit-before-login`.
 #[test]
-fn before_login_all_that_comes_counts_against_one_limit() {
+fn before_login_all_bytes_count_against_one_limit() {
     let mut reader = MessageReader::new();
     let message = packets(MessageKind::Prelogin, &[1], &[0; 4088], 4088);
     assert_eq!(message.len(), 4096);
@@ -236,9 +250,9 @@ fn before_login_all_that_comes_counts_against_one_limit() {
     );
 }
 
-/// `held-within-limits`: nothing is allocated for what is only announced.
+/// `held-within-limits`: no memory is allocated by an announced length.
 #[test]
-fn what_is_announced_is_not_held() {
+fn an_announced_length_allocates_nothing() {
     let mut reader = logged_in();
     let mut stream = packets(MessageKind::SqlBatch, &[1], b"", 1);
     stream[2..4].copy_from_slice(&32767_u16.to_be_bytes());

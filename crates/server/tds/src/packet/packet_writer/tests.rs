@@ -3,7 +3,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{Done, DoneKind, TokenWriter};
 
-/// Counts packets and their bytes, and keeps the headers' statuses of the last two.
+/// Counts packets and their bytes, and keeps the statuses of the last two headers.
 #[derive(Default)]
 struct Counter {
     packet_count: u64,
@@ -37,7 +37,7 @@ const STATEMENT: Done = Done {
     row_count: 0,
 };
 
-/// The packets that as many DONE make: each carries its size but for the header.
+/// Sends `count` DONE tokens.
 fn send_done(count: u64, size: PacketSize) -> Counter {
     let packets = PacketWriter::new(Counter::default(), MessageKind::TabularResult, size, 51);
     let mut tokens = TokenWriter::new(packets);
@@ -49,7 +49,7 @@ fn send_done(count: u64, size: PacketSize) -> Counter {
 }
 
 #[test]
-fn as_many_packets_are_sent_as_the_tokens_fill() {
+fn the_number_of_packets_follows_from_the_tokens() {
     for size in [512, 4096, 8000, 32767] {
         for count in [0, 1, 38, 39, 314, 315, 20_000] {
             let sent = send_done(count, PacketSize::new(size).unwrap());
@@ -73,7 +73,7 @@ fn two_hundred_million_done_are_636008_packets() {
 }
 
 #[test]
-fn a_message_that_fills_its_last_packet_has_no_empty_one_behind() {
+fn a_message_that_fills_its_last_packet_has_no_empty_packet_after_it() {
     let mut packets = PacketWriter::new(Counter::default(), MessageKind::Rpc, PacketSize::MIN, 0);
     packets.write(&[1; 504]).unwrap();
     assert_eq!(packets.packet_count(), 0);
@@ -98,7 +98,7 @@ fn each_message_counts_its_packets_from_one() {
 }
 
 #[test]
-fn more_than_255_packets_count_on_from_zero() {
+fn the_packet_counter_wraps_after_255() {
     let sent = send_done(20_000, PacketSize::MIN);
     assert_eq!(sent.packet_count, 516);
     let mut packets = PacketWriter::new(Vec::new(), MessageKind::TabularResult, PacketSize::MIN, 0);
@@ -109,7 +109,7 @@ fn more_than_255_packets_count_on_from_zero() {
 }
 
 #[test]
-fn a_flush_sends_what_there_is_and_the_message_goes_on() {
+fn a_flush_sends_buffered_data_and_does_not_end_the_message() {
     let mut packets = PacketWriter::new(Vec::new(), MessageKind::TabularResult, PacketSize::MIN, 0);
     packets.flush().unwrap();
     packets.write(b"ab").unwrap();
@@ -125,7 +125,7 @@ fn a_flush_sends_what_there_is_and_the_message_goes_on() {
 }
 
 #[test]
-fn a_new_size_holds_from_the_next_packet_on() {
+fn a_new_size_applies_from_the_next_packet_on() {
     let mut packets = PacketWriter::new(Vec::new(), MessageKind::TabularResult, PacketSize::MIN, 0);
     packets.write(&[1; 600]).unwrap();
     packets.set_size(PacketSize::new(1000).unwrap());
@@ -137,7 +137,7 @@ fn a_new_size_holds_from_the_next_packet_on() {
 }
 
 #[test]
-fn a_smaller_size_cuts_what_is_already_there() {
+fn a_smaller_size_applies_to_buffered_data() {
     let mut packets = PacketWriter::new(Vec::new(), MessageKind::TabularResult, PacketSize::MAX, 0);
     packets.write(&[1; 2000]).unwrap();
     packets.set_size(PacketSize::MIN);
@@ -149,7 +149,7 @@ fn a_smaller_size_cuts_what_is_already_there() {
 }
 
 #[test]
-fn a_sink_that_takes_nothing_ends_the_message_and_holds_nothing() {
+fn a_failing_sink_ends_the_message_and_clears_the_buffer() {
     let mut packets = PacketWriter::new(Broken, MessageKind::TabularResult, PacketSize::MIN, 0);
     let refused = packets.write(&[0; 100_000]).unwrap_err();
     assert!(matches!(&refused, TdsError::Sink(error) if error.kind() == io::ErrorKind::BrokenPipe));
@@ -186,7 +186,7 @@ fn the_first_packet_of_the_next_message_alone_has_its_status() {
 
 proptest! {
     #[test]
-    fn what_is_written_comes_out_again(
+    fn a_written_message_is_read_again(
         pieces in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..2000), 0..20),
         size in 512..5000_u16,
     ) {

@@ -21,7 +21,7 @@ fn writer(size: PacketSize) -> TokenWriter<Vec<u8>> {
     TokenWriter::new(PacketWriter::new(Vec::new(), MessageKind::TabularResult, size, 0))
 }
 
-/// A result as the client reads it.
+/// Writes a result set and parses it as a client.
 fn answer(columns: &[Column], rows: &[Vec<Value>], size: PacketSize) -> Vec<Token> {
     let mut tokens = writer(size);
     let shape = RowShape::new(columns).unwrap();
@@ -35,7 +35,7 @@ fn answer(columns: &[Column], rows: &[Vec<Value>], size: PacketSize) -> Vec<Toke
     client::tokens(&client::split_message(&mut rest).unwrap().unwrap()).unwrap()
 }
 
-/// TYPE_INFO and one value, as bytes.
+/// The bytes of TYPE_INFO and of one value.
 fn bytes(data_type: DataType, is_nullable: bool, value: Value) -> (Vec<u8>, Vec<u8>) {
     let shape = RowShape::new(&[column("", data_type, is_nullable)]).unwrap();
     let mut tokens = writer(PacketSize::MAX);
@@ -48,7 +48,7 @@ fn bytes(data_type: DataType, is_nullable: bool, value: Value) -> (Vec<u8>, Vec<
 
 /// MS-TDS 4.7.
 #[test]
-fn the_answer_of_the_specification_is_written() {
+fn the_response_of_the_specification_is_written() {
     let mut tokens = writer(PacketSize::DEFAULT);
     let mut bar = column("bar", DataType::VarChar(Width::Limited(3)), false);
     bar.is_computed = true;
@@ -68,7 +68,7 @@ fn the_answer_of_the_specification_is_written() {
 
 /// MS-TDS 2.2.5.4.1 and 2.2.5.4.2.
 #[test]
-fn what_is_never_null_has_a_type_of_fixed_length() {
+fn a_column_without_null_has_a_fixed_length_type() {
     let table: [(DataType, Value, &[u8], &[u8]); 11] = [
         (DataType::Bit, Value::Bit(true), &[0x32], &[1]),
         (DataType::TinyInt, Value::TinyInt(200), &[0x30], &[200]),
@@ -125,7 +125,7 @@ fn moment(day: u32, time: u64) -> Value {
 
 /// MS-TDS 2.2.5.4.3.
 #[test]
-fn strings_have_their_size_before_them() {
+fn strings_have_a_size_prefix() {
     let collation = [0x09, 0x04, 0xD0, 0x00, 0x34];
     let text = |text: &str| Value::Text(text.into());
     let info = |byte, size: [u8; 2]| [&[byte, size[0], size[1]], &collation[..]].concat();
@@ -220,7 +220,7 @@ fn null_has_its_own_form_for_each_kind_of_length() {
         (DataType::VarChar(Width::Max), 8, vec![0xFF; 8]),
     ];
     for (data_type, size, null) in nulls {
-        // As many other columns as make the bitmap as long as the NULL.
+        // So many other columns that the bitmap is as long as the NULL.
         let mut columns = vec![column("", DataType::Bit, false); size * 8 - 1];
         columns.push(column("", data_type, true));
         let shape = RowShape::new(&columns).unwrap();
@@ -301,7 +301,7 @@ fn a_value_out_of_its_types_range_does_not_fit() {
 }
 
 #[test]
-fn a_type_or_name_out_of_bounds_makes_no_shape() {
+fn an_invalid_type_or_name_is_a_misfit() {
     let types = [
         DataType::Decimal {
             precision: 39,
@@ -355,7 +355,7 @@ fn a_large_value_streams_through_small_packets() {
     assert!(tokens.contains(&Token::Row(vec![value])));
 }
 
-/// `one-buffer-per-message`: also of the widest row.
+/// `one-buffer-per-message` also holds for the widest row.
 #[test]
 fn the_widest_row_needs_no_larger_buffer() {
     let columns: Vec<_> = (0..100).map(|_| column("", DataType::NChar(4000), true)).collect();
@@ -370,7 +370,7 @@ fn the_widest_row_needs_no_larger_buffer() {
 
 proptest! {
     #[test]
-    fn every_row_comes_out_again(
+    fn every_row_round_trips(
         cells in prop::collection::vec((typed_value(), any::<bool>()), 1..20),
         size in 512..=8000_u16,
     ) {

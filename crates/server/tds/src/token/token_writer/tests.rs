@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use selenite_types::{DataType, Width};
 
 use super::*;
-use crate::client::{self, Change, Said, Token};
+use crate::client::{self, Change, ServerMessage, Token};
 use crate::sample::typed_value;
 use crate::vector::Vector;
 use crate::{Collation, DoneKind, MessageKind, PacketSize, ProductVersion, TdsVersion};
@@ -30,7 +30,7 @@ fn done(kind: DoneKind, status: u16, command: u16, row_count: u64) -> Done {
 }
 
 #[test]
-fn the_answer_to_a_call_is_written_as_its_vector() {
+fn the_response_to_a_call_equals_its_vector() {
     let written = data(|tokens| {
         let in_procedure = done(DoneKind::InProcedure, Done::MORE | Done::COUNT, Done::SELECT, 1);
         tokens.done(in_procedure).unwrap();
@@ -43,7 +43,7 @@ fn the_answer_to_a_call_is_written_as_its_vector() {
 }
 
 #[test]
-fn a_done_comes_out_again() {
+fn a_done_round_trips() {
     for kind in [DoneKind::Statement, DoneKind::Procedure, DoneKind::InProcedure] {
         let done = done(kind, Done::ERROR | Done::IN_TRANSACTION, Done::MERGE, u64::MAX - 1);
         assert_eq!(written(|tokens| tokens.done(done).unwrap()), [Token::Done(done)]);
@@ -52,7 +52,7 @@ fn a_done_comes_out_again() {
 
 /// MS-TDS 2.2.7.10 and 2.2.7.13.
 #[test]
-fn errors_and_infos_are_told_whole() {
+fn errors_and_infos_are_complete() {
     let notice = Notice {
         number: 8134,
         state: 1,
@@ -62,7 +62,7 @@ fn errors_and_infos_are_told_whole() {
         procedure: "p\u{416}",
         line: 3,
     };
-    let said = Said {
+    let said = ServerMessage {
         number: 8134,
         state: 1,
         severity: 16,
@@ -79,7 +79,7 @@ fn errors_and_infos_are_told_whole() {
 }
 
 #[test]
-fn a_text_beyond_2047_units_is_cut() {
+fn a_text_beyond_2047_units_is_truncated() {
     let text = "\u{1F600}".repeat(2000);
     let notice = Notice {
         number: -1,
@@ -114,7 +114,7 @@ fn every_change_is_written_as_specified() {
     let read = client::tokens(&size).unwrap();
     assert!(matches!(&read[..], [Token::EnvChange(change)] if change.new_text().as_deref() == Some("8000")));
     let new = Collation::DEFAULT;
-    // As the sample of MS-TDS 4.4 has it.
+    // The sample of MS-TDS 4.4.
     let collation = change(EnvChange::Collation { new, old: None });
     assert_eq!(collation, [0xE3, 8, 0, 7, 5, 9, 4, 0xD0, 0, 0x34, 0]);
     let collation = change(EnvChange::Collation { new, old: Some(new) });
@@ -129,7 +129,7 @@ fn every_change_is_written_as_specified() {
 }
 
 #[test]
-fn a_change_to_a_name_that_is_none_writes_nothing() {
+fn an_env_change_with_an_invalid_name_writes_nothing() {
     let new = "n".repeat(129);
     let packets = PacketWriter::new(Vec::new(), MessageKind::TabularResult, PacketSize::DEFAULT, 0);
     let mut tokens = TokenWriter::new(packets);
@@ -140,7 +140,7 @@ fn a_change_to_a_name_that_is_none_writes_nothing() {
 
 /// MS-TDS 2.2.7.14; TDS.md 4, rule 2.
 #[test]
-fn a_login_is_acknowledged_in_the_version_spoken() {
+fn a_login_is_acknowledged_with_the_negotiated_version() {
     let version = ProductVersion {
         major: 16,
         minor: 0,
@@ -185,7 +185,7 @@ fn utf8_support_alone_is_acknowledged() {
 }
 
 #[test]
-fn status_and_order_come_out_again() {
+fn status_and_order_round_trip() {
     let tokens = written(|tokens| {
         tokens.return_status(-4).unwrap();
         tokens.order(&[2, 1]).unwrap();
@@ -236,7 +236,7 @@ fn a_change_read_by_a_client_has_both_values() {
 
 proptest! {
     #[test]
-    fn every_output_parameter_comes_out_again((data_type, value) in typed_value(), ordinal in any::<u16>()) {
+    fn every_output_parameter_round_trips((data_type, value) in typed_value(), ordinal in any::<u16>()) {
         let told = ReturnValue { ordinal, name: "@p", data_type, value: &value };
         match &written(|tokens| tokens.return_value(&told).unwrap())[..] {
             [Token::ReturnValue { ordinal: again, name, type_info, value: read }] => {
