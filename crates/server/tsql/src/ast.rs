@@ -1,15 +1,15 @@
-//! The syntax tree: what was written, with its positions, before any name is looked up.
+//! The syntax tree of a batch, with positions, before names are resolved.
 //!
 //! - `nodes-have-positions`: every statement, expression, condition, query and name has its
 //!   position in the batch.
 //! - `text-as-written`: names and literals keep the text as written; delimiters and doubled quotes
 //!   are removed.
-//! - `ranges-include-parentheses`: parentheses are not in the tree, but the position of what they
-//!   enclose includes them: a range of the source is always complete T-SQL.
-//! - `long-chains-are-lists`: chains that people write thousands of links long (AND, OR, UNION,
-//!   lists) are lists, never deep trees; what is left is at most [`DEPTH_MAX`](crate::DEPTH_MAX)
-//!   deep, so that a walk may recurse.
-//! - `values-are-not-conditions`: a value and a truth value are different nodes, [`Expr`] and
+//! - `ranges-include-parentheses`: parentheses are not nodes, but the position of a parenthesized
+//!   node includes them: a range of the source is always complete T-SQL.
+//! - `long-chains-are-lists`: chains that occur with thousands of links (AND, OR, UNION, lists) are
+//!   lists, never deep trees; other nesting is at most [`DEPTH_MAX`](crate::DEPTH_MAX) deep, so a
+//!   traversal may recurse.
+//! - `values-are-not-conditions`: values and conditions are different node types, [`Expr`] and
 //!   [`Condition`]: T-SQL has no Boolean values.
 
 pub mod administration;

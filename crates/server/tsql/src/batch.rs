@@ -1,20 +1,20 @@
-//! Scripts cut into batches at GO, as sqlcmd does it before anything is sent.
+//! Splits scripts into batches at GO, as sqlcmd does on the client.
 
 use crate::lexer::is_blank;
 
-/// A part of a script that is sent as one.
+/// A batch of a script.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Batch<'a> {
-    /// Its text, without the GO that ends it.
+    /// The text, without the terminating GO.
     pub text: &'a str,
-    /// The script's line, from 1, on which the text begins.
+    /// The line of the script, from 1, on which the text begins.
     pub first_line: u32,
-    /// How often it is sent: the number after GO, 1 without.
+    /// The number of executions: the count after GO, otherwise 1.
     pub count: u32,
 }
 
-/// Cuts a script at each GO that is alone on its line, perhaps with a number and a comment after it, and not in
-/// a comment, string or delimited name. Batches of blanks alone are left out.
+/// Splits a script at each GO that is alone on its line, with an optional count and comment, and not in a comment,
+/// string or delimited name. Blank batches are omitted.
 #[must_use]
 pub fn split_batches(script: &str) -> Vec<Batch<'_>> {
     let mut batches = Vec::new();
@@ -45,7 +45,7 @@ fn add<'a>(batches: &mut Vec<Batch<'a>>, text: &'a str, first_line: u32, count: 
     }
 }
 
-/// How often GO on this line says; nothing if the line is not GO's.
+/// The count of a GO line; `None` for any other line.
 fn go_count(line: &str) -> Option<u32> {
     let line = line.trim_matches(is_blank);
     let (word, rest) = line.split_at_checked(2)?;
@@ -64,18 +64,18 @@ fn go_count(line: &str) -> Option<u32> {
     count.parse().ok().filter(|_| blank && alone)
 }
 
-/// What a line begins in.
+/// The lexical state at the beginning of a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum State {
     Text,
-    /// A comment, so deep.
+    /// A comment with this nesting depth.
     Comment(usize),
-    /// A string or delimited name, up to this byte.
+    /// A string or delimited name that ends with this byte.
     Quoted(u8),
 }
 
 impl State {
-    /// What the line after `line` begins in.
+    /// The state after `line`.
     fn after(mut self, line: &[u8]) -> Self {
         let mut at = 0;
         while at < line.len() {
@@ -122,14 +122,14 @@ mod tests {
     }
 
     #[test]
-    fn go_cuts_in_any_case_and_says_how_often() {
+    fn go_splits_in_any_case_and_has_a_count() {
         let script = "a\nGO\nb\r\n Go 10000 \r\n\r\nc\n\tgo -- ready\nGO\nd";
         let expected = [("a\n", 1, 1), ("b\r\n", 3, 10_000), ("\r\nc\n", 5, 1), ("d", 9, 1)];
         assert_eq!(split(script), expected);
     }
 
     #[test]
-    fn go_is_a_word_like_any_other_where_it_is_not_alone() {
+    fn go_that_is_not_alone_on_its_line_is_an_ordinary_word() {
         for script in [
             "select 1 go",
             "go to",
@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn go_in_comments_strings_and_delimited_names_does_not_cut() {
+    fn go_in_comments_strings_and_delimited_names_does_not_split() {
         for script in [
             "/* /* */\nGO\n*/ a",
             "'x\nGO\n''\nGO\n'",
@@ -157,12 +157,12 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_in_a_line_comment_opens_nothing() {
+    fn a_quote_in_a_line_comment_begins_no_string() {
         assert_eq!(split("a -- don't\nGO\nb"), [("a -- don't\n", 1, 1), ("b", 3, 1)]);
     }
 
     #[test]
-    fn batches_of_blanks_are_left_out() {
+    fn blank_batches_are_omitted() {
         assert_eq!(split("GO\n \nGO\n\u{feff}\n"), []);
     }
 }

@@ -1,32 +1,32 @@
-//! SQL Server's errors for texts that are not T-SQL: number, severity, state, text and line.
+//! Syntax errors with SQL Server's number, severity, state, text and line.
 
 use core::fmt;
 use std::borrow::Cow;
 
 use crate::ast::Position;
 
-/// Why a text is not T-SQL, as SQL Server says it.
+/// A syntax error as SQL Server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SyntaxError {
-    /// SQL Server's number of the message: 102, 105, 156 and so on.
+    /// SQL Server's message number: 102, 105, 156 and others.
     pub number: u32,
-    /// The severity: 15, a mistake of the text's author.
+    /// The severity: 15, an error that the user can correct.
     pub severity: u8,
     /// The state.
     pub state: u8,
     /// The line of the batch, from 1.
     pub line: u32,
-    /// The message's text.
+    /// The message text.
     pub message: String,
-    /// What the message is about; empty at the batch's end.
+    /// The position of the reported token; empty at the end of the batch.
     pub position: Position,
 }
 
 impl SyntaxError {
-    /// The second error that SQL Server sends with this one: after 105 comes 102 near the same text.
+    /// The second error that SQL Server sends with this one: 105 is followed by 102 near the same text.
     ///
-    /// A client then sees both, and takes the first as the error.
+    /// A client receives both and reports the first.
     #[must_use]
     pub fn also(&self) -> Option<Self> {
         let text = self.message.strip_prefix(UNCLOSED_QUOTE)?.strip_suffix("'.")?;
@@ -42,7 +42,7 @@ impl fmt::Display for SyntaxError {
 
 impl core::error::Error for SyntaxError {}
 
-/// What is wrong, before it is known where.
+/// An error without its position.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     number: u32,
@@ -51,7 +51,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    /// The error at `position`.
+    /// The error with its `position`.
     pub(crate) fn at(self, position: Position) -> Box<SyntaxError> {
         Box::new(SyntaxError {
             number: self.number,
@@ -91,13 +91,13 @@ impl Fault {
         Self::with(105, 1, format!("{UNCLOSED_QUOTE}{}'.", echo(body)))
     }
 
-    /// `start` is what the message repeats: as many characters as are allowed.
+    /// `start` is the part of the identifier that the message quotes: the maximum length.
     pub(crate) fn long_identifier(start: &str) -> Self {
         let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 128.");
         Self::with(103, 4, message)
     }
 
-    /// A transaction's or savepoint's name; `start` as in [`Fault::long_identifier`].
+    /// The error for a transaction's or savepoint's name; `start` as in [`Fault::long_identifier`].
     pub(crate) fn long_transaction_name(start: &str) -> Self {
         let message = format!("The identifier that starts with '{start}' is too long. Maximum length is 32.");
         Self::with(103, 2, message)
@@ -112,7 +112,7 @@ impl Fault {
         Self::with(336, 1, message)
     }
 
-    /// `what` is the statement that must be its batch's first.
+    /// `what` is the statement that must be the first in its batch.
     pub(crate) fn not_first(what: &str) -> Self {
         Self::with(
             111,
@@ -254,7 +254,7 @@ impl Fault {
         Self::fixed(10713, 1, "A MERGE statement must be terminated by a semi-colon (;).");
 }
 
-/// What is repeated of a token, cut so that the message stays within what SQL Server sends.
+/// The part of a token that a message quotes, truncated to the message's maximum length.
 fn echo(token: &str) -> &str {
     match token.char_indices().nth(ECHO_LENGTH_MAX) {
         Some((end, _)) => &token[..end],
@@ -262,9 +262,9 @@ fn echo(token: &str) -> &str {
     }
 }
 
-/// What 105 begins with.
+/// The beginning of message 105.
 const UNCLOSED_QUOTE: &str = "Unclosed quotation mark after the character string '";
-/// What all of them have: the text must be corrected.
+/// The severity of all syntax errors: the user must correct the text.
 const SEVERITY: u8 = 15;
-/// 1,900 characters: SQL Server's messages end at 2,047.
+/// 1,900 characters: SQL Server truncates messages at 2,047.
 const ECHO_LENGTH_MAX: usize = 1_900;

@@ -1,17 +1,17 @@
-//! The words that T-SQL reserves: where one is, no name is allowed, and a statement may end.
+//! The reserved keywords of T-SQL, which are not valid as undelimited names and may terminate a statement.
 //!
-//! PRECISION is in SQL Server's list of them, but names columns all the same: those of `sys.columns`, and of a table
-//! that mssql-jdbc declares.
+//! PRECISION is in SQL Server's list, but is accepted as a column name: `sys.columns` has such a column, and so does a
+//! table that mssql-jdbc declares.
 
 macro_rules! keywords {
     ($($name:ident = $text:literal,)*) => {
-        /// A reserved word.
+        /// A reserved keyword.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Keyword {
             $($name,)*
         }
 
-        /// All of them in the order of their texts.
+        /// All keywords, sorted by text.
         const KEYWORDS: &[(&str, Keyword)] = &[$(($text, Keyword::$name),)*];
     };
 }
@@ -203,7 +203,7 @@ keywords! {
 }
 
 impl Keyword {
-    /// The keyword that `word` is, letters' case aside.
+    /// The keyword that equals `word`, ignoring case.
     pub(crate) fn of(word: &str) -> Option<Self> {
         let mut upper = [0; LENGTH_MAX];
         let upper = upper.get_mut(..word.len())?;
@@ -219,23 +219,23 @@ impl Keyword {
     }
 }
 
-/// Whether T-SQL reserves the word, so that as a name it must be in brackets.
+/// Whether the word is reserved, so that it must be delimited as a name.
 #[must_use]
 pub fn is_reserved(word: &str) -> bool {
     Keyword::of(word).is_some()
 }
 
-/// SEMANTICSIMILARITYDETAILSTABLE.
+/// The length of SEMANTICSIMILARITYDETAILSTABLE.
 const LENGTH_MAX: usize = 30;
 
-/// Where each letter's keywords begin in [`KEYWORDS`].
+/// The index in [`KEYWORDS`] of each letter's first keyword.
 const STARTS: [usize; 27] = {
     let mut starts = [KEYWORDS.len(); 27];
     let mut letter = 26;
     let mut at = KEYWORDS.len();
     while letter > 0 {
         letter -= 1;
-        // ASCII has the letters in order, so a letter's keywords end where the next one's begin.
+        // Letters are sorted in ASCII, so the keywords of a letter end where those of the next begin.
         while at > 0 && KEYWORDS[at - 1].0.as_bytes()[0] >= b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[letter] {
             at -= 1;
         }
@@ -249,7 +249,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_keyword_is_found_in_any_case_and_nothing_else_is() {
+    fn exactly_the_keywords_are_found_in_any_case() {
         for (text, keyword) in KEYWORDS {
             assert_eq!(Keyword::of(text), Some(*keyword));
             assert_eq!(Keyword::of(&text.to_lowercase()), Some(*keyword));
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keywords_are_in_order_and_none_is_longer_than_the_buffer() {
+    fn the_keywords_are_sorted_and_fit_the_buffer() {
         assert!(KEYWORDS.windows(2).all(|pair| pair[0].0 < pair[1].0));
         assert_eq!(KEYWORDS.iter().map(|(text, _)| text.len()).max(), Some(LENGTH_MAX));
     }

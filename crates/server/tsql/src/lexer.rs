@@ -1,9 +1,9 @@
-//! A text's tokens.
+//! Splits a text into tokens.
 //!
-//! - `tokens-are-made-once`: the tokens of a text are made once, in linear time; the last is `End`
-//!   or the error after which no more can be recognized.
-//! - `only-blanks-and-comments-between`: between tokens there are only blanks and comments, which
-//!   nest.
+//! - `tokens-are-made-once`: all tokens are produced in one pass, in linear time; the last is `End`
+//!   or the error that ends the pass.
+//! - `only-blanks-and-comments-between`: between tokens there are only whitespace and comments,
+//!   which nest.
 
 use crate::{
     ast::Position,
@@ -15,10 +15,10 @@ mod number;
 #[cfg(test)]
 mod tests;
 
-/// All tokens of `text`, which is at most `u32::MAX` bytes long; the last one ends it.
+/// All tokens of `text`, which has at most `u32::MAX` bytes; the last token ends it.
 ///
-/// `None` if `goes_on`, polled every few thousand tokens, returns false.
-pub(crate) fn tokens(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Vec<Token>> {
+/// `None` if `should_continue`, polled every few thousand tokens, returns false.
+pub(crate) fn tokens(text: &str, should_continue: &dyn Fn() -> bool) -> Option<Vec<Token>> {
     let mut lexer = Lexer {
         text,
         bytes: text.as_bytes(),
@@ -26,10 +26,10 @@ pub(crate) fn tokens(text: &str, goes_on: &dyn Fn() -> bool) -> Option<Vec<Token
         line: 1,
         tokens: Vec::with_capacity(text.len() / BYTES_PER_TOKEN + 1),
     };
-    lexer.run(goes_on).then_some(lexer.tokens)
+    lexer.run(should_continue).then_some(lexer.tokens)
 }
 
-/// Whether SQL Server takes the character as a blank: controls are.
+/// Whether SQL Server treats the character as whitespace; control characters are.
 pub(crate) fn is_blank(character: char) -> bool {
     character <= ' ' || character.is_whitespace() || character == '\u{feff}'
 }
@@ -43,11 +43,11 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
-    /// Whether it was allowed to continue to the end.
-    fn run(&mut self, goes_on: &dyn Fn() -> bool) -> bool {
+    /// Whether the pass reached the end of the text.
+    fn run(&mut self, should_continue: &dyn Fn() -> bool) -> bool {
         loop {
             let count = self.tokens.len();
-            if count > 0 && count.is_multiple_of(crate::TOKENS_BETWEEN_LOOKS) && !goes_on() {
+            if count > 0 && count.is_multiple_of(crate::TOKENS_BETWEEN_POLLS) && !should_continue() {
                 return false;
             }
             let Ok(()) = self.skip_blanks() else {
@@ -75,7 +75,7 @@ impl Lexer<'_> {
         self.tokens.push(Token { kind, position });
     }
 
-    /// Skips blanks and comments; a comment without an end becomes the last token.
+    /// Skips whitespace and comments; an unclosed comment becomes the last token.
     fn skip_blanks(&mut self) -> Result<(), ()> {
         loop {
             match self.byte(0) {
@@ -128,7 +128,7 @@ impl Lexer<'_> {
         Err(())
     }
 
-    /// The byte `ahead` of the next; 0 beyond the end.
+    /// The byte at offset `ahead`; 0 beyond the end.
     fn byte(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }
@@ -177,7 +177,7 @@ impl Lexer<'_> {
         symbol
     }
 
-    /// The text between a delimiter and the next `close` that is not doubled.
+    /// A token up to the next `close` delimiter that is not doubled.
     fn quoted(&mut self, close: u8, kind: TokenKind) -> TokenKind {
         self.at += 1;
         let start = self.at;
@@ -197,14 +197,14 @@ impl Lexer<'_> {
         }
         let body = &self.text[start..self.at];
         self.at += 1;
-        // A string in quotation marks may be longer: the parser looks again when it takes one as a name.
+        // A string in quotation marks may be longer: the parser checks again when it uses one as a name.
         if kind == TokenKind::Bracketed && is_long(body) && is_long(&body.replace("]]", "]")) {
             return TokenKind::LongIdentifier;
         }
         kind
     }
 
-    /// A name, variable, money, or a character that begins none of these.
+    /// A name, variable, money constant, or an unknown character.
     fn word(&mut self) -> TokenKind {
         let start = self.at;
         let Some(first) = self.character() else {
@@ -246,12 +246,12 @@ impl Lexer<'_> {
     }
 }
 
-/// Whether a name may begin with it; `#` and `@` have meanings of their own.
+/// Whether a name may begin with the character; `#` and `@` are handled separately.
 fn begins_word(character: char) -> bool {
     character.is_alphabetic() || character == '_'
 }
 
-/// The signs that SQL Server takes as money's.
+/// The currency signs of money constants.
 fn is_currency_sign(character: char) -> bool {
     matches!(
         character,
@@ -271,12 +271,12 @@ fn is_currency_sign(character: char) -> bool {
     )
 }
 
-/// Whether a name is longer than SQL Server allows, in UTF-16's units as it counts.
+/// Whether a name exceeds SQL Server's maximum length in UTF-16 units.
 pub(crate) fn is_long(name: &str) -> bool {
     name.len() > IDENTIFIER_LENGTH_MAX && name.encode_utf16().nth(IDENTIFIER_LENGTH_MAX).is_some()
 }
 
-/// 128 of UTF-16's units.
+/// 128 UTF-16 units: SQL Server's maximum.
 pub(crate) const IDENTIFIER_LENGTH_MAX: usize = 128;
-/// Of common texts; more tokens make the list grow.
+/// A typical value, to reserve capacity; a text with more tokens reallocates.
 const BYTES_PER_TOKEN: usize = 4;

@@ -1,12 +1,12 @@
-//! From tokens to the tree: recursive descent, and precedence climbing for expressions.
+//! Parses tokens into the tree: recursive descent, with precedence climbing for expressions.
 //!
-//! - `first-error-ends-the-parse`: the first error ends the parse; it is at the token that is not
-//!   allowed where it is.
-//! - `linear-time`: time is linear: a token is read a bounded number of times.
-//! - `nesting-is-counted`: whatever nests is counted ([`Parser::nested`]): neither this parser nor
-//!   a walk over its trees needs more than a part of a stack of 2 MiB.
-//! - `unsupported-is-a-statement`: T-SQL that is not supported makes its whole statement
-//!   [`Unsupported`](crate::ast::Unsupported).
+//! - `first-error-ends-the-parse`: the first error ends the parse; its position is the first token
+//!   that the grammar does not allow.
+//! - `linear-time`: a token is read a bounded number of times.
+//! - `nesting-is-counted`: all recursion is counted ([`Parser::nested`]): neither the parser nor a
+//!   traversal of its trees exceeds a fraction of a 2 MiB stack.
+//! - `unsupported-is-a-statement`: a statement with an unsupported feature becomes
+//!   [`Unsupported`](crate::ast::Unsupported) as a whole.
 #![expect(
     clippy::wildcard_enum_match_arm,
     reason = "a rule names the tokens that may stand somewhere; each other one is an error or another rule's"
@@ -15,7 +15,7 @@
 use std::{borrow::Cow, collections::BTreeSet};
 
 use crate::{
-    DEPTH_MAX, TOKENS_BETWEEN_LOOKS,
+    DEPTH_MAX, TOKENS_BETWEEN_POLLS,
     ast::{Name, Position, Tree},
     error::{Fault, SyntaxError},
     keyword::Keyword,
@@ -56,13 +56,13 @@ mod type_name;
 mod unsupported;
 mod window;
 
-/// What a parse may end with.
+/// The result of a parse function.
 type Parse<T> = Result<T, Box<SyntaxError>>;
 
-/// How a text is read.
+/// Session options that affect the grammar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// QUOTED_IDENTIFIER of the session: whether `"a"` is a name (true) or a string. A SET of it in the batch holds
+    /// The session's QUOTED_IDENTIFIER: whether `"a"` is a name (true) or a string. A SET of it in the batch applies
     /// from there on.
     pub quoted_identifier: bool,
 }
@@ -79,69 +79,69 @@ impl Default for Options {
 ///
 /// # Errors
 ///
-/// The first fault of the text, as SQL Server says it; nothing of the batch may run then.
+/// The first error of the text, as SQL Server reports it; no statement of the batch may be executed then.
 pub fn parse(text: &str, options: Options) -> Result<Tree, SyntaxError> {
     parse_while(text, options, &|| true)
 }
 
-/// As [`parse`], as long as `goes_on` returns true: it is polled every few thousand tokens, and may check the memory
-/// in use, or for a cancellation by the client.
+/// Like [`parse`], while `should_continue` returns true: it is polled every few thousand tokens, and may check the
+/// memory in use or a cancellation by the client.
 ///
 /// # Errors
 ///
-/// As [`parse`]; 701 where it does not continue.
-pub fn parse_while(text: &str, options: Options, goes_on: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
+/// Those of [`parse`]; 701 if `should_continue` returns false.
+pub fn parse_while(text: &str, options: Options, should_continue: &dyn Fn() -> bool) -> Result<Tree, SyntaxError> {
     if text.len() > TEXT_SIZE_MAX {
         return Err(*Fault::TOO_DEEP.at(Position::default()));
     }
-    let Some(tokens) = lexer::tokens(text, goes_on) else {
+    let Some(tokens) = lexer::tokens(text, should_continue) else {
         return Err(*Fault::STOPPED.at(Position::default()));
     };
-    let mut parser = Parser::new(text, tokens, options, goes_on);
+    let mut parser = Parser::new(text, tokens, options, should_continue);
     parser.batch().map_err(|error| *error)
 }
 
-/// The state of a parse.
+/// The parser's state.
 struct Parser<'a> {
     source: &'a str,
     tokens: Vec<Token>,
-    /// The last token, which ends the text.
+    /// The `End` token.
     last: Token,
     at: usize,
     quoted_identifier: bool,
-    /// What is on the stack now, in [`Parser::nested`]'s weights.
+    /// The weight of the active levels of [`Parser::nested`].
     stack: u32,
-    /// The levels of the highest node that ended in the node that is being made.
+    /// The height of the highest completed child of the current node.
     height: u32,
-    /// How many CASEs are open.
+    /// The number of open CASEs.
     case_depth: u32,
-    /// How many WHILEs are open.
+    /// The number of open WHILEs.
     loop_depth: u32,
-    /// How many CATCHes are open.
+    /// The number of open CATCHes.
     catch_depth: u32,
-    /// How many statements are open.
+    /// The number of open statements.
     statement_depth: u32,
-    /// How many queries are open that are nested in another statement or query.
+    /// The number of open queries that are nested in a statement or query.
     query_depth: u32,
-    /// Whether nothing of the batch was taken yet.
+    /// Whether no token of the batch has been consumed.
     batch_start: bool,
-    /// Whether the next SELECT is a statement's first.
+    /// Whether the next SELECT is the first of its statement.
     top_select: bool,
     /// Whether a procedure's body is being parsed.
     in_procedure: bool,
-    /// What the statement that is being made has that is not supported.
+    /// The first unsupported feature of the current statement.
     refused: Option<(Cow<'static, str>, Position)>,
     labels: label::Labels,
-    /// The functions of [`Tree::functions`], and their names in small letters.
+    /// [`Tree::functions`], and their names in lower case.
     functions: Vec<Name>,
     known_functions: BTreeSet<String>,
-    goes_on: &'a dyn Fn() -> bool,
-    /// The token at which to poll next.
-    look_at: usize,
+    should_continue: &'a dyn Fn() -> bool,
+    /// The index of the token at which `should_continue` is polled next.
+    next_poll: usize,
 }
 
 impl<'a> Parser<'a> {
-    fn new(source: &'a str, tokens: Vec<Token>, options: Options, goes_on: &'a dyn Fn() -> bool) -> Self {
+    fn new(source: &'a str, tokens: Vec<Token>, options: Options, should_continue: &'a dyn Fn() -> bool) -> Self {
         let none = Token {
             kind: TokenKind::End,
             position: Position::default(),
@@ -166,18 +166,18 @@ impl<'a> Parser<'a> {
             labels: label::Labels::default(),
             functions: Vec::new(),
             known_functions: BTreeSet::new(),
-            goes_on,
-            look_at: TOKENS_BETWEEN_LOOKS,
+            should_continue,
+            next_poll: TOKENS_BETWEEN_POLLS,
         }
     }
 
-    /// Runs `parse` one level deeper; `weight` says how much stack it takes.
+    /// Runs `parse` one level deeper; `weight` is its use of stack.
     ///
-    /// The levels of what it makes are one more than those of the highest node in it.
+    /// The height of its node is one more than that of the node's highest child.
     fn nested<T>(&mut self, weight: u32, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
-        if self.at >= self.look_at {
-            self.look_at = self.at + TOKENS_BETWEEN_LOOKS;
-            if !(self.goes_on)() {
+        if self.at >= self.next_poll {
+            self.next_poll = self.at + TOKENS_BETWEEN_POLLS;
+            if !(self.should_continue)() {
                 return Err(Fault::STOPPED.at(self.peek().position));
             }
         }
@@ -193,7 +193,7 @@ impl<'a> Parser<'a> {
         Ok(made)
     }
 
-    /// Counts one more level above all that ended in the node that is being made.
+    /// Adds one level above all completed children of the current node.
     fn raise(&mut self) -> Parse<()> {
         self.height += 1;
         if self.height > DEPTH_MAX {
@@ -202,7 +202,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// The token that is next; at the end always the last.
+    /// The next token; at the end always the last one.
     fn peek(&self) -> Token {
         self.peek_at(0)
     }
@@ -235,7 +235,7 @@ impl<'a> Parser<'a> {
         self.is(TokenKind::Keyword(keyword))
     }
 
-    /// Whether the token is this word, which is not reserved, letters' case aside.
+    /// Whether the next token is this word, which is not a reserved keyword, ignoring case.
     fn is_word(&self, word: &str) -> bool {
         self.is_word_at(0, word)
     }
@@ -245,7 +245,7 @@ impl<'a> Parser<'a> {
         token.kind == TokenKind::Word && self.text(token).eq_ignore_ascii_case(word)
     }
 
-    /// Takes the token if it is of the kind.
+    /// Consumes the token if it has this kind.
     fn eat(&mut self, kind: TokenKind) -> bool {
         let found = self.is(kind);
         if found {
@@ -284,7 +284,7 @@ impl<'a> Parser<'a> {
         Err(self.unexpected())
     }
 
-    /// A list with commas between, at least one.
+    /// A comma-separated list of at least one item.
     fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         let mut items = vec![item(self)?];
         while self.eat(TokenKind::Comma) {
@@ -293,7 +293,7 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// A list in parentheses, at least one.
+    /// A comma-separated list of at least one item, in parentheses.
     fn list_in_parens<T>(&mut self, item: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         self.expect(TokenKind::LeftParen)?;
         let items = self.list(item)?;
@@ -301,12 +301,12 @@ impl<'a> Parser<'a> {
         Ok(items)
     }
 
-    /// Where the next token begins: with [`Parser::since`] a node's position.
+    /// The position of the next token; with [`Parser::since`] it gives a node's position.
     fn here(&self) -> Position {
         self.peek().position
     }
 
-    /// From `start` to the token that was taken last.
+    /// The range from `start` to the last consumed token.
     fn since(&self, start: Position) -> Position {
         match self.at.checked_sub(1).and_then(|last| self.tokens.get(last)) {
             Some(last) => start.to(last.position),
@@ -314,14 +314,14 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Notes that the statement has what is not supported; the first of several is kept.
+    /// Marks the statement as unsupported; of several features the first is kept.
     fn refuse(&mut self, what: impl Into<Cow<'static, str>>, position: Position) {
         if self.refused.is_none() {
             self.refused = Some((what.into(), position));
         }
     }
 
-    /// The error of a token that cannot stand its position.
+    /// The error for a token that the grammar does not allow.
     fn unexpected(&self) -> Box<SyntaxError> {
         self.unexpected_at(self.peek())
     }
@@ -331,9 +331,9 @@ impl<'a> Parser<'a> {
             return fault.at(token.position);
         }
         match token.kind {
-            // SQL Server names the last token before the end, and with 102 even if it is a keyword.
+            // SQL Server reports the last token before the end, and with 102 even if it is a keyword.
             TokenKind::End => {
-                let last = self.blamed(token);
+                let last = self.reported_token(token);
                 Fault::near(&self.echo(last)).at(last.position)
             }
             TokenKind::Keyword(_) => Fault::near_keyword(self.text(token)).at(token.position),
@@ -341,8 +341,8 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The token that an error names: at the end the last before it.
-    fn blamed(&self, token: Token) -> Token {
+    /// The token that an error reports: at the end of the batch the last one before it.
+    fn reported_token(&self, token: Token) -> Token {
         let last = self.tokens.len().checked_sub(2).and_then(|at| self.tokens.get(at));
         match token.kind {
             TokenKind::End => last.copied().unwrap_or(token),
@@ -350,7 +350,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// As [`Parser::unexpected`], but 102 for keywords too.
+    /// Like [`Parser::unexpected`], but with 102 for keywords, too.
     fn near(&self) -> Box<SyntaxError> {
         let token = self.peek();
         match token.kind {
@@ -359,7 +359,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What is wrong with the token itself.
+    /// The lexical error that the token stands for.
     fn lexical_fault(&self, token: Token) -> Option<Fault> {
         match token.kind {
             TokenKind::UnclosedQuote => Some(Fault::unclosed_quote(&self.unclosed_body(token))),
@@ -370,15 +370,15 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// 64 Ki packets of 4,096 bytes: no batch that a client sends is longer.
+/// 64 Ki packets of 4,096 bytes: the maximum size of a batch in SQL Server.
 const TEXT_SIZE_MAX: usize = 256 << 20;
-/// How much may be on the stack, in units of at most 1.5 KiB as measured in a debug build: half of 2 MiB.
+/// The maximum weight, in units of at most 1.5 KiB as measured in a debug build: half of 2 MiB.
 const STACK_MAX: u32 = 700;
-/// An expression in an expression.
+/// An expression nested in an expression.
 const WEIGHT_EXPRESSION: u32 = 2;
-/// A table in a table.
+/// A table source nested in a table source.
 const WEIGHT_SOURCE: u32 = 4;
-/// A query in whatever contains it.
+/// A query nested in another node.
 const WEIGHT_QUERY: u32 = 6;
-/// A statement in a statement.
+/// A statement nested in a statement.
 const WEIGHT_STATEMENT: u32 = 6;

@@ -1,9 +1,9 @@
-//! Trees as T-SQL.
+//! Prints trees as T-SQL.
 //!
-//! - `prints-as-it-parses`: what is printed parses to the same tree, positions aside, with
+//! - `prints-as-it-parses`: the printed text parses to the same tree, except for positions, with
 //!   QUOTED_IDENTIFIER on or off.
-//! - `names-keep-their-text`: names and constants keep their text; keywords are printed in
-//!   capitals, delimited names in brackets.
+//! - `names-keep-their-text`: names and constants keep their text; keywords are printed in upper
+//!   case, delimited names in brackets.
 
 use core::fmt;
 
@@ -25,7 +25,7 @@ mod source;
 mod statement;
 mod table;
 
-/// Items with commas between.
+/// Items separated by commas.
 struct List<'a, T>(&'a [T]);
 
 impl<T: fmt::Display> fmt::Display for List<'_, T> {
@@ -38,7 +38,7 @@ impl<T: fmt::Display> fmt::Display for List<'_, T> {
     }
 }
 
-/// A blank, what comes before, the item, and what comes after; nothing without an item.
+/// A space, a prefix, the item and a suffix; nothing if the item is absent.
 struct Optional<'a, T>(&'static str, Option<&'a T>, &'static str);
 
 impl<T: fmt::Display> fmt::Display for Optional<'_, T> {
@@ -50,7 +50,7 @@ impl<T: fmt::Display> fmt::Display for Optional<'_, T> {
     }
 }
 
-/// A blank, what comes before, the items with commas between, and what comes after; nothing without items.
+/// A space, a prefix, the items separated by commas, and a suffix; nothing if there are no items.
 struct OptionalList<'a, T>(&'static str, &'a [T], &'static str);
 
 impl<T: fmt::Display> fmt::Display for OptionalList<'_, T> {
@@ -62,9 +62,9 @@ impl<T: fmt::Display> fmt::Display for OptionalList<'_, T> {
     }
 }
 
-/// The word with a blank before it, if it is there.
-fn word(there: bool, word: &'static str) -> &'static str {
-    if there { word } else { "" }
+/// The keyword, which includes its leading space, if `present`.
+fn word(present: bool, word: &'static str) -> &'static str {
+    if present { word } else { "" }
 }
 
 /// ON or OFF.
@@ -85,7 +85,7 @@ impl fmt::Display for Text<'_> {
             if before.ends_with('\'') {
                 f.write_str("'")?;
             } else if after.starts_with('\n') || after.starts_with("\r\n") {
-                // A backslash at a line's end is no character but joins the lines.
+                // A backslash at the end of a line would join the lines; a second line break keeps it.
                 f.write_str("\\\n")?;
             }
             rest = after;

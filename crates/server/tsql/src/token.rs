@@ -1,4 +1,4 @@
-//! What the lexer makes of a text.
+//! Tokens.
 
 use crate::{ast::Position, keyword::Keyword};
 
@@ -9,16 +9,16 @@ pub(crate) struct Token {
     pub(crate) position: Position,
 }
 
-/// The kinds of tokens. Operators of several characters are several tokens: T-SQL allows blanks in them.
+/// The kinds of tokens. Operators of several characters are several tokens: T-SQL allows whitespace inside them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenKind {
-    /// A name without delimiters that is not reserved; `#t` and `$action` too.
+    /// An undelimited name that is not reserved, including `#t` and `$action`.
     Word,
-    /// A reserved word.
+    /// A reserved keyword.
     Keyword(Keyword),
     /// `[a]`
     Bracketed,
-    /// `"a"`: a name or a string, as QUOTED_IDENTIFIER has it.
+    /// `"a"`: a name or a string, depending on QUOTED_IDENTIFIER.
     DoubleQuoted,
     /// `'a'`
     String,
@@ -54,9 +54,9 @@ pub(crate) enum TokenKind {
     Greater,
     Bang,
     Colon,
-    /// A character that T-SQL has no use for.
+    /// A character that T-SQL does not use.
     Unknown,
-    /// A quotation mark or bracket without its other.
+    /// A string or delimited name without its closing delimiter.
     UnclosedQuote,
     /// `/*` without `*/`.
     UnclosedComment,

@@ -9,14 +9,14 @@ pub struct Dbcc {
     pub command: Name,
     /// The arguments: constants, variables, and words or names, which are columns.
     pub arguments: Vec<Expr>,
-    /// `WITH ..`; empty without.
+    /// `WITH ..`; empty if absent.
     pub options: Vec<Setting>,
 }
 
 /// `KILL session [WITH STATUSONLY]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kill {
-    /// A number, or the text of a unit of work.
+    /// A session id, or the text of a unit of work (UOW).
     pub session: Expr,
     /// `WITH STATUSONLY`
     pub status_only: bool,

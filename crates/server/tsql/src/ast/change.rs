@@ -8,21 +8,21 @@ use super::{
 /// INSERT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Insert {
-    /// `WITH a AS (..)`; empty without.
+    /// `WITH a AS (..)`; empty if absent.
     pub with: Vec<CommonTable>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// Into what.
+    /// The table that receives the rows.
     pub target: ChangeTarget,
-    /// `WITH (TABLOCK)`; empty without.
+    /// `WITH (TABLOCK)`; empty if absent.
     pub hints: Vec<Setting>,
-    /// The columns; empty if all.
+    /// The columns; empty for all columns.
     pub columns: Vec<Name>,
-    /// `OUTPUT`, at most one with INTO and one without; empty without.
+    /// `OUTPUT`, at most one with INTO and one without; empty if absent.
     pub output: Vec<Output>,
-    /// What is inserted.
+    /// The inserted rows.
     pub source: InsertSource,
-    /// `OPTION (..)`; empty without.
+    /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
 
@@ -42,65 +42,65 @@ pub enum InsertSource {
 /// UPDATE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Update {
-    /// `WITH a AS (..)`; empty without.
+    /// `WITH a AS (..)`; empty if absent.
     pub with: Vec<CommonTable>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// What is changed: a table, view, common table expression or an alias of FROM.
+    /// The target: a table, view, common table expression or an alias of FROM.
     pub target: ChangeTarget,
-    /// `WITH (ROWLOCK)`; empty without.
+    /// `WITH (ROWLOCK)`; empty if absent.
     pub hints: Vec<Setting>,
     /// `SET`; at least one.
     pub assignments: Vec<Assignment>,
-    /// `OUTPUT`, at most one with INTO and one without; empty without.
+    /// `OUTPUT`, at most one with INTO and one without; empty if absent.
     pub output: Vec<Output>,
-    /// `FROM`; empty without.
+    /// `FROM`; empty if absent.
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `OPTION (..)`; empty without.
+    /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
 
 /// DELETE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delete {
-    /// `WITH a AS (..)`; empty without.
+    /// `WITH a AS (..)`; empty if absent.
     pub with: Vec<CommonTable>,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// What is deleted from: a table, view, common table expression or an alias of FROM.
+    /// The target: a table, view, common table expression or an alias of FROM.
     pub target: ChangeTarget,
-    /// `WITH (ROWLOCK)`; empty without.
+    /// `WITH (ROWLOCK)`; empty if absent.
     pub hints: Vec<Setting>,
-    /// `OUTPUT`, at most one with INTO and one without; empty without.
+    /// `OUTPUT`, at most one with INTO and one without; empty if absent.
     pub output: Vec<Output>,
-    /// The second `FROM`; empty without.
+    /// The second `FROM`; empty if absent.
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `OPTION (..)`; empty without.
+    /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// What rows are written to.
+/// The target of INSERT, UPDATE, DELETE or OUTPUT INTO.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ChangeTarget {
-    /// A table or something in the place of one.
+    /// A table, view, common table expression or alias.
     Table(ObjectName),
-    /// A table variable, with its sign.
+    /// A table variable.
     Variable {
-        /// Its name, with its sign.
+        /// The variable's name, with its `@`.
         name: String,
-        /// Its position.
+        /// The position of the node.
         position: Position,
     },
 }
 
-/// A value, or the column's own.
+/// An expression or `DEFAULT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ValueOrDefault {
-    /// A value.
+    /// An expression.
     Value(Expr),
     /// `DEFAULT`.
     Default(Position),
@@ -109,41 +109,41 @@ pub enum ValueOrDefault {
 /// One assignment of UPDATE's SET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Assignment {
-    /// What is set.
+    /// The assigned column or variable.
     pub target: AssignmentTarget,
-    /// `=` or a compound one.
+    /// `=` or a compound assignment operator.
     pub operator: AssignmentOperator,
-    /// To what.
+    /// The assigned value.
     pub value: ValueOrDefault,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// What UPDATE sets.
+/// The target of an assignment in UPDATE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AssignmentTarget {
     /// `a = 1`
     Column(ColumnName),
-    /// `@v = 1`: the variable with its sign.
+    /// `@v = 1`: the variable, with its `@`.
     Variable(String),
-    /// `@v = a = 1`: the column, and the variable to the column's new value. The operator is the second one.
+    /// `@v = a = 1`: the column, and the variable that receives the column's new value. The operator is the second one.
     VariableAndColumn(String, ColumnName),
 }
 
 /// `OUTPUT items [INTO target (columns)]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
-    /// The columns, of `inserted` and `deleted`; at least one.
+    /// The items, with columns of `inserted` and `deleted`; at least one.
     pub items: Vec<SelectItem>,
-    /// Where they go; to the client without.
+    /// `INTO`; without it the rows are sent to the client.
     pub into: Option<OutputInto>,
 }
 
-/// Where OUTPUT's rows go.
+/// The target of `OUTPUT INTO`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OutputInto {
-    /// The table.
+    /// The target table.
     pub target: ChangeTarget,
-    /// Its columns; empty if all.
+    /// The target's columns; empty for all columns.
     pub columns: Vec<Name>,
 }

@@ -1,28 +1,28 @@
-//! Databases, their backups, and how they are restored.
+//! Databases, BACKUP and RESTORE.
 
 use super::{Expr, Name, NameOrVariable, Setting};
 
 /// CREATE DATABASE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateDatabase {
-    /// Its name.
+    /// The database's name.
     pub name: Name,
     /// `CONTAINMENT = NONE | PARTIAL`.
     pub containment: Option<Name>,
-    /// `ON ..`: the first group is the primary; empty without.
+    /// `ON ..`: the first file group is the primary one; empty if absent.
     pub groups: Vec<FileGroup>,
-    /// `LOG ON ..`; empty without.
+    /// `LOG ON ..`; empty if absent.
     pub log: Vec<FileSpec>,
     /// `COLLATE`.
     pub collation: Option<Name>,
-    /// `WITH ..`; empty without.
+    /// `WITH ..`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// Files with a name of their own.
+/// A file group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileGroup {
-    /// `FILEGROUP name`; `None` for the primary.
+    /// `FILEGROUP name`; `None` for the primary file group.
     pub name: Option<Name>,
     /// `DEFAULT`.
     pub is_default: bool,
@@ -33,7 +33,7 @@ pub struct FileGroup {
 /// `(NAME = .., FILENAME = .., SIZE = .., MAXSIZE = .., FILEGROWTH = ..)`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileSpec {
-    /// `NAME`; of a string its characters.
+    /// `NAME`, given as an identifier or a string.
     pub name: Option<Name>,
     /// `FILENAME`
     pub file_name: Option<String>,
@@ -52,14 +52,14 @@ pub enum FileSize {
     Unlimited,
     /// A number with its unit.
     Amount {
-        /// How many.
+        /// The number.
         count: u64,
-        /// Of what; megabytes without.
+        /// The unit; megabytes if absent.
         unit: Option<SizeUnit>,
     },
 }
 
-/// A unit of sizes.
+/// A unit of file sizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SizeUnit {
     /// `KB`
@@ -77,20 +77,20 @@ pub enum SizeUnit {
 /// ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterDatabase {
-    /// Its name; `None` for CURRENT.
+    /// The database's name; `None` for CURRENT.
     pub name: Option<Name>,
-    /// What is done.
+    /// The action.
     pub action: AlterDatabaseAction,
 }
 
-/// What ALTER DATABASE does.
+/// The action of ALTER DATABASE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlterDatabaseAction {
     /// `SET ENCRYPTION ON, RECOVERY SIMPLE, COMPATIBILITY_LEVEL = 120 [WITH ..]`
     Set {
         /// The options; at least one.
         options: Vec<Setting>,
-        /// What becomes of transactions in the way.
+        /// The handling of open transactions that block the change.
         termination: Option<Termination>,
     },
     /// `MODIFY NAME = ..`
@@ -99,7 +99,7 @@ pub enum AlterDatabaseAction {
     Collate(Name),
 }
 
-/// What becomes of transactions in the way.
+/// The handling of open transactions that block the change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Termination {
     /// `WITH ROLLBACK AFTER n [SECONDS]`
@@ -113,17 +113,17 @@ pub enum Termination {
 /// `BACKUP DATABASE name TO DISK = 'x' WITH ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Backup {
-    /// Of what.
+    /// The kind of backup.
     pub kind: BackupKind,
     /// The database.
     pub database: NameOrVariable,
-    /// `TO ..`; at least one, but of a log perhaps none.
+    /// `TO ..`; at least one for a database, possibly none for a log.
     pub devices: Vec<BackupDevice>,
-    /// `WITH ..`; empty without.
+    /// `WITH ..`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// What is backed up.
+/// The kind of a backup.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BackupKind {
     /// `BACKUP DATABASE`
@@ -132,16 +132,16 @@ pub enum BackupKind {
     Log,
 }
 
-/// Where a backup is.
+/// A backup device.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupDevice {
-    /// Of what kind.
+    /// The kind of device.
     pub kind: DeviceKind,
-    /// A string or variable; of a logical device its name, as a column with one part.
+    /// A string or variable; for a logical device its name, as a column with one part.
     pub path: Expr,
 }
 
-/// A kind of device.
+/// The kind of a backup device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DeviceKind {
     /// `DISK =`
@@ -150,24 +150,24 @@ pub enum DeviceKind {
     Tape,
     /// `URL =`
     Url,
-    /// A logical device, by its name.
+    /// A logical device, given by its name.
     Logical,
 }
 
 /// `RESTORE DATABASE name FROM DISK = 'x' WITH ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Restore {
-    /// What is done.
+    /// The kind of restore.
     pub kind: RestoreKind,
-    /// The database; `None` with the kinds that only read a backup.
+    /// The database; `None` for the kinds that only read a backup.
     pub database: Option<NameOrVariable>,
-    /// `FROM ..`; empty to recover alone.
+    /// `FROM ..`; empty for recovery only.
     pub devices: Vec<BackupDevice>,
-    /// `WITH ..`; empty without. `MOVE 'a' TO 'b'` is a setting MOVE of two values.
+    /// `WITH ..`; empty if absent. `MOVE 'a' TO 'b'` is a setting MOVE with two values.
     pub options: Vec<Setting>,
 }
 
-/// What RESTORE does.
+/// The kind of a restore.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RestoreKind {
     /// `RESTORE DATABASE`

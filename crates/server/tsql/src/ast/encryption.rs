@@ -1,44 +1,44 @@
 //! Master keys, certificates and database encryption keys.
 //!
-//! Passwords are in the tree as plain text: code that logs a statement must leave these out.
+//! The tree contains passwords in plaintext: code that logs a statement must omit them.
 
 use super::{Literal, Name, Setting};
 
 /// CREATE CERTIFICATE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateCertificate {
-    /// Its name.
+    /// The certificate's name.
     pub name: Name,
     /// `AUTHORIZATION user`.
     pub authorization: Option<Name>,
-    /// New or from a file.
+    /// The origin of the certificate.
     pub source: CertificateSource,
     /// `ACTIVE FOR BEGIN_DIALOG = ON | OFF`.
     pub active_for_begin_dialog: Option<bool>,
 }
 
-/// Where a certificate comes from.
+/// The origin of a certificate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CertificateSource {
     /// `[ENCRYPTION BY PASSWORD = '..'] WITH SUBJECT = '..', EXPIRY_DATE = '..'`
     New {
-        /// The password of its private key; the master key without.
+        /// The password that protects the private key; without it the database master key does.
         password: Option<String>,
         /// SUBJECT, START_DATE, EXPIRY_DATE.
         options: Vec<Setting>,
     },
     /// `FROM FILE = '..' [WITH PRIVATE KEY (..)]`
     File {
-        /// The path.
+        /// The path of the certificate file.
         path: String,
-        /// Its private key.
+        /// The private key.
         private_key: Option<PrivateKey>,
     },
     /// `FROM BINARY = 0x.. [WITH PRIVATE KEY (..)]`
     Binary {
-        /// The certificate.
+        /// The certificate in DER.
         bytes: Literal,
-        /// Its private key.
+        /// The private key.
         private_key: Option<PrivateKey>,
     },
 }
@@ -59,24 +59,24 @@ pub struct PrivateKey {
 /// `BACKUP CERTIFICATE name TO FILE = '..' [WITH PRIVATE KEY (..)]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackupCertificate {
-    /// Its name.
+    /// The certificate's name.
     pub name: Name,
-    /// The path.
+    /// The path of the certificate file.
     pub path: String,
-    /// Its private key.
+    /// The private key.
     pub private_key: Option<PrivateKey>,
 }
 
 /// CREATE DATABASE ENCRYPTION KEY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EncryptionKey {
-    /// `WITH ALGORITHM = ..`: AES_128, AES_192, AES_256, TRIPLE_DES_3KEY, or whatever was written.
+    /// `WITH ALGORITHM = ..`: AES_128, AES_192, AES_256, TRIPLE_DES_3KEY, or any other name as written.
     pub algorithm: Name,
     /// `ENCRYPTION BY SERVER ..`
     pub encryptor: Encryptor,
 }
 
-/// ALTER DATABASE ENCRYPTION KEY; at least one of the two.
+/// ALTER DATABASE ENCRYPTION KEY; at least one of the two clauses.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterEncryptionKey {
     /// `REGENERATE WITH ALGORITHM = ..`
@@ -85,7 +85,7 @@ pub struct AlterEncryptionKey {
     pub encryptor: Option<Encryptor>,
 }
 
-/// What a database encryption key is wrapped by.
+/// The certificate or key that protects a database encryption key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Encryptor {
     /// `SERVER CERTIFICATE name`

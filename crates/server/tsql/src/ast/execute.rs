@@ -2,58 +2,58 @@
 
 use super::{Expr, Name, ObjectName, Position, Setting};
 
-/// EXEC of a procedure or a text.
+/// EXEC of a procedure or of dynamic SQL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Execute {
-    /// `EXEC p`, `p` at the batch's beginning, or `{call p}`.
+    /// `EXEC p`, `p` at the beginning of a batch, or `{call p}`.
     Procedure(Call),
     /// `EXEC ('text' + @v)`.
     Text(Expr),
 }
 
-/// A procedure's call.
+/// A procedure call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// The variable that takes the return status, with its sign.
+    /// The variable that receives the return status, with its `@`.
     pub status: Option<String>,
-    /// Which procedure.
+    /// The called procedure.
     pub procedure: ProcedureName,
-    /// `;number`, of procedures that share a name.
+    /// `;number`, for procedures that share a name.
     pub number: Option<u32>,
     /// The arguments in order.
     pub arguments: Vec<Argument>,
-    /// `WITH RECOMPILE`; empty without.
+    /// `WITH RECOMPILE`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// Which procedure is called.
+/// The called procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProcedureName {
-    /// By its name.
+    /// The name.
     Name(ObjectName),
-    /// By the name that a variable holds, which has its sign here.
+    /// A variable that contains the name, with its `@`.
     Variable(String),
 }
 
 /// An argument of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
-    /// `@name =`, with its sign.
+    /// `@name =`, with the `@`.
     pub name: Option<String>,
     /// The value.
     pub value: ArgumentValue,
-    /// `OUTPUT`; only with a variable.
+    /// `OUTPUT`; only valid for a variable.
     pub output: bool,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
 /// An argument's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ArgumentValue {
-    /// A constant, perhaps with a sign, a variable or a global; of an ODBC call any expression.
+    /// A constant with an optional sign, a variable or a global; in an ODBC call any expression.
     Value(Expr),
-    /// A bare word, which means the string of its letters.
+    /// A bare word, which stands for a string constant.
     Word(Name),
     /// `DEFAULT`.
     Default,

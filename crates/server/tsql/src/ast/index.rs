@@ -5,9 +5,9 @@ use super::{Condition, Name, ObjectName, Setting};
 /// CREATE INDEX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateIndex {
-    /// Its name.
+    /// The index's name.
     pub name: Name,
-    /// On which table or view.
+    /// The indexed table or view.
     pub table: ObjectName,
     /// `UNIQUE`.
     pub unique: bool,
@@ -15,11 +15,11 @@ pub struct CreateIndex {
     pub clustered: Option<bool>,
     /// The columns; at least one.
     pub columns: Vec<IndexColumn>,
-    /// `INCLUDE (..)`; empty without.
+    /// `INCLUDE (..)`; empty if absent.
     pub include: Vec<Name>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `WITH (..)`; empty without.
+    /// `WITH (..)`; empty if absent.
     pub options: Vec<Setting>,
     /// `ON filegroup`.
     pub filegroup: Option<Name>,
@@ -28,7 +28,7 @@ pub struct CreateIndex {
 /// A column of an index or key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IndexColumn {
-    /// The column.
+    /// The column's name.
     pub name: Name,
     /// `DESC`.
     pub descending: bool,
@@ -37,15 +37,15 @@ pub struct IndexColumn {
 /// ALTER INDEX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterIndex {
-    /// Its name; `None` for ALL.
+    /// The index's name; `None` for ALL.
     pub name: Option<Name>,
-    /// On which table or view.
+    /// The indexed table or view.
     pub table: ObjectName,
-    /// What is done.
+    /// The action.
     pub action: AlterIndexAction,
 }
 
-/// What ALTER INDEX does.
+/// The action of ALTER INDEX.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlterIndexAction {
     /// `REBUILD [WITH (..)]`
@@ -58,13 +58,13 @@ pub enum AlterIndexAction {
     Set(Vec<Setting>),
 }
 
-/// One index of DROP INDEX.
+/// One index of DROP INDEX: `t.i` or `i ON t`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropIndex {
-    /// Its name.
+    /// The index's name.
     pub name: Name,
-    /// On which table or view; `t.i` and `i ON t` are the same.
+    /// The indexed table or view.
     pub table: ObjectName,
-    /// `WITH (..)`; empty without.
+    /// `WITH (..)`; empty if absent.
     pub options: Vec<Setting>,
 }

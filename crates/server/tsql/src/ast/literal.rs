@@ -1,22 +1,22 @@
 //! Constants.
 
-/// A constant: its kind, which decides its type, and its text.
+/// A constant: its kind, which determines its type, and its text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Literal {
     /// `NULL`.
     Null,
-    /// Digits alone; of any length, so it need not fit int or bigint (then it is a decimal).
+    /// Only digits, any number of them: it may not fit int or bigint (then it is a decimal).
     Integer(String),
     /// Digits with a point: `1.5`, `.5`, `5.`.
     Decimal(String),
-    /// With an exponent: `1e5`, `1.5E-3`, `1e` (which is 1).
+    /// A number with an exponent: `1e5`, `1.5E-3`, `1e` (which is 1).
     Float(String),
-    /// With a currency sign, which is the text's first character; `$` alone is 0.
+    /// A number with a currency sign, which is the text's first character; `$` alone is 0.
     Money(String),
-    /// `'text'`: the characters themselves, doubled quotes made single.
+    /// `'text'`: the characters, with doubled quotes undoubled.
     String(String),
-    /// `N'text'`: as [`Literal::String`], but national.
+    /// `N'text'`: like [`Literal::String`], but a national (Unicode) string.
     National(String),
-    /// `0x..`: the hexadecimal digits without `0x`; their count may be odd (a 0 is to be thought before) or 0.
+    /// `0x..`: the hexadecimal digits without `0x`; may be empty, or an odd number (then a leading 0 is implied).
     Binary(String),
 }

@@ -1,35 +1,35 @@
-//! Names of objects, columns and whatever else is not a variable.
+//! Names of objects and columns, except variables.
 
 use super::Position;
 
 /// One identifier: the text as written, without its delimiters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Name {
-    /// The text in the case in which it was written; `]]` in brackets is one `]`.
+    /// The text in its original case; `]]` in brackets is one `]`.
     pub text: String,
-    /// Whether it was in brackets or quotation marks, or was a string that serves as an alias.
+    /// Whether the name is in brackets or quotation marks, or is a string used as an alias.
     pub quoted: bool,
-    /// Its position, delimiters included.
+    /// The position, including delimiters.
     pub position: Position,
 }
 
 impl Name {
-    /// Whether the name is `text`, ASCII letters' case aside.
+    /// Whether the name equals `text`, ignoring ASCII case.
     #[must_use]
     pub fn is(&self, text: &str) -> bool {
         self.text.eq_ignore_ascii_case(text)
     }
 
-    /// Whether the name was written without delimiters and is `word`, ASCII letters' case aside.
+    /// Whether the name has no delimiters and equals `word`, ignoring ASCII case.
     #[must_use]
     pub fn is_word(&self, word: &str) -> bool {
         !self.quoted && self.is(word)
     }
 }
 
-/// The name of an object, of up to four parts: `server.database.schema.name`.
+/// The name of an object with up to four parts: `server.database.schema.name`.
 ///
-/// A part that was left out, as the schema in `tempdb..t`, is `None`.
+/// An omitted part, such as the schema in `tempdb..t`, is `None`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectName {
     /// The linked server.
@@ -38,14 +38,14 @@ pub struct ObjectName {
     pub database: Option<Name>,
     /// The schema.
     pub schema: Option<Name>,
-    /// The object itself; `#t` and `##t` keep their signs.
+    /// The object; `#t` and `##t` include their signs.
     pub name: Name,
-    /// The position of the whole name.
+    /// The position of the complete name.
     pub position: Position,
 }
 
 impl ObjectName {
-    /// The name's text, when it has one part only.
+    /// The name if it has only one part.
     #[must_use]
     pub fn single(&self) -> Option<&Name> {
         let qualified = self.server.is_some() || self.database.is_some() || self.schema.is_some();
@@ -53,19 +53,19 @@ impl ObjectName {
     }
 }
 
-/// A column, perhaps qualified by its table.
+/// A column with an optional qualifier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnName {
-    /// The table, alias or pseudo-table (`inserted`) before the last point.
+    /// The qualifier: a table, alias or pseudo-table (`inserted`).
     pub table: Option<ObjectName>,
-    /// The column; `$IDENTITY` and `$ROWGUID` keep their sign.
+    /// The column; `$IDENTITY` and `$ROWGUID` include their sign.
     pub name: Name,
 }
 
-/// What may be named by an identifier or by a variable that holds the name.
+/// A name, or a variable that contains one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NameOrVariable {
-    /// The name itself.
+    /// The name.
     Name(Name),
     /// The variable, with its `@`.
     Variable(String),

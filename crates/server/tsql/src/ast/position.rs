@@ -3,34 +3,34 @@
 use core::fmt;
 use core::ops::Range;
 
-/// A node's place in the batch: the line of its first character, and its range of bytes.
+/// A node's position in the batch: the line of its first character, and its byte range.
 ///
-/// The parser refuses texts longer than `u32` counts, so a range always fits.
+/// The parser rejects texts longer than `u32::MAX` bytes, so a range always fits.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Position {
-    /// The line in the batch, from 1, on which the node begins.
+    /// The line of the batch, from 1, on which the node begins.
     pub line: u32,
-    /// The byte of the batch's UTF-8 text at which the node begins.
+    /// The offset of the node's first byte in the batch's UTF-8 text.
     pub start: u32,
-    /// The byte after the node's last one.
+    /// The offset after the node's last byte.
     pub end: u32,
 }
 
 impl Position {
-    /// The range of bytes in the batch's text.
+    /// The byte range in the batch's text.
     #[must_use]
     pub fn range(self) -> Range<usize> {
         let index = |at: u32| usize::try_from(at).unwrap_or(usize::MAX);
         index(self.start)..index(self.end)
     }
 
-    /// The node's own text in `source`, which must be the text that was parsed; of any other it may be empty.
+    /// The node's text in `source`, which must be the parsed text; for any other text the result may be empty.
     #[must_use]
     pub fn text(self, source: &str) -> &str {
         source.get(self.range()).unwrap_or("")
     }
 
-    /// From this node's beginning to the end of `last`.
+    /// The range from the start of this node to the end of `last`.
     #[must_use]
     pub fn to(self, last: Self) -> Self {
         Self {
@@ -40,7 +40,7 @@ impl Position {
     }
 }
 
-/// `@line:start..end`, short because a printed tree is full of them.
+/// `@line:start..end`; short, because a debug-printed tree contains many positions.
 impl fmt::Debug for Position {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "@{}:{}..{}", self.line, self.start, self.end)

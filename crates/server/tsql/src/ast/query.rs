@@ -1,76 +1,76 @@
-//! Queries, sources of FROM, expressions and conditions, which contain each other.
+//! Queries, table sources, expressions and conditions, which are mutually recursive.
 
 use super::{ColumnName, Literal, Name, ObjectName, Position, TypeName};
 
-/// SELECT as a statement, and as the body of a view.
+/// SELECT as a statement or as the body of a view.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SelectStatement {
-    /// `WITH a AS (..)`; empty without.
+    /// `WITH a AS (..)`; empty if absent.
     pub with: Vec<CommonTable>,
     /// The query.
     pub query: Query,
-    /// `OPTION (..)`; empty without.
+    /// `OPTION (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
 
 /// A common table expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CommonTable {
-    /// Its name.
+    /// The name of the common table expression.
     pub name: Name,
-    /// Its columns' names; empty if the query names them.
+    /// The column names; empty if the query's names apply.
     pub columns: Vec<Name>,
-    /// Its rows; may name the table itself (then it is recursive).
+    /// The query; it is recursive if it references its own name.
     pub query: Query,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// Rows: SELECTs combined, ordered and cut.
+/// A query expression with ORDER BY and OFFSET.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Query {
-    /// The rows.
+    /// The query expression.
     pub body: QueryBody,
-    /// `ORDER BY`; empty without.
+    /// `ORDER BY`; empty if absent.
     pub order_by: Vec<OrderItem>,
     /// `OFFSET .. FETCH ..`; only with ORDER BY.
     pub offset: Option<Offset>,
-    /// Its position, with the parentheses around it.
+    /// The position, including surrounding parentheses.
     pub position: Position,
 }
 
-/// One SELECT, or several combined.
+/// One SELECT, or a combination by set operators.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QueryBody {
-    /// One.
+    /// One SELECT.
     Select(Box<Select>),
-    /// Several.
+    /// A combination by set operators.
     Combined(Box<Combination>),
-    /// A query in parentheses of its own, with an ORDER BY that says which rows its TOP or OFFSET takes.
+    /// A parenthesized query with its own ORDER BY, which applies to its TOP or OFFSET.
     Nested(Box<Query>),
 }
 
-/// SELECTs combined from left to right; INTERSECTs, which bind more, are a combination of their own.
+/// SELECTs combined from left to right; INTERSECT has higher precedence and forms a nested combination.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Combination {
-    /// The first.
+    /// The first operand.
     pub first: QueryBody,
-    /// What is combined with it, in order; at least one.
+    /// The other operands in order; at least one.
     pub rest: Vec<SetTerm>,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// One link of a combination.
+/// A set operator with its right operand.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetTerm {
-    /// How it is combined with all before it.
+    /// The operator that combines the operand with all operands before it.
     pub operator: SetOperator,
-    /// The rows.
+    /// The right operand.
     pub body: QueryBody,
 }
 
-/// How rows are combined.
+/// A set operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SetOperator {
     /// `UNION`
@@ -83,33 +83,33 @@ pub enum SetOperator {
     Intersect,
 }
 
-/// One SELECT.
+/// One SELECT without ORDER BY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Select {
     /// `DISTINCT`.
     pub distinct: bool,
     /// `TOP (n)`.
     pub top: Option<Top>,
-    /// The columns; at least one.
+    /// The select list; at least one item.
     pub items: Vec<SelectItem>,
     /// `INTO`.
     pub into: Option<ObjectName>,
-    /// `FROM a, b`; empty without.
+    /// `FROM a, b`; empty if absent.
     pub from: Vec<TableSource>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `GROUP BY`; empty without.
+    /// `GROUP BY`; empty if absent.
     pub group_by: Vec<Expr>,
     /// `HAVING`.
     pub having: Option<Condition>,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
 /// `TOP (count) [PERCENT] [WITH TIES]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Top {
-    /// How many.
+    /// The number of rows, or the percentage.
     pub count: Expr,
     /// `PERCENT`.
     pub percent: bool,
@@ -117,32 +117,32 @@ pub struct Top {
     pub with_ties: bool,
 }
 
-/// One item of the list after SELECT or OUTPUT.
+/// One item of a select list or of OUTPUT.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SelectItem {
     /// `*` or `t.*`.
     Star {
-        /// The table.
+        /// The qualifier.
         table: Option<ObjectName>,
-        /// Its position.
+        /// The position of the node.
         position: Position,
     },
-    /// An expression, perhaps with a name: `a AS b`, `a b` and `b = a` are the same.
+    /// An expression with an optional alias: `a AS b`, `a b` and `b = a` are equivalent.
     Value {
         /// The expression.
         value: Expr,
-        /// Its name.
+        /// The alias.
         alias: Option<Name>,
     },
     /// `@a = value`.
     Assign {
-        /// The variable, with its sign.
+        /// The variable, with its `@`.
         variable: String,
-        /// `=` or a compound one.
+        /// `=` or a compound assignment operator.
         operator: AssignmentOperator,
-        /// What it is set to.
+        /// The assigned value.
         value: Expr,
-        /// Its position.
+        /// The position of the node.
         position: Position,
     },
 }
@@ -150,7 +150,7 @@ pub enum SelectItem {
 /// One item of ORDER BY.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderItem {
-    /// By what; an integer constant is a column's number; COLLATE is part of it.
+    /// The sort key, with its COLLATE; an integer constant is a column number.
     pub value: Expr,
     /// `DESC`.
     pub descending: bool,
@@ -159,92 +159,92 @@ pub struct OrderItem {
 /// `OFFSET skip ROWS [FETCH NEXT fetch ROWS ONLY]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Offset {
-    /// How many rows are left out.
+    /// The number of skipped rows.
     pub skip: Expr,
-    /// How many are taken; all without.
+    /// The number of returned rows; all if absent.
     pub fetch: Option<Expr>,
 }
 
-/// A table, or tables joined.
+/// A table, or a join of tables.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableSource {
-    /// What it is.
+    /// The kind of source.
     pub kind: TableSourceKind,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// What a table source is.
+/// The kind of a table source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableSourceKind {
     /// A table or view, or a common table expression.
     Table {
-        /// Its name.
+        /// The name of the table, view or common table expression.
         name: ObjectName,
-        /// Its other name.
+        /// The alias.
         alias: Option<Name>,
-        /// `WITH (NOLOCK)`; empty without.
+        /// `WITH (NOLOCK)`; empty if absent.
         hints: Vec<Setting>,
     },
     /// A table variable.
     Variable {
-        /// Its name, with its sign.
+        /// The variable's name, with its `@`.
         name: String,
-        /// Its other name.
+        /// The alias.
         alias: Option<Name>,
-        /// `WITH (..)`; empty without.
+        /// `WITH (..)`; empty if absent.
         hints: Vec<Setting>,
     },
-    /// A function that gives a table.
+    /// A table-valued function.
     Function {
-        /// The function.
+        /// The function call.
         call: Box<FunctionCall>,
-        /// Its name and its columns' names.
+        /// The alias and the column names.
         alias: Option<DerivedAlias>,
     },
     /// `(SELECT ..) AS a`.
     Derived {
-        /// The rows.
+        /// The query.
         query: Box<Query>,
-        /// Its name and its columns' names.
+        /// The alias and the column names.
         alias: DerivedAlias,
     },
     /// `(VALUES (1), (2)) AS a(x)`.
     Values {
-        /// The rows; at least one, all of equally many values.
+        /// The rows; at least one, all with the same number of values.
         rows: Vec<Vec<Expr>>,
-        /// Its name and its columns' names.
+        /// The alias and the column names.
         alias: DerivedAlias,
     },
-    /// Two sources joined.
+    /// A join of two sources.
     Join(Box<Join>),
 }
 
 /// `AS name(columns)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DerivedAlias {
-    /// The name.
+    /// The alias.
     pub name: Name,
-    /// The columns' names; empty if they keep their own.
+    /// The column names; empty if the source's names apply.
     pub columns: Vec<Name>,
 }
 
-/// Two sources joined.
+/// A join of two sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Join {
-    /// How.
+    /// The kind of join.
     pub kind: JoinKind,
-    /// With which algorithm.
+    /// The join hint.
     pub hint: Option<JoinHint>,
-    /// The left side.
+    /// The left source.
     pub left: TableSource,
-    /// The right side.
+    /// The right source.
     pub right: TableSource,
-    /// `ON`: always with inner, left, right and full, never with the rest.
+    /// `ON`: required for inner, left, right and full joins, absent for the others.
     pub on: Option<Condition>,
 }
 
-/// How two sources are joined.
+/// The kind of a join.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinKind {
     /// `[INNER] JOIN`
@@ -257,13 +257,13 @@ pub enum JoinKind {
     Full,
     /// `CROSS JOIN`
     Cross,
-    /// `CROSS APPLY`: the right side sees the left's columns.
+    /// `CROSS APPLY`: the right side can reference the columns of the left.
     CrossApply,
     /// `OUTER APPLY`
     OuterApply,
 }
 
-/// A join's algorithm, as advised.
+/// A join hint: the join algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JoinHint {
     /// `LOOP`
@@ -276,52 +276,52 @@ pub enum JoinHint {
     Remote,
 }
 
-/// An expression with a value.
+/// An expression: a node with a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expr {
-    /// What it is.
+    /// The kind of expression.
     pub kind: ExprKind,
-    /// Its position, with the parentheses around it.
+    /// The position, including surrounding parentheses.
     pub position: Position,
 }
 
-/// What an expression is.
+/// The kind of an expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ExprKind {
     /// A constant.
     Literal(Literal),
-    /// `{d '..'}` and related ones.
+    /// `{d '..'}` and other ODBC literals.
     OdbcLiteral(OdbcLiteral),
-    /// `@name`, with its sign.
+    /// `@name`, including the `@`.
     Variable(String),
-    /// `@@NAME`, with its signs, as written; a variable may have been declared with such a name.
+    /// `@@NAME`, including the `@@`, as written; a variable can be declared with such a name.
     Global(String),
-    /// A column; also a word that only the function around it understands, such as the `day` of DATEADD.
+    /// A column; also a keyword that only the enclosing function interprets, such as the `day` of DATEADD.
     Column(Box<ColumnName>),
-    /// A sign or `~`.
+    /// A unary operator: a sign or `~`.
     Unary {
-        /// Which.
+        /// The operator.
         operator: UnaryOperator,
-        /// To what.
+        /// The operand.
         operand: Box<Expr>,
     },
-    /// Arithmetic, concatenation or bits.
+    /// A binary operator: arithmetic, concatenation or bitwise.
     Binary {
-        /// Which.
+        /// The operator.
         operator: BinaryOperator,
-        /// The left side.
+        /// The left operand.
         left: Box<Expr>,
-        /// The right side.
+        /// The right operand.
         right: Box<Expr>,
     },
     /// `operand COLLATE collation`.
     Collate {
-        /// What is collated.
+        /// The operand.
         operand: Box<Expr>,
         /// The collation's name, or `database_default`.
         collation: Name,
     },
-    /// A function with its arguments.
+    /// A function call.
     Function(Box<FunctionCall>),
     /// CAST, CONVERT and their TRY_ forms.
     Cast(Box<Cast>),
@@ -329,11 +329,11 @@ pub enum ExprKind {
     Case(Box<Case>),
     /// IIF.
     Iif(Box<Iif>),
-    /// `(SELECT ..)` as a value.
+    /// `(SELECT ..)` as a scalar subquery.
     Subquery(Box<Query>),
 }
 
-/// An operator before its operand.
+/// A unary operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnaryOperator {
     /// `+`
@@ -344,7 +344,7 @@ pub enum UnaryOperator {
     BitNot,
 }
 
-/// An operator between two values; the comment gives its precedence, 1 binding most.
+/// A binary operator; the comment states its precedence, 1 is the highest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOperator {
     /// `*`, 1
@@ -353,7 +353,7 @@ pub enum BinaryOperator {
     Divide,
     /// `%`, 1
     Modulo,
-    /// `+`, 2: addition or concatenation, as the types have it
+    /// `+`, 2: addition or concatenation, depending on the types
     Add,
     /// `-`, 2
     Subtract,
@@ -365,7 +365,7 @@ pub enum BinaryOperator {
     BitOr,
 }
 
-/// ODBC's escapes for constants.
+/// ODBC escape sequences for literals.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OdbcLiteral {
     /// `{d 'yyyy-mm-dd'}`.
@@ -378,27 +378,27 @@ pub enum OdbcLiteral {
     Guid(String),
 }
 
-/// A function with its arguments, perhaps over a window.
+/// A function call with an optional window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FunctionCall {
-    /// The function: built in with one part, user-defined with two or more.
+    /// The function: a built-in one has one part, a user-defined one two or more.
     pub name: ObjectName,
     /// The contents of the parentheses.
     pub arguments: Arguments,
-    /// `WITHIN GROUP (ORDER BY ..)`; empty without.
+    /// `WITHIN GROUP (ORDER BY ..)`; empty if absent.
     pub within_group: Vec<OrderItem>,
     /// `IGNORE NULLS` or `RESPECT NULLS`.
     pub null_treatment: Option<NullTreatment>,
     /// `OVER (..)`.
     pub over: Option<Window>,
-    /// Whether it was written `{fn ..}`: some functions have other names and meanings there.
+    /// Whether it is written as `{fn ..}`: some functions have other names and meanings there.
     pub odbc: bool,
 }
 
 /// The arguments of a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arguments {
-    /// No parentheses at all: CURRENT_TIMESTAMP, USER and related ones.
+    /// No parentheses: CURRENT_TIMESTAMP, USER and others.
     Absent,
     /// `(*)`.
     Star,
@@ -408,7 +408,7 @@ pub enum Arguments {
     Distinct(Vec<Expr>),
 }
 
-/// What a window function does with NULLs.
+/// The treatment of NULLs by a window function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NullTreatment {
     /// `IGNORE NULLS`.
@@ -420,35 +420,35 @@ pub enum NullTreatment {
 /// `OVER (..)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// `PARTITION BY`; empty without.
+    /// `PARTITION BY`; empty if absent.
     pub partition_by: Vec<Expr>,
-    /// `ORDER BY`; empty without.
+    /// `ORDER BY`; empty if absent.
     pub order_by: Vec<OrderItem>,
     /// `ROWS` or `RANGE`.
     pub frame: Option<Frame>,
 }
 
-/// A window's frame.
+/// The frame of a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frame {
-    /// What its bounds count.
+    /// The unit of the bounds.
     pub unit: FrameUnit,
-    /// Where it begins.
+    /// The first bound.
     pub start: FrameBound,
-    /// Where it ends; `None` without BETWEEN, which means the current row.
+    /// The last bound; `None` without BETWEEN, which means the current row.
     pub end: Option<FrameBound>,
 }
 
-/// What a frame's bounds count.
+/// The unit of a frame's bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameUnit {
-    /// Rows.
+    /// `ROWS`.
     Rows,
-    /// Rows of equal order.
+    /// `RANGE`: rows with equal sort keys are peers.
     Range,
 }
 
-/// One end of a frame.
+/// A bound of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrameBound {
     /// `UNBOUNDED PRECEDING`
@@ -466,17 +466,17 @@ pub enum FrameBound {
 /// A conversion to a named type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cast {
-    /// How it was written, and whether it fails.
+    /// The function, which determines whether an error is NULL.
     pub kind: CastKind,
-    /// What is converted.
+    /// The operand.
     pub operand: Expr,
-    /// To what.
+    /// The target type.
     pub type_name: TypeName,
     /// CONVERT's third argument.
     pub style: Option<Expr>,
 }
 
-/// The four conversions.
+/// The conversion functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CastKind {
     /// `CAST(a AS t)`
@@ -492,7 +492,7 @@ pub enum CastKind {
 /// CASE in both forms.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Case {
-    /// The operand and the branches; at least one.
+    /// The branches with their operand; at least one branch.
     pub branches: CaseBranches,
     /// `ELSE`.
     pub otherwise: Option<Expr>,
@@ -503,7 +503,7 @@ pub struct Case {
 pub enum CaseBranches {
     /// `CASE a WHEN b THEN ..`
     Simple {
-        /// What each value is compared with.
+        /// The operand, which is compared with each branch's value.
         operand: Expr,
         /// The branches in order.
         branches: Vec<SimpleBranch>,
@@ -515,18 +515,18 @@ pub enum CaseBranches {
 /// `WHEN value THEN result`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SimpleBranch {
-    /// What the operand is compared with.
+    /// The value that the operand is compared with.
     pub value: Expr,
-    /// What it then is.
+    /// The result of the branch.
     pub result: Expr,
 }
 
 /// `WHEN condition THEN result`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchedBranch {
-    /// What must be true.
+    /// The condition.
     pub condition: Condition,
-    /// What it then is.
+    /// The result of the branch.
     pub result: Expr,
 }
 
@@ -541,105 +541,105 @@ pub struct Iif {
     pub otherwise: Expr,
 }
 
-/// A condition.
+/// A condition (search condition): true, false or unknown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// What it is.
+    /// The kind of condition.
     pub kind: ConditionKind,
-    /// Its position, with the parentheses around it.
+    /// The position, including surrounding parentheses.
     pub position: Position,
 }
 
-/// What a condition is.
+/// The kind of a condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConditionKind {
-    /// All of these, at least two; an `And` in it was in parentheses.
+    /// The operands, at least two; an `And` among them was parenthesized.
     And(Vec<Condition>),
-    /// One of these, at least two; an `Or` in it was in parentheses.
+    /// The operands, at least two; an `Or` among them was parenthesized.
     Or(Vec<Condition>),
     /// `NOT`.
     Not(Box<Condition>),
-    /// `left = right` and related ones.
+    /// `left = right` and the other comparisons.
     Compare {
-        /// Which.
+        /// The operator.
         operator: Comparison,
-        /// The left side.
+        /// The left operand.
         left: Box<Expr>,
-        /// The right side.
+        /// The right operand.
         right: Box<Expr>,
     },
     /// `left = ANY (SELECT ..)`.
     Quantified {
-        /// Which comparison.
+        /// The operator.
         operator: Comparison,
-        /// What is compared.
+        /// The left operand.
         left: Box<Expr>,
-        /// With all rows or any.
+        /// `ALL` or `ANY`.
         quantifier: Quantifier,
-        /// The rows, of one column.
+        /// The subquery, with one column.
         query: Box<Query>,
     },
     /// `operand IS [NOT] NULL`.
     IsNull {
-        /// The value that is tested.
+        /// The tested value.
         operand: Box<Expr>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `left IS [NOT] DISTINCT FROM right`.
     IsDistinctFrom {
-        /// The left side.
+        /// The left operand.
         left: Box<Expr>,
-        /// The right side.
+        /// The right operand.
         right: Box<Expr>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `operand [NOT] BETWEEN low AND high`.
     Between {
-        /// What is compared.
+        /// The tested value.
         operand: Box<Expr>,
         /// The lower bound.
         low: Box<Expr>,
         /// The upper bound.
         high: Box<Expr>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `operand [NOT] IN (a, b)`.
     InList {
-        /// What is looked for.
+        /// The tested value.
         operand: Box<Expr>,
-        /// Among these, at least one.
+        /// The list; at least one value.
         list: Vec<Expr>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `operand [NOT] IN (SELECT ..)`.
     InQuery {
-        /// What is looked for.
+        /// The tested value.
         operand: Box<Expr>,
-        /// Among these rows, of one column.
+        /// The subquery, with one column.
         query: Box<Query>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `operand [NOT] LIKE pattern [ESCAPE escape]`.
     Like {
-        /// What is matched.
+        /// The tested value.
         operand: Box<Expr>,
-        /// With what.
+        /// The pattern.
         pattern: Box<Expr>,
         /// The escape character.
         escape: Option<Box<Expr>>,
-        /// With NOT.
+        /// Whether NOT is present.
         negated: bool,
     },
     /// `EXISTS (SELECT ..)`.
     Exists(Box<Query>),
 }
 
-/// A comparison of two values.
+/// A comparison operator.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// `=`
@@ -656,7 +656,7 @@ pub enum Comparison {
     GreaterOrEqual,
 }
 
-/// Which rows a comparison must hold for.
+/// The quantifier of a comparison with a subquery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantifier {
     /// `ALL`.
@@ -668,19 +668,18 @@ pub enum Quantifier {
 /// One option of a list: `NAME`, `NAME value`, `NAME = value` or `NAME (list)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Setting {
-    /// Its name as written; of several words divided by one blank, as `HASH JOIN`; a
-    /// variable has its sign.
+    /// The name as written; multiple words are separated by one space, as in `HASH JOIN`; a variable includes its `@`.
     pub name: Name,
     /// Whether `=` is between the name and the value.
     pub equals: bool,
-    /// Its value.
+    /// The value.
     pub value: Option<SettingValue>,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
 impl Setting {
-    /// The value's word, if it is one: `ON`, `SIMPLE`.
+    /// The value if it is a word: `ON`, `SIMPLE`.
     #[must_use]
     pub fn word(&self) -> Option<&Name> {
         match &self.value {
@@ -689,14 +688,14 @@ impl Setting {
         }
     }
 
-    /// Whether the option of this name is `ON` in a list.
+    /// Whether the option with this name is `ON`.
     #[must_use]
     pub fn is_on(options: &[Self], name: &str) -> bool {
         let is_on = |option: &Self| option.word().is_some_and(|word| word.is_word("ON"));
         options.iter().any(|option| option.name.is_word(name) && is_on(option))
     }
 
-    /// The value's expression, if it is one.
+    /// The value if it is an expression.
     #[must_use]
     pub fn expr(&self) -> Option<&Expr> {
         match &self.value {
@@ -709,9 +708,9 @@ impl Setting {
 /// An option's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingValue {
-    /// A word or name: `ON`, `OFF`, `SIMPLE`, `[a]`; also a number with its unit, as `60 SECONDS`.
+    /// A word or name: `ON`, `OFF`, `SIMPLE`, `[a]`; also a number with its unit, such as `60 SECONDS`.
     Word(Name),
-    /// A constant, perhaps with a sign, or a variable.
+    /// A constant with an optional sign, or a variable.
     Value(Expr),
     /// `(1, a)`: constants, variables, and names (which are columns with one part).
     Values(Vec<Expr>),
@@ -719,7 +718,7 @@ pub enum SettingValue {
     Settings(Vec<Setting>),
 }
 
-/// `=` and its compounds.
+/// `=` and the compound assignment operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AssignmentOperator {
     /// `=`

@@ -1,26 +1,26 @@
 //! Logins, users, roles, schemas and permissions.
 //!
-//! Passwords are in the tree as plain text: code that logs a statement must leave these out.
+//! The tree contains passwords in plaintext: code that logs a statement must omit them.
 
 use super::{Literal, Name, ObjectName, Setting};
 
 /// CREATE LOGIN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateLogin {
-    /// Its name.
+    /// The login's name.
     pub name: Name,
-    /// How it proves itself.
+    /// The authentication method.
     pub source: LoginSource,
 }
 
-/// How a login proves itself.
+/// The authentication method of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginSource {
     /// `WITH PASSWORD = '..', ..`
     Password {
         /// The password.
         password: Password,
-        /// DEFAULT_DATABASE, CHECK_POLICY and so on; empty without.
+        /// DEFAULT_DATABASE, CHECK_POLICY and others; empty if absent.
         options: Vec<Setting>,
     },
     /// `FROM WINDOWS [WITH ..]`
@@ -32,26 +32,26 @@ pub enum LoginSource {
 /// `'..' [MUST_CHANGE]` or `0x.. HASHED [MUST_CHANGE]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Password {
-    /// A string, or its hash in binary.
+    /// A string, or a password hash as binary.
     pub value: Literal,
     /// `HASHED`
     pub hashed: bool,
     /// `MUST_CHANGE`
     pub must_change: bool,
-    /// `UNLOCK`, of ALTER LOGIN.
+    /// `UNLOCK`, only in ALTER LOGIN.
     pub unlock: bool,
 }
 
 /// ALTER LOGIN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterLogin {
-    /// Its name.
+    /// The login's name.
     pub name: Name,
-    /// What is done.
+    /// The action.
     pub action: AlterLoginAction,
 }
 
-/// What ALTER LOGIN does.
+/// The action of ALTER LOGIN.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlterLoginAction {
     /// `ENABLE`
@@ -62,9 +62,9 @@ pub enum AlterLoginAction {
     With {
         /// The new password.
         password: Option<Password>,
-        /// The old one.
+        /// The old password.
         old_password: Option<String>,
-        /// NAME, DEFAULT_DATABASE and so on; empty without.
+        /// NAME, DEFAULT_DATABASE and others; empty if absent.
         options: Vec<Setting>,
     },
 }
@@ -72,18 +72,18 @@ pub enum AlterLoginAction {
 /// CREATE USER.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateUser {
-    /// Its name.
+    /// The user's name.
     pub name: Name,
-    /// Whose user it is.
+    /// The login of the user.
     pub source: UserSource,
-    /// `WITH DEFAULT_SCHEMA = ..`; empty without.
+    /// `WITH DEFAULT_SCHEMA = ..`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// Whose user it is.
+/// The login of a user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum UserSource {
-    /// The login of the user's own name.
+    /// The login with the same name as the user.
     SameName,
     /// `FOR LOGIN name` or `FROM LOGIN name`
     Login(Name),
@@ -94,7 +94,7 @@ pub enum UserSource {
 /// `ALTER USER name WITH ..`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterUser {
-    /// Its name.
+    /// The user's name.
     pub name: Name,
     /// NAME, DEFAULT_SCHEMA, LOGIN; at least one.
     pub options: Vec<Setting>,
@@ -103,7 +103,7 @@ pub struct AlterUser {
 /// CREATE ROLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateRole {
-    /// Its name.
+    /// The role's name.
     pub name: Name,
     /// `AUTHORIZATION owner`.
     pub authorization: Option<Name>,
@@ -112,15 +112,15 @@ pub struct CreateRole {
 /// ALTER ROLE, ALTER SERVER ROLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AlterRole {
-    /// Whether it is a role of the server.
+    /// Whether it is a server role.
     pub server: bool,
-    /// Its name.
+    /// The role's name.
     pub name: Name,
-    /// What is done.
+    /// The action.
     pub action: AlterRoleAction,
 }
 
-/// What ALTER ROLE does.
+/// The action of ALTER ROLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AlterRoleAction {
     /// `ADD MEMBER name`
@@ -134,7 +134,7 @@ pub enum AlterRoleAction {
 /// CREATE SCHEMA.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CreateSchema {
-    /// Its name; `None` if it is the owner's.
+    /// The schema's name; `None` if it is the owner's name.
     pub name: Option<Name>,
     /// `AUTHORIZATION owner`.
     pub authorization: Option<Name>,
@@ -143,15 +143,15 @@ pub struct CreateSchema {
 /// GRANT, DENY or REVOKE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PermissionChange {
-    /// Which.
+    /// The action.
     pub action: PermissionAction,
-    /// What; empty for ALL.
+    /// The permissions; empty for ALL.
     pub permissions: Vec<Permission>,
-    /// `ON ..`; the database or server without.
+    /// `ON ..`; without it the permission applies to the database or server.
     pub securable: Option<Securable>,
-    /// Whom; at least one.
+    /// The grantees; at least one.
     pub principals: Vec<Name>,
-    /// `WITH GRANT OPTION`, or `GRANT OPTION FOR` of REVOKE.
+    /// `WITH GRANT OPTION`, or `GRANT OPTION FOR` in REVOKE.
     pub grant_option: bool,
     /// `CASCADE`
     pub cascade: bool,
@@ -159,7 +159,7 @@ pub struct PermissionChange {
     pub grantor: Option<Name>,
 }
 
-/// What is done with permissions.
+/// The action on permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PermissionAction {
     /// `GRANT`
@@ -173,17 +173,17 @@ pub enum PermissionAction {
 /// One permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Permission {
-    /// Its words as written, divided by one blank: `SELECT`, `VIEW SERVER STATE`.
+    /// The words as written, separated by one space: `SELECT`, `VIEW SERVER STATE`.
     pub name: String,
-    /// Its columns; empty for the whole.
+    /// The columns; empty for the whole object.
     pub columns: Vec<Name>,
 }
 
-/// What a permission is on.
+/// The securable of a permission.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Securable {
-    /// `OBJECT ::`, `SCHEMA ::` and so on: the words as written, divided by one blank.
+    /// `OBJECT ::`, `SCHEMA ::` and others: the words as written, separated by one space.
     pub class: Option<String>,
-    /// Its name.
+    /// The securable's name.
     pub name: ObjectName,
 }

@@ -2,37 +2,37 @@
 
 use super::{Expr, Name, ObjectName};
 
-/// A SET statement other than of a variable.
+/// A SET statement, except of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SetOption {
-    /// `SET ANSI_NULLS, ANSI_PADDING ON`: names as written, known or not; at least one.
+    /// `SET ANSI_NULLS, ANSI_PADDING ON`: names as written, including unknown ones; at least one.
     Switch {
         /// The options.
         names: Vec<Name>,
-        /// ON.
+        /// Whether the value is ON.
         on: bool,
     },
     /// `SET STATISTICS TIME, IO ON`: the words after STATISTICS; at least one.
     Statistics {
-        /// What is shown: IO, PROFILE, TIME, XML.
+        /// The kinds of statistics: IO, PROFILE, TIME, XML.
         names: Vec<Name>,
-        /// ON.
+        /// Whether the value is ON.
         on: bool,
     },
     /// `SET IDENTITY_INSERT t ON`.
     IdentityInsert {
-        /// Of which table.
+        /// The table.
         table: ObjectName,
-        /// ON.
+        /// Whether the value is ON.
         on: bool,
     },
     /// `SET TRANSACTION ISOLATION LEVEL ..`.
     IsolationLevel(IsolationLevel),
-    /// `SET LOCK_TIMEOUT 1000`, `SET DATEFORMAT dmy`: any other name with a value, known or not.
+    /// `SET LOCK_TIMEOUT 1000`, `SET DATEFORMAT dmy`: any other option with a value, including unknown ones.
     Value {
         /// The option, as written.
         name: Name,
-        /// Its value.
+        /// The value.
         value: SetValue,
     },
 }
@@ -42,11 +42,11 @@ pub enum SetOption {
 pub enum SetValue {
     /// A word: `mdy`, `us_english`, `LOW`.
     Word(Name),
-    /// A constant, perhaps with a sign, or a variable.
+    /// A constant with an optional sign, or a variable.
     Value(Expr),
 }
 
-/// How transactions see each other.
+/// A transaction isolation level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum IsolationLevel {
     /// `READ UNCOMMITTED`

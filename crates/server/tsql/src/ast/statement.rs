@@ -1,4 +1,4 @@
-//! Statements, control of flow, views and procedures, which contain each other.
+//! Statements, control of flow, views and procedures, which are mutually recursive.
 
 use super::{
     AlterDatabase, AlterEncryptionKey, AlterIndex, AlterLogin, AlterRole, AlterTable, AlterUser, AssignmentOperator,
@@ -8,43 +8,43 @@ use super::{
     TypeName, Update,
 };
 
-/// A whole batch, or a text that is run as one.
+/// A complete batch, or dynamic SQL, which is parsed like a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tree {
-    /// Its statements in order; empty if it has blanks and comments alone.
+    /// The statements in order; empty if the text has only whitespace and comments.
     pub statements: Vec<Statement>,
-    /// The functions and globals that it names, each once, in capitals or not, where it first
-    /// stands: those of one part.
+    /// The functions and globals with one part that the batch references: each once, ignoring case, in the order of
+    /// first occurrence.
     pub functions: Vec<Name>,
 }
 
 /// A statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Statement {
-    /// What it is.
+    /// The kind of statement.
     pub kind: StatementKind,
-    /// Its position, without the semicolon after it.
+    /// The position, without a trailing semicolon.
     pub position: Position,
 }
 
-/// What a statement is.
+/// The kind of a statement.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementKind {
-    /// `BEGIN .. END`; at least one.
+    /// `BEGIN .. END`; at least one statement.
     Block(Vec<Statement>),
     /// `IF`
     If(Box<If>),
     /// `WHILE`
     While(Box<While>),
-    /// `BREAK`, always in a WHILE.
+    /// `BREAK`, only valid in WHILE.
     Break,
-    /// `CONTINUE`, always in a WHILE.
+    /// `CONTINUE`, only valid in WHILE.
     Continue,
-    /// `RETURN [value]`; a value only in a procedure.
+    /// `RETURN [value]`; a value is only valid in a procedure.
     Return(Option<Expr>),
     /// `BEGIN TRY`
     Try(Box<Try>),
-    /// `THROW`; without arguments it throws again.
+    /// `THROW`; without arguments it rethrows the caught error.
     Throw(Option<Box<Throw>>),
     /// `RAISERROR`
     RaiseError(Box<RaiseError>),
@@ -54,9 +54,9 @@ pub enum StatementKind {
     WaitFor(WaitFor),
     /// `GOTO label`; the label is in the same batch or procedure.
     Goto(Name),
-    /// `label:`, once in its batch or procedure.
+    /// `label:`, unique in its batch or procedure.
     Label(Name),
-    /// `DECLARE`; at least one.
+    /// `DECLARE`; at least one variable.
     Declare(Vec<Declaration>),
     /// `SET @v = value`
     SetVariable(SetVariable),
@@ -64,7 +64,7 @@ pub enum StatementKind {
     SetOption(SetOption),
     /// `USE`
     Use(Name),
-    /// `BEGIN TRANSACTION` and what ends it.
+    /// `BEGIN TRANSACTION`, `COMMIT`, `ROLLBACK` or `SAVE TRANSACTION`
     Transaction(Transaction),
     /// `EXEC`
     Execute(Box<Execute>),
@@ -97,7 +97,7 @@ pub enum StatementKind {
     View(Box<View>),
     /// `CREATE PROCEDURE`, `ALTER PROCEDURE`; the batch's only statement.
     Procedure(Box<Procedure>),
-    /// `DROP` of what has a name alone.
+    /// `DROP` of objects given only by name.
     Drop(Drop),
     /// `CREATE DATABASE`
     CreateDatabase(Box<CreateDatabase>),
@@ -114,7 +114,7 @@ pub enum StatementKind {
     },
     /// `ALTER MASTER KEY [FORCE] REGENERATE WITH ENCRYPTION BY PASSWORD = '..'`
     RegenerateMasterKey {
-        /// `FORCE`: also if something can't be decrypted by the old one.
+        /// `FORCE`: continue even if a dependent key cannot be decrypted with the old master key.
         force: bool,
         /// The new password.
         password: String,
@@ -137,11 +137,11 @@ pub enum StatementKind {
     RestoreMasterKey {
         /// The path.
         path: String,
-        /// What opens the file.
+        /// The password that decrypts the file.
         file_password: String,
-        /// The key's own password from then on.
+        /// The password that protects the restored master key.
         password: String,
-        /// `FORCE`: also if something can't be decrypted by the present one.
+        /// `FORCE`: continue even if a dependent key cannot be decrypted with the current master key.
         force: bool,
     },
     /// `DROP MASTER KEY`
@@ -188,11 +188,11 @@ pub enum StatementKind {
         /// `WITH NOWAIT`
         no_wait: bool,
     },
-    /// What is T-SQL but not carried out here.
+    /// A T-SQL statement that the server does not support.
     Unsupported(Unsupported),
 }
 
-/// `BEGIN TRANSACTION` and what ends it.
+/// `BEGIN TRANSACTION`, `COMMIT`, `ROLLBACK` or `SAVE TRANSACTION`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// `BEGIN TRANSACTION [name]`
@@ -204,22 +204,22 @@ pub enum Transaction {
         /// DELAYED_DURABILITY.
         delayed_durability: Option<bool>,
     },
-    /// `ROLLBACK [TRANSACTION [name]]`: the outermost one's name or a savepoint's.
+    /// `ROLLBACK [TRANSACTION [name]]`: the name of the outermost transaction or of a savepoint.
     Rollback(Option<NameOrVariable>),
     /// `SAVE TRANSACTION name`
     Save(NameOrVariable),
 }
 
-/// A statement that was understood far enough to find its end and to name what is not supported in it.
+/// A statement with an unsupported feature, parsed only to find the end of the statement and the name of the feature.
 ///
-/// The server refuses it by name when it reaches it: error 40510.
+/// The server refuses it with error 40510, which contains this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// What is not supported: `MERGE`, `PIVOT`, `DECLARE CURSOR`; words of T-SQL in capitals.
+    /// The unsupported feature: `MERGE`, `PIVOT`, `DECLARE CURSOR`; keywords are in upper case.
     pub what: String,
-    /// The statement's own text.
+    /// The statement's text.
     pub text: String,
-    /// The position of the thing itself, within the statement.
+    /// The position of the unsupported feature within the statement.
     pub position: Position,
 }
 
@@ -228,7 +228,7 @@ pub struct Unsupported {
 pub struct If {
     /// The condition.
     pub condition: Condition,
-    /// What then runs.
+    /// The statement that is executed if the condition is true.
     pub then: Statement,
     /// `ELSE`.
     pub otherwise: Option<Statement>,
@@ -239,16 +239,16 @@ pub struct If {
 pub struct While {
     /// The condition, tested before each iteration.
     pub condition: Condition,
-    /// What runs.
+    /// The loop's body.
     pub body: Statement,
 }
 
 /// `BEGIN TRY .. END TRY BEGIN CATCH .. END CATCH`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Try {
-    /// What runs; at least one.
+    /// The statements of the TRY block; at least one.
     pub body: Vec<Statement>,
-    /// What runs after an error; may be empty.
+    /// The statements of the CATCH block; may be empty.
     pub handler: Vec<Statement>,
 }
 
@@ -266,15 +266,15 @@ pub struct Throw {
 /// `RAISERROR (message, severity, state, arguments..) WITH options`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RaiseError {
-    /// A number, text or variable.
+    /// A message number, text or variable.
     pub message: Expr,
     /// The severity.
     pub severity: Expr,
     /// The state.
     pub state: Expr,
-    /// What the message's placeholders take.
+    /// The arguments of the message's format specifications.
     pub arguments: Vec<Expr>,
-    /// `WITH ..`; empty without.
+    /// `WITH ..`; empty if absent.
     pub options: Vec<RaiseErrorOption>,
 }
 
@@ -292,16 +292,16 @@ pub enum RaiseErrorOption {
 /// `WAITFOR DELAY '..'` or `WAITFOR TIME '..'`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitFor {
-    /// A span or a time of day.
+    /// DELAY or TIME.
     pub kind: WaitKind,
     /// A constant or variable.
     pub value: Expr,
 }
 
-/// What WAITFOR waits for.
+/// The kind of a WAITFOR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitKind {
-    /// A span of time.
+    /// A duration.
     Delay,
     /// A time of day.
     Time,
@@ -310,20 +310,20 @@ pub enum WaitKind {
 /// One variable of a DECLARE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Declaration {
-    /// Its name, with its sign.
+    /// The variable's name, with its `@`.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub variable_type: VariableType,
-    /// `= value`; never for a table.
+    /// `= value`; never present for a table variable.
     pub initial: Option<Expr>,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// What a variable holds.
+/// The type of a variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VariableType {
-    /// A value.
+    /// A scalar type.
     Scalar(TypeName),
     /// A table: `TABLE (..)`.
     Table(Vec<TableElement>),
@@ -332,93 +332,93 @@ pub enum VariableType {
 /// `SET @v = value`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SetVariable {
-    /// The variable, with its sign.
+    /// The variable, with its `@`.
     pub variable: String,
-    /// `=` or a compound one.
+    /// `=` or a compound assignment operator.
     pub operator: AssignmentOperator,
-    /// To what.
+    /// The assigned value.
     pub value: Expr,
 }
 
-/// Whether a definition must be new.
+/// Whether a definition creates or alters an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Create {
-    /// `CREATE`: it must not exist.
+    /// `CREATE`: the object must not exist.
     New,
-    /// `ALTER`: it must exist.
+    /// `ALTER`: the object must exist.
     Alter,
     /// `CREATE OR ALTER`.
     NewOrAlter,
 }
 
-/// CREATE or ALTER VIEW; its text is that of its statement's position.
+/// CREATE or ALTER VIEW; the definition's text is the range of the statement's position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct View {
-    /// Whether it must be new.
+    /// `CREATE`, `ALTER` or `CREATE OR ALTER`.
     pub create: Create,
-    /// Its name.
+    /// The view's name.
     pub name: ObjectName,
-    /// Its columns' names; empty if the query names them.
+    /// The column names; empty if the query's names apply.
     pub columns: Vec<Name>,
-    /// `WITH SCHEMABINDING`, ENCRYPTION, VIEW_METADATA; empty without.
+    /// SCHEMABINDING, ENCRYPTION, VIEW_METADATA; empty if absent.
     pub options: Vec<Name>,
-    /// Its rows.
+    /// The query.
     pub select: SelectStatement,
     /// `WITH CHECK OPTION`.
     pub check_option: bool,
 }
 
-/// CREATE or ALTER PROCEDURE; its text is that of its statement's position.
+/// CREATE or ALTER PROCEDURE; the definition's text is the range of the statement's position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Procedure {
-    /// Whether it must be new.
+    /// `CREATE`, `ALTER` or `CREATE OR ALTER`.
     pub create: Create,
-    /// Its name.
+    /// The procedure's name.
     pub name: ObjectName,
-    /// `;number`, of procedures that share a name.
+    /// `;number`, for procedures that share a name.
     pub number: Option<u32>,
-    /// Its parameters in order.
+    /// The parameters in order.
     pub parameters: Vec<Parameter>,
-    /// `WITH RECOMPILE`, ENCRYPTION; empty without.
+    /// `WITH RECOMPILE`, ENCRYPTION; empty if absent.
     pub options: Vec<Name>,
     /// `FOR REPLICATION`.
     pub for_replication: bool,
-    /// What it does, to the batch's end; may be empty. Lines are the batch's.
+    /// The body, up to the end of the batch; may be empty. Line numbers are those of the batch.
     pub body: Vec<Statement>,
 }
 
 /// A parameter of a procedure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Its name, with its sign.
+    /// The parameter's name, with its `@`.
     pub name: String,
-    /// Its type.
+    /// The type.
     pub type_name: TypeName,
     /// `NULL` is true, `NOT NULL` is false, neither is `None`.
     pub nullable: Option<bool>,
-    /// `= value`: a constant, perhaps with a sign; a bare word is a column with one part and means the string of its
-    /// letters.
+    /// `= value`: a constant with an optional sign; a bare word is a column with one part and stands for a string
+    /// constant.
     pub default: Option<Expr>,
     /// `OUTPUT`.
     pub output: bool,
     /// `READONLY`.
     pub read_only: bool,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// DROP of objects that have a name alone.
+/// DROP of objects given only by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drop {
-    /// What they are.
+    /// The kind of object.
     pub kind: DropKind,
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// Their names; at least one. Of databases, logins, users, roles, schemas and certificates each has one part.
+    /// The names; at least one. Those of databases, logins, users, roles, schemas and certificates have one part.
     pub names: Vec<ObjectName>,
 }
 
-/// What DROP drops.
+/// The kind of object in DROP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropKind {
     /// `DROP TABLE`

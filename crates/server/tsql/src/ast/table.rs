@@ -13,27 +13,27 @@ pub struct CreateTable {
     pub filegroup: Option<Name>,
     /// `TEXTIMAGE_ON filegroup`.
     pub text_filegroup: Option<Name>,
-    /// `WITH (..)`; empty without.
+    /// `WITH (..)`; empty if absent.
     pub options: Vec<Setting>,
 }
 
-/// One element of a table's definition.
+/// One element of a table definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TableElement {
-    /// A column with its own constraints.
+    /// A column with its column constraints.
     Column(Box<ColumnDefinition>),
-    /// A constraint of the table.
+    /// A table constraint.
     Constraint(Box<Constraint>),
     /// `INDEX i (a, b)`.
     Index(Box<TableIndex>),
 }
 
-/// A column's definition.
+/// A column definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ColumnDefinition {
-    /// Its name.
+    /// The column's name.
     pub name: Name,
-    /// Its type or expression.
+    /// The type, or the expression of a computed column.
     pub kind: ColumnKind,
     /// `COLLATE`.
     pub collation: Option<Name>,
@@ -43,18 +43,18 @@ pub struct ColumnDefinition {
     pub identity: Option<Identity>,
     /// `ROWGUIDCOL`.
     pub row_guid: bool,
-    /// DEFAULT, PRIMARY KEY, UNIQUE, CHECK and REFERENCES in order; keys have no columns of their own here.
+    /// DEFAULT, PRIMARY KEY, UNIQUE, CHECK and REFERENCES in order; a column constraint has no column list.
     pub constraints: Vec<Constraint>,
-    /// `INDEX i`, without columns, which is on this one.
+    /// `INDEX i` without a column list: an index on this column.
     pub index: Option<TableIndex>,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// What a column holds.
+/// The type of a column, or its expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ColumnKind {
-    /// Values of a type.
+    /// A column with a type.
     Typed(TypeName),
     /// `AS expression [PERSISTED]`.
     Computed {
@@ -68,7 +68,7 @@ pub enum ColumnKind {
 /// `IDENTITY [(seed, increment)]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// The first value and the step, with their signs; (1, 1) without.
+    /// The seed and the increment, with their signs; (1, 1) if absent.
     pub seed_and_increment: Option<(Expr, Expr)>,
     /// `NOT FOR REPLICATION`.
     pub not_for_replication: bool,
@@ -79,13 +79,13 @@ pub struct Identity {
 pub struct Constraint {
     /// `CONSTRAINT name`.
     pub name: Option<Name>,
-    /// What it is.
+    /// The kind of constraint.
     pub kind: ConstraintKind,
-    /// Its position.
+    /// The position of the node.
     pub position: Position,
 }
 
-/// What a constraint is.
+/// The kind of a constraint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConstraintKind {
     /// `PRIMARY KEY`
@@ -96,43 +96,43 @@ pub enum ConstraintKind {
     ForeignKey(ForeignKey),
     /// `CHECK`
     Check {
-        /// What must not be false.
+        /// The condition; a row violates the constraint if it is false.
         condition: Condition,
         /// `NOT FOR REPLICATION`.
         not_for_replication: bool,
     },
     /// `DEFAULT`
     Default {
-        /// The value.
+        /// The default value.
         value: Expr,
-        /// `FOR column`, of ALTER TABLE ADD.
+        /// `FOR column`, only in ALTER TABLE ADD.
         column: Option<Name>,
-        /// `WITH VALUES`: existing rows get it too.
+        /// `WITH VALUES`: existing rows receive the value, too.
         with_values: bool,
     },
 }
 
-/// A primary or unique key.
+/// PRIMARY KEY or UNIQUE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyConstraint {
     /// CLUSTERED is true, NONCLUSTERED is false, neither is `None`.
     pub clustered: Option<bool>,
-    /// The columns; empty at a column, whose key it is.
+    /// The columns; empty for a column constraint.
     pub columns: Vec<IndexColumn>,
-    /// `WITH (..)`; empty without.
+    /// `WITH (..)`; empty if absent.
     pub options: Vec<Setting>,
     /// `ON filegroup`.
     pub filegroup: Option<Name>,
 }
 
-/// A foreign key.
+/// FOREIGN KEY or REFERENCES.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ForeignKey {
-    /// The columns; empty at a column, whose key it is.
+    /// The columns; empty for a column constraint.
     pub columns: Vec<Name>,
-    /// The table that it refers to.
+    /// The referenced table.
     pub table: ObjectName,
-    /// That table's columns; empty for its primary key.
+    /// The referenced columns; empty for the referenced table's primary key.
     pub referenced: Vec<Name>,
     /// `ON DELETE`.
     pub on_delete: Option<ReferentialAction>,
@@ -142,10 +142,10 @@ pub struct ForeignKey {
     pub not_for_replication: bool,
 }
 
-/// What becomes of rows that refer to one that goes.
+/// The action on referencing rows when a referenced row is deleted or updated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReferentialAction {
-    /// `NO ACTION`: refused.
+    /// `NO ACTION`: the statement fails.
     NoAction,
     /// `CASCADE`
     Cascade,
@@ -155,22 +155,22 @@ pub enum ReferentialAction {
     SetDefault,
 }
 
-/// An index in a table's definition.
+/// An index in a table definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TableIndex {
-    /// Its name.
+    /// The index's name.
     pub name: Name,
     /// `UNIQUE`.
     pub unique: bool,
     /// CLUSTERED is true, NONCLUSTERED is false, neither is `None`.
     pub clustered: Option<bool>,
-    /// The columns; empty at a column, whose index it is.
+    /// The columns; empty for the column that the index is declared on.
     pub columns: Vec<IndexColumn>,
-    /// `INCLUDE (..)`; empty without.
+    /// `INCLUDE (..)`; empty if absent.
     pub include: Vec<Name>,
     /// `WHERE`.
     pub filter: Option<Condition>,
-    /// `WITH (..)`; empty without.
+    /// `WITH (..)`; empty if absent.
     pub options: Vec<Setting>,
     /// `ON filegroup`.
     pub filegroup: Option<Name>,
@@ -181,19 +181,19 @@ pub struct TableIndex {
 pub struct AlterTable {
     /// The table.
     pub name: ObjectName,
-    /// What is done.
+    /// The action.
     pub action: AlterTableAction,
 }
 
-/// What ALTER TABLE does.
+/// The action of ALTER TABLE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "a statement has one of them")]
 pub enum AlterTableAction {
     /// `[WITH CHECK | NOCHECK] ADD ..`
     Add {
-        /// `WITH CHECK` is true, `WITH NOCHECK` is false.
+        /// Whether existing rows are checked: `WITH CHECK` is true, `WITH NOCHECK` is false.
         check: Option<bool>,
-        /// What is added; at least one.
+        /// The added elements; at least one.
         elements: Vec<TableElement>,
     },
     /// `DROP ..`; at least one.
@@ -206,16 +206,16 @@ pub enum AlterTableAction {
     Rebuild(Vec<Setting>),
 }
 
-/// What ALTER TABLE DROP drops.
+/// One element of ALTER TABLE DROP.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropElement {
-    /// A column (true) or a constraint.
+    /// Whether it is a column; otherwise a constraint.
     pub column: bool,
     /// `IF EXISTS`.
     pub if_exists: bool,
-    /// Its name.
+    /// The name of the column or constraint.
     pub name: Name,
-    /// `WITH (..)` of a constraint; empty without.
+    /// `WITH (..)` of a constraint; empty if absent.
     pub options: Vec<Setting>,
 }
 
@@ -224,7 +224,7 @@ pub struct DropElement {
 pub struct AlterColumn {
     /// The column.
     pub name: Name,
-    /// Its new type.
+    /// The new type.
     pub type_name: TypeName,
     /// `COLLATE`.
     pub collation: Option<Name>,
@@ -232,12 +232,12 @@ pub struct AlterColumn {
     pub nullable: Option<bool>,
 }
 
-/// Constraints switched on or off.
+/// `CHECK CONSTRAINT` or `NOCHECK CONSTRAINT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConstraintChange {
-    /// `WITH CHECK` is true, `WITH NOCHECK` is false: whether existing rows are checked.
+    /// Whether existing rows are checked: `WITH CHECK` is true, `WITH NOCHECK` is false.
     pub check: Option<bool>,
-    /// CHECK (true) or NOCHECK.
+    /// Whether it is CHECK; otherwise NOCHECK.
     pub enable: bool,
     /// The constraints; empty for ALL.
     pub names: Vec<Name>,

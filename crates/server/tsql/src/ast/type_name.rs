@@ -1,23 +1,23 @@
-//! A type as it was written: a name with numbers.
+//! A type as written: a name with arguments.
 
 use super::{ObjectName, Position};
 
-/// A type's name with the contents of the parentheses after it.
+/// A type's name with its arguments.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeName {
-    /// The name, perhaps with a schema (`sys.int`). Types of several words have them in one name, divided by one
-    /// blank: `double precision`, `character varying`, `national char varying`.
+    /// The name with an optional schema (`sys.int`). A type of several words is one name with single spaces: `double
+    /// precision`, `character varying`, `national char varying`.
     pub name: ObjectName,
     /// `(10, 2)`, `(max)`; empty without parentheses.
     pub arguments: Vec<TypeArgument>,
-    /// The position of the whole type.
+    /// The position of the complete type.
     pub position: Position,
 }
 
-/// A length, precision, scale or `max`.
+/// An argument of a type: length, precision, scale or `max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeArgument {
-    /// A number as written; whether the type takes it is not checked.
+    /// A number; the parser does not check whether the type allows it.
     Number(u32),
     /// `max`.
     Max,

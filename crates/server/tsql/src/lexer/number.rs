@@ -1,10 +1,10 @@
-//! Numbers: integers, decimals, floats, money and binary.
+//! Numeric constants: integers, decimals, floats, money and binary.
 
 use super::Lexer;
 use crate::token::TokenKind;
 
 impl Lexer<'_> {
-    /// A number that begins with a digit or a point.
+    /// A number that begins with a digit or a decimal point.
     pub(super) fn number(&mut self) -> TokenKind {
         if self.byte(0) == b'0' && matches!(self.byte(1), b'x' | b'X') {
             self.at += 2;
@@ -29,7 +29,7 @@ impl Lexer<'_> {
         kind
     }
 
-    /// A currency sign of `sign_size` bytes and the digits after it, perhaps none.
+    /// A currency sign of `sign_size` bytes and optional digits.
     pub(super) fn money(&mut self, sign_size: usize) -> TokenKind {
         self.at += sign_size;
         self.skip_digits();
@@ -46,7 +46,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Hexadecimal digits; a backslash at a line's end continues in the next line.
+    /// Skips hexadecimal digits; a backslash at the end of a line continues on the next line.
     fn skip_binary(&mut self) {
         loop {
             match (self.byte(0), self.byte(1), self.byte(2)) {

@@ -1,28 +1,28 @@
 use super::*;
 
 fn tokens(text: &str) -> Vec<Token> {
-    super::tokens(text, &|| true).expect("nobody stops it")
+    super::tokens(text, &|| true).expect("the callback never stops the lexer")
 }
 
 #[test]
-fn who_asks_for_tokens_may_stop_it() {
+fn the_callback_stops_the_lexer() {
     let looks = core::cell::Cell::new(0);
-    let goes_on = || {
+    let should_continue = || {
         looks.set(looks.get() + 1);
         looks.get() < 2
     };
-    assert!(super::tokens(&"1 ".repeat(2 * crate::TOKENS_BETWEEN_LOOKS), &goes_on).is_none());
+    assert!(super::tokens(&"1 ".repeat(2 * crate::TOKENS_BETWEEN_POLLS), &should_continue).is_none());
     assert_eq!(looks.get(), 2);
 }
 
-/// The kinds and texts of all tokens but the end.
+/// The kinds and texts of all tokens except the end.
 fn lex(text: &str) -> Vec<(TokenKind, &str)> {
     let tokens = tokens(text);
     let kept = tokens.iter().filter(|token| token.kind != TokenKind::End);
     kept.map(|token| (token.kind, token.position.text(text))).collect()
 }
 
-/// Each text is one token of the kind.
+/// Each text is one token of this kind.
 fn alone(kind: TokenKind, texts: &[&str]) {
     for text in texts {
         assert_eq!(lex(text), [(kind, *text)], "{text}");
@@ -50,14 +50,14 @@ fn money_has_a_currency_sign_and_perhaps_digits() {
 }
 
 #[test]
-fn binary_goes_on_after_a_backslash_at_the_end_of_a_line() {
+fn binary_continues_after_a_backslash_at_the_end_of_a_line() {
     alone(TokenKind::Binary, &["0x", "0X0aF", "0x1", "0x12\\\n34", "0x12\\\r\n34"]);
     assert_eq!(lex("0xg"), [(TokenKind::Binary, "0x"), (TokenKind::Word, "g")]);
     assert_eq!(tokens("0x1\\\n2 a")[1].position.line, 2);
 }
 
 #[test]
-fn names_and_variables_have_their_signs() {
+fn names_and_variables_include_their_signs() {
     alone(
         TokenKind::Word,
         &[
@@ -77,7 +77,7 @@ fn names_and_variables_have_their_signs() {
 }
 
 #[test]
-fn delimiters_are_doubled_in_what_they_delimit() {
+fn delimiters_are_doubled_inside_of_names_and_strings() {
     alone(TokenKind::String, &["''", "'a''b'", "'a\nb'", "'[\"--/*'", "'\\'"]);
     alone(TokenKind::National, &["N''", "n'a''b'"]);
     alone(TokenKind::Bracketed, &["[a]", "[a]]b]", "[]", "[a[b]", "['\"]"]);
@@ -86,7 +86,7 @@ fn delimiters_are_doubled_in_what_they_delimit() {
 }
 
 #[test]
-fn what_does_not_end_is_the_last_token() {
+fn an_unclosed_token_is_the_last_one() {
     assert_eq!(lex("a 'b"), [(TokenKind::Word, "a"), (TokenKind::UnclosedQuote, "'b")]);
     assert_eq!(
         lex("a [b]] c"),
@@ -100,7 +100,7 @@ fn what_does_not_end_is_the_last_token() {
 }
 
 #[test]
-fn blanks_and_comments_are_between_tokens() {
+fn whitespace_and_comments_separate_tokens() {
     let text = "\u{feff}a--b\nc/*d/*e*/f*/g\u{a0}h\u{3000}i\u{85}j\u{0}k\r\u{b}l--";
     let words: Vec<_> = lex(text).into_iter().map(|(_, text)| text).collect();
     assert_eq!(words, ["a", "c", "g", "h", "i", "j", "k", "l"]);

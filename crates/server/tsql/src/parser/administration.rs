@@ -1,4 +1,4 @@
-//! DBCC, KILL and what else concerns the server itself.
+//! DBCC, KILL and other server administration.
 
 use super::{Parse, Parser};
 use crate::{

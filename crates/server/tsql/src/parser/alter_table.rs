@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// ALTER was taken.
+    /// Parses after ALTER.
     pub(super) fn alter_table(&mut self) -> Parse<StatementKind> {
         self.advance();
         let name = self.object_name()?;
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Ok(StatementKind::AlterTable(Box::new(AlterTable { name, action })))
     }
 
-    /// `WITH CHECK` (true), `WITH NOCHECK` (false) or nothing.
+    /// `WITH CHECK` (true), `WITH NOCHECK` (false) or neither.
     fn with_check(&mut self) -> Parse<Option<bool>> {
         if !self.eat_keyword(Keyword::With) {
             return Ok(None);
@@ -65,7 +65,7 @@ impl Parser<'_> {
         Ok(Some(false))
     }
 
-    /// `[CONSTRAINT | COLUMN] [IF EXISTS] name, ..`: the word holds until another one comes.
+    /// `[CONSTRAINT | COLUMN] [IF EXISTS] name, ..`: a keyword applies until the next one.
     fn dropped_elements(&mut self) -> Parse<Vec<DropElement>> {
         let mut column = false;
         let mut if_exists = false;

@@ -41,7 +41,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// TOP of a change, whose count must be in parentheses.
+    /// TOP of INSERT, UPDATE or DELETE, whose count requires parentheses.
     fn optional_change_top(&mut self) -> Parse<Option<Top>> {
         if self.is_keyword(Keyword::Top) && !self.is_at(1, TokenKind::LeftParen) {
             self.advance();
@@ -50,7 +50,7 @@ impl Parser<'_> {
         self.optional_top()
     }
 
-    /// A column of a list; what it is qualified with does not count in SQL Server either.
+    /// A column of a column list; its qualifier is ignored, as in SQL Server.
     fn unqualified_column(&mut self) -> Parse<Name> {
         self.column_name().map(|column| column.name)
     }
@@ -201,7 +201,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether a column with an assignment after it is so far ahead.
+    /// Whether an assignment to a column begins at offset `ahead`.
     fn is_column_assignment_at(&self, ahead: usize) -> bool {
         let mut at = ahead;
         while at < ahead + NAME_LOOK_AHEAD_MAX && self.is_name_token(self.peek_at(at)) {
@@ -214,7 +214,7 @@ impl Parser<'_> {
         false
     }
 
-    /// WHERE of a change; CURRENT OF is refused.
+    /// WHERE of UPDATE or DELETE; CURRENT OF is refused.
     fn change_filter(&mut self) -> Parse<Option<Condition>> {
         if !self.is_keyword(Keyword::Where) || !self.is_at(1, TokenKind::Keyword(Keyword::Current)) {
             return self.optional_where();
@@ -265,7 +265,7 @@ impl Parser<'_> {
     }
 }
 
-/// SQL Server's own limit.
+/// SQL Server's maximum for a table value constructor.
 const ROW_COUNT_MAX: usize = 1_000;
-/// A column's name of four parts has seven tokens.
+/// A column name of four parts has seven tokens.
 const NAME_LOOK_AHEAD_MAX: usize = 8;

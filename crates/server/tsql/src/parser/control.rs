@@ -13,7 +13,7 @@ use crate::{
     token::TokenKind,
 };
 
-/// An IF up to its ELSE.
+/// An IF without its ELSE.
 struct Branch {
     start: Position,
     condition: Condition,
@@ -22,7 +22,7 @@ struct Branch {
 }
 
 impl Parser<'_> {
-    /// IF; an ELSE IF after it is taken in the same turn, for chains of them are long.
+    /// IF; a chain of ELSE IF is parsed in a loop, because chains are long.
     pub(super) fn if_statement(&mut self) -> Parse<StatementKind> {
         let mut branches: Vec<Branch> = Vec::new();
         let mut otherwise = loop {
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether END is next, and not END CONVERSATION.
+    /// Whether the next token is END, but not of END CONVERSATION.
     fn is_block_end(&self) -> bool {
         self.is_keyword(Keyword::End) && !self.is_word_at(1, "conversation")
     }
@@ -173,7 +173,7 @@ impl Parser<'_> {
         self.expression().map(Some).map(StatementKind::Return)
     }
 
-    /// Whether a value may begin here, and not the next statement.
+    /// Whether a return value begins here, and not the next statement.
     fn is_return_value(&self) -> bool {
         match self.kind() {
             TokenKind::Semicolon | TokenKind::End => false,
@@ -203,7 +203,7 @@ impl Parser<'_> {
         self.expression().map(StatementKind::Print)
     }
 
-    /// RAISERROR, whose arguments are constants and variables alone.
+    /// RAISERROR, whose arguments are constants or variables.
     pub(super) fn raise_error(&mut self) -> Parse<StatementKind> {
         self.advance();
         self.expect(TokenKind::LeftParen)?;
@@ -277,7 +277,7 @@ impl Parser<'_> {
         Ok(StatementKind::Throw(Some(Box::new(Throw { number, message, state }))))
     }
 
-    /// A variable, or an int, perhaps with a minus.
+    /// A variable, or an int with an optional minus.
     fn throw_integer(&mut self) -> Parse<Expr> {
         if !matches!(
             self.kind(),
@@ -330,7 +330,7 @@ impl Parser<'_> {
     pub(super) fn goto(&mut self) -> Parse<StatementKind> {
         self.advance();
         let name = self.name()?;
-        self.want_label(&name);
+        self.add_goto(&name);
         Ok(StatementKind::Goto(name))
     }
 }

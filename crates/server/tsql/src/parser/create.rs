@@ -1,4 +1,4 @@
-//! CREATE and ALTER: of what.
+//! CREATE and ALTER: dispatch by object type.
 
 use super::{Parse, Parser};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// CREATE; `first` says that it is its batch's first statement.
+    /// CREATE; `first` states whether it is the first statement of its batch.
     pub(super) fn create(&mut self, first: bool) -> Parse<StatementKind> {
         self.advance();
         if self.is_keyword(Keyword::Or) && self.is_at(1, TokenKind::Keyword(Keyword::Alter)) {
@@ -42,7 +42,7 @@ impl Parser<'_> {
         }
     }
 
-    /// ALTER; `first` says that it is its batch's first statement.
+    /// ALTER; `first` states whether it is the first statement of its batch.
     pub(super) fn alter(&mut self, first: bool) -> Parse<StatementKind> {
         self.advance();
         if let Some(kind) = self.module(first, Create::Alter)? {
@@ -64,7 +64,7 @@ impl Parser<'_> {
         }
     }
 
-    /// VIEW, PROCEDURE, FUNCTION and TRIGGER, which must be their batch's first statement.
+    /// VIEW, PROCEDURE, FUNCTION and TRIGGER, which must be the first statement of their batch.
     fn module(&mut self, first: bool, create: Create) -> Parse<Option<StatementKind>> {
         let TokenKind::Keyword(keyword) = self.kind() else {
             return Ok(None);
@@ -94,7 +94,7 @@ impl Parser<'_> {
         Ok(Some(kind))
     }
 
-    /// Everything to the batch's end, of a module that is not supported.
+    /// Skips an unsupported module, which extends to the end of the batch.
     fn refused_module(&mut self, what: &'static str) -> Parse<StatementKind> {
         let start = self.advance().position;
         self.object_name()?;
@@ -103,7 +103,7 @@ impl Parser<'_> {
         Ok(StatementKind::Break)
     }
 
-    /// In another statement the word is wrong; after another one it is in the wrong place.
+    /// Inside another statement the keyword is a syntax error; after another statement it is misplaced.
     fn check_first(&mut self, first: bool, what: &str) -> Parse<()> {
         match (first, self.statement_depth) {
             (true, _) => Ok(()),
@@ -112,7 +112,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Objects that are not supported, by their words.
+    /// Unsupported objects, recognized by their keywords.
     pub(super) fn refused_object(&mut self, verb: &str) -> Parse<StatementKind> {
         if !self.is_any_word() {
             return Err(self.unexpected());
@@ -140,7 +140,7 @@ impl Parser<'_> {
     }
 }
 
-/// The first words of objects that SQL Server knows and that are not supported.
+/// The first words of object types of SQL Server that are not supported.
 const OBJECTS: &[&str] = &[
     "AGGREGATE",
     "APPLICATION",
@@ -185,7 +185,7 @@ const OBJECTS: &[&str] = &[
     "WORKLOAD",
     "XML",
 ];
-/// Of these, those that two words name.
+/// Those of them that have two words.
 const OBJECTS_OF_TWO_WORDS: &[&str] = &[
     "APPLICATION",
     "ASYMMETRIC",

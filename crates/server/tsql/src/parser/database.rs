@@ -1,4 +1,4 @@
-//! Databases, backups and what is restored from them.
+//! Databases, BACKUP and RESTORE.
 
 use super::{Parse, Parser};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// CREATE was taken.
+    /// Parses after CREATE.
     pub(super) fn create_database(&mut self) -> Parse<StatementKind> {
         self.advance();
         if self.is_word("encryption") && self.is_at(1, TokenKind::Keyword(Keyword::Key)) {
@@ -69,7 +69,7 @@ impl Parser<'_> {
         (scoped && self.is_word_at(1, "credential")).then(|| format!("{verb} SCOPED CREDENTIAL"))
     }
 
-    /// Files, first the primary group's, then those of named groups.
+    /// The files of the primary file group, then those of named groups.
     fn file_groups(&mut self) -> Parse<Vec<FileGroup>> {
         let mut groups: Vec<FileGroup> = Vec::new();
         loop {
@@ -149,7 +149,7 @@ impl Parser<'_> {
         Ok(FileSize::Amount { count, unit })
     }
 
-    /// ALTER was taken.
+    /// Parses after ALTER.
     pub(super) fn alter_database(&mut self) -> Parse<StatementKind> {
         self.advance();
         if self.is_word("encryption") && self.is_at(1, TokenKind::Keyword(Keyword::Key)) {
@@ -340,7 +340,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `MOVE 'a' TO 'b'`, or an option as any other.
+    /// `MOVE 'a' TO 'b'`, or any other option.
     fn restore_option(&mut self) -> Parse<Setting> {
         let start = self.here();
         if !self.is_word("move") {

@@ -1,4 +1,4 @@
-//! DECLARE, and SET of variables.
+//! DECLARE, and SET of a variable.
 
 use super::{Parse, Parser};
 use crate::{
@@ -43,7 +43,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `SET @v = ..`: SET was taken.
+    /// `SET @v = ..`, after SET.
     pub(super) fn set_variable(&mut self) -> Parse<StatementKind> {
         let start = self.here();
         let variable = self.variable()?;

@@ -44,7 +44,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// A word that is not reserved.
+    /// A word that is not a reserved keyword.
     pub(super) fn word(&mut self) -> Parse<Name> {
         match self.is(TokenKind::Word) {
             true => Ok(self.any_word()),
@@ -52,7 +52,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A procedure, whose body goes to the batch's end.
+    /// A procedure; its body extends to the end of the batch.
     pub(super) fn procedure(&mut self, create: Create) -> Parse<StatementKind> {
         self.advance();
         let name = self.object_name()?;
@@ -148,7 +148,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `NULL` (true), `NOT NULL` (false) or nothing.
+    /// `NULL` (true), `NOT NULL` (false) or neither.
     pub(super) fn optional_null(&mut self) -> Parse<Option<bool>> {
         if self.eat_keyword(Keyword::Null) {
             return Ok(Some(true));

@@ -52,7 +52,7 @@ impl Parser<'_> {
         Ok(found)
     }
 
-    /// What is dropped one by one; of some not even IF EXISTS is allowed.
+    /// DROP of a single object; with `optional` IF EXISTS is allowed.
     fn drop_one(&mut self, kind: DropKind, optional: bool) -> Parse<StatementKind> {
         self.advance();
         let if_exists = optional && self.optional_if_exists()?;
@@ -104,7 +104,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `t.i`: the last part is the index.
+    /// `t.i`: the last part is the index's name.
     fn index_of_table(&mut self, name: ObjectName) -> Parse<DropIndex> {
         let column = super::name::column_of(name);
         match column.table {

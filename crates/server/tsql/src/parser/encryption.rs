@@ -22,7 +22,7 @@ impl Parser<'_> {
         Ok(StatementKind::CreateMasterKey { password })
     }
 
-    /// Whether `MASTER KEY [FORCE] REGENERATE` is next. ADD and DROP of its encryptions are refused.
+    /// Whether the next tokens are `MASTER KEY [FORCE] REGENERATE`. ADD and DROP of its encryptions are refused.
     pub(super) fn is_regenerate(&self) -> bool {
         let at = if self.is_word_at(2, "force") { 3 } else { 2 };
         self.is_at(1, TokenKind::Keyword(Keyword::Key)) && self.is_word_at(at, "regenerate")
@@ -39,7 +39,7 @@ impl Parser<'_> {
         Ok(StatementKind::RegenerateMasterKey { force, password })
     }
 
-    /// `ENCRYPTION BY PASSWORD = '..'` or DECRYPTION.
+    /// `ENCRYPTION BY PASSWORD = '..'` or `DECRYPTION BY PASSWORD = '..'`.
     fn by_password(&mut self, word: &str) -> Parse<String> {
         self.expect_word(word)?;
         self.expect_keyword(Keyword::By)?;
@@ -48,7 +48,7 @@ impl Parser<'_> {
         self.string()
     }
 
-    /// OPEN and CLOSE of the master key; of cursors and other keys they are refused.
+    /// OPEN and CLOSE of the master key; those of cursors and other keys are refused.
     pub(super) fn open_or_close(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         let start = self.advance().position;
         let open = keyword == Keyword::Open;
@@ -150,7 +150,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// `SUBJECT = '..'` and related ones, which always have a string.
+    /// `SUBJECT = '..'` and other options, which require a string.
     fn certificate_option(&mut self) -> Parse<Setting> {
         let known = ["subject", "start_date", "expiry_date"]
             .iter()
@@ -189,7 +189,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `WITH PRIVATE KEY (..)`, or nothing.
+    /// An optional `WITH PRIVATE KEY (..)`.
     fn optional_private_key(&mut self) -> Parse<Option<PrivateKey>> {
         if !self.is_keyword(Keyword::With) || !self.is_word_at(1, "private") {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! EXEC, and ODBC's call.
+//! EXEC, and the ODBC call escape.
 
 use super::{Parse, Parser};
 use crate::{
@@ -16,7 +16,7 @@ impl Parser<'_> {
         self.execute().map(Box::new).map(StatementKind::Execute)
     }
 
-    /// EXEC with all that belongs to it.
+    /// EXEC with its operands.
     pub(super) fn execute(&mut self) -> Parse<Execute> {
         let start = self.advance().position;
         if self.is_keyword(Keyword::As) {
@@ -42,7 +42,7 @@ impl Parser<'_> {
         self.call_after(status, procedure).map(Execute::Procedure)
     }
 
-    /// A procedure's call at the batch's beginning, where EXEC may be left out.
+    /// A procedure call at the beginning of a batch, where EXEC is optional.
     pub(super) fn call_without_exec(&mut self) -> Parse<StatementKind> {
         let procedure = ProcedureName::Name(self.object_name()?);
         let call = self.call_after(None, procedure)?;
@@ -74,7 +74,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `;1` right after a procedure's name.
+    /// `;1` directly after a procedure's name.
     pub(super) fn procedure_number(&mut self) -> Parse<Option<u32>> {
         let (semicolon, number) = (self.peek(), self.peek_at(1));
         let adjacent = semicolon.position.end == number.position.start;
@@ -124,7 +124,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `WITH RECOMPILE`, or nothing; RESULT SETS is refused.
+    /// An optional `WITH RECOMPILE`; RESULT SETS is refused.
     fn call_options(&mut self) -> Parse<Vec<Setting>> {
         let start = self.here();
         if !self.is_keyword(Keyword::With) {
@@ -148,7 +148,7 @@ impl Parser<'_> {
         self.list(Self::setting)
     }
 
-    /// `('text' + @v)`: strings and variables joined, nothing else.
+    /// `('text' + @v)`: only a concatenation of strings and variables.
     fn execute_text(&mut self, start: Position) -> Parse<Execute> {
         let parens = self.expect(TokenKind::LeftParen)?.position;
         let first = self.here();
@@ -188,7 +188,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `('text', @a) AT server` from the comma on.
+    /// `('text', @a) AT server`, from the comma on.
     fn refused_pass_through(&mut self, start: Position) -> Parse<Execute> {
         while self.eat(TokenKind::Comma) {
             self.argument()?;

@@ -1,6 +1,6 @@
 //! Expressions and conditions by precedence.
 //!
-//! One parser makes both: after `(` it is not known yet which of the two it is.
+//! One parser handles both: after `(` the kind is not yet known.
 
 use super::{Parse, Parser, WEIGHT_EXPRESSION};
 use crate::{
@@ -13,20 +13,20 @@ use crate::{
     token::TokenKind,
 };
 
-/// What an expression's parse gives.
+/// The result of parsing an expression or condition.
 pub(super) enum Term {
     Value(Expr),
     Condition(Condition),
 }
 
-/// How much an operator binds: more is tighter.
+/// The precedence of an operator, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Level {
+pub(super) enum Precedence {
     Or,
     And,
     Not,
     Compare,
-    /// Signs too: `-a * b` is `-(a * b)`.
+    /// Includes unary signs: `-a * b` is `-(a * b)`.
     Add,
     Multiply,
     /// `~`, and COLLATE after its operand.
@@ -34,25 +34,25 @@ pub(super) enum Level {
 }
 
 impl Parser<'_> {
-    /// A value.
+    /// An expression.
     pub(super) fn expression(&mut self) -> Parse<Expr> {
-        self.nested(WEIGHT_EXPRESSION, |p| p.value(Level::Add))
+        self.nested(WEIGHT_EXPRESSION, |p| p.value(Precedence::Add))
     }
 
-    /// A truth.
+    /// A condition.
     pub(super) fn condition(&mut self) -> Parse<Condition> {
-        self.nested(WEIGHT_EXPRESSION, |p| p.truth(Level::Or))
+        self.nested(WEIGHT_EXPRESSION, |p| p.condition_at_least(Precedence::Or))
     }
 
-    /// A value of operators that bind at least as `min`, which is `Add` or tighter.
-    pub(super) fn value(&mut self, min: Level) -> Parse<Expr> {
+    /// An expression of operators with at least the precedence `min`, which is `Add` or higher.
+    pub(super) fn value(&mut self, min: Precedence) -> Parse<Expr> {
         match self.term(min)? {
             Term::Value(value) => Ok(value),
             Term::Condition(_) => Err(self.unexpected()),
         }
     }
 
-    fn truth(&mut self, min: Level) -> Parse<Condition> {
+    fn condition_at_least(&mut self, min: Precedence) -> Parse<Condition> {
         match self.term(min)? {
             Term::Condition(condition) => Ok(condition),
             Term::Value(_) => Err(self.not_condition()),
@@ -64,23 +64,23 @@ impl Parser<'_> {
         if self.lexical_fault(token).is_some() {
             return self.unexpected();
         }
-        let token = self.blamed(token);
+        let token = self.reported_token(token);
         Fault::not_condition(&self.echo(token)).at(token.position)
     }
 
-    fn term(&mut self, min: Level) -> Parse<Term> {
+    fn term(&mut self, min: Precedence) -> Parse<Term> {
         let start = self.here();
         let left = self.prefix(min)?;
         self.term_after(start, left, min)
     }
 
-    /// What follows `left`, which begins at `start`, of operators that bind at least as `min`.
-    pub(super) fn term_after(&mut self, start: Position, mut left: Term, min: Level) -> Parse<Term> {
-        // Whether `left` is a list of ANDs or ORs that was begun here, so that the next one belongs to it.
+    /// The operators after `left`, which begins at `start`, with at least the precedence `min`.
+    pub(super) fn term_after(&mut self, start: Position, mut left: Term, min: Precedence) -> Parse<Term> {
+        // The precedence of the AND or OR list that this loop started, which the next operand extends.
         let mut junction = None;
         while let Some(level) = self.operator_level().filter(|level| *level >= min) {
             left = match (level, left) {
-                (Level::Or | Level::And, Term::Condition(left)) => {
+                (Precedence::Or | Precedence::And, Term::Condition(left)) => {
                     let extend = junction == Some(level);
                     junction = Some(level);
                     if !extend {
@@ -88,17 +88,17 @@ impl Parser<'_> {
                     }
                     Term::Condition(self.junction(start, left, level, extend)?)
                 }
-                (Level::Or | Level::And, Term::Value(_)) => return Err(self.not_condition()),
+                (Precedence::Or | Precedence::And, Term::Value(_)) => return Err(self.not_condition()),
                 (_, Term::Condition(_)) => return Err(self.unexpected()),
-                (Level::Not | Level::Compare, Term::Value(left)) => {
+                (Precedence::Not | Precedence::Compare, Term::Value(left)) => {
                     self.raise()?;
                     Term::Condition(self.predicate(start, left)?)
                 }
-                (Level::Add | Level::Multiply, Term::Value(left)) => {
+                (Precedence::Add | Precedence::Multiply, Term::Value(left)) => {
                     self.raise()?;
                     Term::Value(self.arithmetic(start, left, level)?)
                 }
-                (Level::Tight, Term::Value(left)) => {
+                (Precedence::Tight, Term::Value(left)) => {
                     self.raise()?;
                     Term::Value(self.postfix(start, left)?)
                 }
@@ -107,29 +107,31 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// How much the operator binds that is next; nothing if none is.
-    fn operator_level(&self) -> Option<Level> {
+    /// The precedence of the next operator; `None` if the next token is not an operator.
+    fn operator_level(&self) -> Option<Precedence> {
         match self.kind() {
-            _ if self.shift().is_some() => Some(Level::Add),
-            TokenKind::Star | TokenKind::Slash | TokenKind::Percent => Some(Level::Multiply),
+            _ if self.shift().is_some() => Some(Precedence::Add),
+            TokenKind::Star | TokenKind::Slash | TokenKind::Percent => Some(Precedence::Multiply),
             TokenKind::Plus | TokenKind::Minus | TokenKind::Ampersand | TokenKind::Pipe | TokenKind::Caret => {
-                Some(Level::Add)
+                Some(Precedence::Add)
             }
-            TokenKind::Equal | TokenKind::Less | TokenKind::Greater | TokenKind::Bang => Some(Level::Compare),
-            TokenKind::Keyword(Keyword::Is | Keyword::Between | Keyword::In | Keyword::Like) => Some(Level::Compare),
+            TokenKind::Equal | TokenKind::Less | TokenKind::Greater | TokenKind::Bang => Some(Precedence::Compare),
+            TokenKind::Keyword(Keyword::Is | Keyword::Between | Keyword::In | Keyword::Like) => {
+                Some(Precedence::Compare)
+            }
             TokenKind::Keyword(Keyword::Not) => match self.peek_at(1).kind {
-                TokenKind::Keyword(Keyword::Between | Keyword::In | Keyword::Like) => Some(Level::Compare),
+                TokenKind::Keyword(Keyword::Between | Keyword::In | Keyword::Like) => Some(Precedence::Compare),
                 _ => None,
             },
-            TokenKind::Keyword(Keyword::And) => Some(Level::And),
-            TokenKind::Keyword(Keyword::Or) => Some(Level::Or),
-            TokenKind::Keyword(Keyword::Collate) => Some(Level::Tight),
-            TokenKind::Word if self.is_time_zone() => Some(Level::Tight),
+            TokenKind::Keyword(Keyword::And) => Some(Precedence::And),
+            TokenKind::Keyword(Keyword::Or) => Some(Precedence::Or),
+            TokenKind::Keyword(Keyword::Collate) => Some(Precedence::Tight),
+            TokenKind::Word if self.is_time_zone() => Some(Precedence::Tight),
             _ => None,
         }
     }
 
-    /// The function for `<<` or `>>`, if one of these is next.
+    /// The function for `<<` or `>>`, if the next token is one of them.
     fn shift(&self) -> Option<&'static str> {
         let (first, second) = (self.peek(), self.peek_at(1));
         let adjacent = first.position.end == second.position.start;
@@ -140,12 +142,12 @@ impl Parser<'_> {
         }
     }
 
-    /// `a << b`, which is `LEFT_SHIFT(a, b)`.
+    /// `a << b`, which is equivalent to `LEFT_SHIFT(a, b)`.
     fn shifted(&mut self, start: Position, left: Expr, function: &str) -> Parse<Expr> {
         let first = self.advance().position;
         self.advance();
         let position = self.since(first);
-        let right = self.nested(1, |p| p.value(Level::Multiply))?;
+        let right = self.nested(1, |p| p.value(Precedence::Multiply))?;
         let name = Name {
             text: String::from(function),
             quoted: false,
@@ -166,18 +168,22 @@ impl Parser<'_> {
         self.is_word("at") && self.is_word_at(1, "time") && self.is_word_at(2, "zone")
     }
 
-    /// AND or OR after `left`; `extend` says that `left` is the list that the next one belongs to.
-    fn junction(&mut self, start: Position, left: Condition, level: Level, extend: bool) -> Parse<Condition> {
+    /// AND or OR after `left`; with `extend` the right operand is appended to the list `left`.
+    fn junction(&mut self, start: Position, left: Condition, level: Precedence, extend: bool) -> Parse<Condition> {
         self.advance();
-        let right_level = if level == Level::Or { Level::And } else { Level::Not };
-        let right = self.nested(1, |p| p.truth(right_level))?;
+        let right_level = if level == Precedence::Or {
+            Precedence::And
+        } else {
+            Precedence::Not
+        };
+        let right = self.nested(1, |p| p.condition_at_least(right_level))?;
         let position = self.since(start);
         let kind = match left.kind {
-            ConditionKind::And(mut list) if extend && level == Level::And => {
+            ConditionKind::And(mut list) if extend && level == Precedence::And => {
                 list.push(right);
                 ConditionKind::And(list)
             }
-            ConditionKind::Or(mut list) if extend && level == Level::Or => {
+            ConditionKind::Or(mut list) if extend && level == Precedence::Or => {
                 list.push(right);
                 ConditionKind::Or(list)
             }
@@ -186,7 +192,7 @@ impl Parser<'_> {
                     kind,
                     position: left.position,
                 };
-                if level == Level::Or {
+                if level == Precedence::Or {
                     ConditionKind::Or(vec![left, right])
                 } else {
                     ConditionKind::And(vec![left, right])
@@ -196,7 +202,7 @@ impl Parser<'_> {
         Ok(Condition { kind, position })
     }
 
-    fn arithmetic(&mut self, start: Position, left: Expr, level: Level) -> Parse<Expr> {
+    fn arithmetic(&mut self, start: Position, left: Expr, level: Precedence) -> Parse<Expr> {
         if let Some(function) = self.shift() {
             return self.shifted(start, left, function);
         }
@@ -212,10 +218,10 @@ impl Parser<'_> {
             _ => return Err(self.unexpected()),
         };
         self.advance();
-        let right_level = if level == Level::Add {
-            Level::Multiply
+        let right_level = if level == Precedence::Add {
+            Precedence::Multiply
         } else {
-            Level::Tight
+            Precedence::Tight
         };
         let right = self.nested(1, |p| p.value(right_level))?;
         let kind = ExprKind::Binary {
@@ -240,28 +246,28 @@ impl Parser<'_> {
         for _ in 0..3 {
             self.advance();
         }
-        self.nested(1, |p| p.value(Level::Tight))?;
+        self.nested(1, |p| p.value(Precedence::Tight))?;
         self.refuse("AT TIME ZONE", self.since(at));
         Ok(operand)
     }
 
-    /// What an expression begins with: signs, NOT, EXISTS, or a value without operators.
-    fn prefix(&mut self, min: Level) -> Parse<Term> {
+    /// A prefix operator (sign, NOT, EXISTS) with its operand, or a primary expression.
+    fn prefix(&mut self, min: Precedence) -> Parse<Term> {
         let start = self.here();
-        let truths = min <= Level::Compare;
+        let allow_condition = min <= Precedence::Compare;
         let operator = match self.kind() {
-            TokenKind::LeftParen => return self.parenthesised(truths),
-            TokenKind::Keyword(Keyword::Not) if min <= Level::Not => {
+            TokenKind::LeftParen => return self.parenthesised(allow_condition),
+            TokenKind::Keyword(Keyword::Not) if min <= Precedence::Not => {
                 self.advance();
-                let operand = self.nested(WEIGHT_EXPRESSION, |p| p.truth(Level::Not))?;
+                let operand = self.nested(WEIGHT_EXPRESSION, |p| p.condition_at_least(Precedence::Not))?;
                 return Ok(self.condition_since(start, ConditionKind::Not(Box::new(operand))));
             }
-            TokenKind::Keyword(Keyword::Exists) if truths => {
+            TokenKind::Keyword(Keyword::Exists) if allow_condition => {
                 self.advance();
                 let query = self.subquery()?;
                 return Ok(self.condition_since(start, ConditionKind::Exists(Box::new(query))));
             }
-            TokenKind::Keyword(Keyword::Contains | Keyword::Freetext) if truths => {
+            TokenKind::Keyword(Keyword::Contains | Keyword::Freetext) if allow_condition => {
                 return self.refused_predicate();
             }
             TokenKind::Plus => UnaryOperator::Plus,
@@ -271,8 +277,8 @@ impl Parser<'_> {
         };
         self.advance();
         let level = match operator {
-            UnaryOperator::Plus | UnaryOperator::Minus => Level::Multiply,
-            UnaryOperator::BitNot => Level::Tight,
+            UnaryOperator::Plus | UnaryOperator::Minus => Precedence::Multiply,
+            UnaryOperator::BitNot => Precedence::Tight,
         };
         let operand = self.nested(WEIGHT_EXPRESSION, |p| p.value(level))?;
         let kind = ExprKind::Unary {
@@ -287,11 +293,11 @@ impl Parser<'_> {
         Term::Condition(Condition { kind, position })
     }
 
-    /// The contents of parentheses; a condition only where `truths` allows one.
-    pub(super) fn parenthesised(&mut self, truths: bool) -> Parse<Term> {
+    /// A parenthesized expression, or, with `allow_condition`, a condition.
+    pub(super) fn parenthesised(&mut self, allow_condition: bool) -> Parse<Term> {
         let start = self.here();
         self.expect(TokenKind::LeftParen)?;
-        let mut term = self.nested(WEIGHT_EXPRESSION, |p| p.content_of_parens(truths))?;
+        let mut term = self.nested(WEIGHT_EXPRESSION, |p| p.content_of_parens(allow_condition))?;
         self.expect(TokenKind::RightParen)?;
         let position = self.since(start);
         match &mut term {
@@ -301,8 +307,12 @@ impl Parser<'_> {
         Ok(term)
     }
 
-    fn content_of_parens(&mut self, truths: bool) -> Parse<Term> {
-        let min = if truths { Level::Or } else { Level::Add };
+    fn content_of_parens(&mut self, allow_condition: bool) -> Parse<Term> {
+        let min = if allow_condition {
+            Precedence::Or
+        } else {
+            Precedence::Add
+        };
         if self.is_keyword(Keyword::Select) {
             let query = self.nested_query()?;
             return Ok(Term::Value(subquery_expr(query)));
@@ -311,7 +321,7 @@ impl Parser<'_> {
             return self.term(min);
         }
         let start = self.here();
-        let first = self.parenthesised(truths)?;
+        let first = self.parenthesised(allow_condition)?;
         match first {
             Term::Value(Expr {
                 kind: ExprKind::Subquery(query),

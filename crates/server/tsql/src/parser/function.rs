@@ -1,4 +1,4 @@
-//! Values without operators: constants, variables, columns, CASE, functions.
+//! Primary expressions: constants, variables, columns, CASE, functions.
 
 use super::{Parse, Parser, WEIGHT_EXPRESSION, name::column_of};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A value without operators and without parentheses around it.
+    /// A primary expression without parentheses around it.
     pub(super) fn primary(&mut self) -> Parse<Expr> {
         if let Some(literal) = self.literal_expr() {
             return Ok(literal);
@@ -43,7 +43,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The values that begin with a reserved word.
+    /// A primary expression that begins with a reserved keyword.
     fn keyword_value(&mut self, keyword: Keyword) -> Parse<Expr> {
         let start = self.here();
         match keyword {
@@ -79,7 +79,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A function whose name is a word of one part; some of them have a grammar of their own.
+    /// A function with a one-part name; some have a grammar of their own.
     fn word_function(&mut self) -> Parse<Expr> {
         let start = self.here();
         let refused = ["PARSE", "TRY_PARSE"].into_iter().find(|word| self.is_word(word));
@@ -118,7 +118,7 @@ impl Parser<'_> {
         Ok(self.expr_since(start, kind))
     }
 
-    /// `TRIM ([LEADING | TRAILING | BOTH] [characters FROM] a)`: what has more than `a` is LTRIM, RTRIM or both of it.
+    /// `TRIM ([LEADING | TRAILING | BOTH] [characters FROM] a)`: with more than `a` it becomes LTRIM, RTRIM or both.
     fn trim(&mut self) -> Parse<Expr> {
         let start = self.here();
         let name = self.any_word();
@@ -159,7 +159,7 @@ impl Parser<'_> {
         Ok(value)
     }
 
-    /// The sides that a word of TRIM names: left and right. A column may have such a name.
+    /// The sides (left, right) of LEADING, TRAILING or BOTH. A column may have such a name.
     fn trim_side(&mut self) -> Option<(bool, bool)> {
         let sides = [
             ("leading", (true, false)),
@@ -182,7 +182,7 @@ impl Parser<'_> {
         Some(side)
     }
 
-    /// A function from its parentheses on.
+    /// The parentheses of a function call, and the clauses after them.
     pub(super) fn call(&mut self, name: ObjectName, odbc: bool) -> Parse<Expr> {
         let start = name.position;
         if let Some(single) = name.single().filter(|_| !odbc) {
@@ -351,7 +351,7 @@ impl Parser<'_> {
         Ok(self.expr_since(start, ExprKind::Iif(Box::new(iif))))
     }
 
-    /// `@x.method (..)` and `type::method (..)` from the point or colons on.
+    /// `@x.method (..)` and `type::method (..)`, from the point or the colons on.
     fn refused_method(&mut self, start: Position) -> Parse<Expr> {
         while matches!(self.kind(), TokenKind::Point | TokenKind::Colon) {
             self.advance();
@@ -391,7 +391,7 @@ impl Parser<'_> {
         self.expr_since(start, ExprKind::Literal(Literal::Null))
     }
 
-    /// The name of a function in `{fn ..}`: any word.
+    /// The name of a function in `{fn ..}`: any word, reserved or not.
     pub(super) fn odbc_function(&mut self) -> Parse<Expr> {
         let name: Name = if self.is_any_word() {
             self.any_word()
@@ -413,7 +413,7 @@ fn call_of(name: Name, arguments: Vec<Expr>) -> ExprKind {
     }))
 }
 
-/// A function without parentheses.
+/// A function call without parentheses.
 fn bare_call(name: ObjectName) -> ExprKind {
     ExprKind::Function(Box::new(FunctionCall {
         name,
@@ -425,5 +425,5 @@ fn bare_call(name: ObjectName) -> ExprKind {
     }))
 }
 
-/// SQL Server's own limit.
+/// SQL Server's maximum nesting of CASE.
 const CASE_DEPTH_MAX: u32 = 10;

@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// CREATE was taken.
+    /// Parses after CREATE.
     pub(super) fn create_index(&mut self) -> Parse<StatementKind> {
         let start = self.here();
         let unique = self.eat_keyword(Keyword::Unique);
@@ -51,7 +51,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `INCLUDE (a, b)`, or nothing.
+    /// An optional `INCLUDE (a, b)`.
     pub(super) fn optional_include(&mut self) -> Parse<Vec<Name>> {
         match self.eat_word("include") {
             true => self.names_in_parens(),
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// ALTER was taken.
+    /// Parses after ALTER.
     pub(super) fn alter_index(&mut self) -> Parse<StatementKind> {
         self.advance();
         let name = match self.eat_keyword(Keyword::All) {

@@ -1,19 +1,19 @@
-//! Labels and what goes to them.
+//! Labels and GOTO.
 
 use std::collections::HashSet;
 
 use super::{Parse, Parser};
 use crate::{ast::Name, error::Fault, token::TokenKind};
 
-/// The labels of a batch or procedure, and the GOTOs that wait for them.
+/// The labels of a batch or procedure, and the targets of its GOTOs.
 #[derive(Default)]
 pub(super) struct Labels {
     declared: HashSet<String>,
-    wanted: Vec<Name>,
+    gotos: Vec<Name>,
 }
 
 impl Parser<'_> {
-    /// Whether a label is next: a name and a colon, but not the two colons of `::`.
+    /// Whether a label is next: a name and a colon, but not `::`.
     pub(super) fn is_label(&self) -> bool {
         self.is_name() && self.is_at(1, TokenKind::Colon) && !self.is_at(2, TokenKind::Colon)
     }
@@ -25,15 +25,15 @@ impl Parser<'_> {
         Err(Fault::label_twice(&name.text).at(name.position))
     }
 
-    pub(super) fn want_label(&mut self, name: &Name) {
-        self.labels.wanted.push(name.clone());
+    pub(super) fn add_goto(&mut self, name: &Name) {
+        self.labels.gotos.push(name.clone());
     }
 
-    /// At the end of a batch or procedure: every GOTO must have its label.
+    /// Checks at the end of a batch or procedure that every GOTO has its label.
     pub(super) fn check_labels(&mut self) -> Parse<()> {
         let labels = core::mem::take(&mut self.labels);
         let missing = labels
-            .wanted
+            .gotos
             .iter()
             .find(|name| !labels.declared.contains(&name.text.to_lowercase()));
         match missing {

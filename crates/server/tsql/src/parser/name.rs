@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// Whether a name may begin here.
+    /// Whether the next token is a name.
     pub(super) fn is_name(&self) -> bool {
         self.is_name_token(self.peek())
     }
@@ -50,7 +50,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A name, or one of the words that are reserved but name something here.
+    /// A name, or one of the given reserved keywords, which are names in this context.
     pub(super) fn name_or(&mut self, reserved: &[Keyword]) -> Parse<Name> {
         let token = self.peek();
         match token.kind {
@@ -59,7 +59,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The token that is next as a name without delimiters; for words, reserved or not.
+    /// The next token as an undelimited name; for words, reserved or not.
     pub(super) fn any_word(&mut self) -> Name {
         let token = self.advance();
         Name {
@@ -69,12 +69,12 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether a word is next, reserved or not.
+    /// Whether the next token is a word, reserved or not.
     pub(super) fn is_any_word(&self) -> bool {
         matches!(self.kind(), TokenKind::Word | TokenKind::Keyword(_))
     }
 
-    /// A name that may be written as a string: an alias.
+    /// A name that may be written as a string, such as an alias.
     pub(super) fn name_or_string(&mut self) -> Parse<Name> {
         if !self.is_string() {
             return self.name();
@@ -90,7 +90,7 @@ impl Parser<'_> {
         self.name().map(NameOrVariable::Name)
     }
 
-    /// A variable, with its sign; some begin with two.
+    /// A variable, with its `@` or `@@`.
     pub(super) fn variable(&mut self) -> Parse<String> {
         if !matches!(self.kind(), TokenKind::Variable | TokenKind::Global) {
             return Err(self.unexpected());
@@ -99,7 +99,7 @@ impl Parser<'_> {
         Ok(String::from(self.text(token)))
     }
 
-    /// A name of one to four parts; those before the last may be left out, and their points stay.
+    /// A name of one to four parts; all but the last may be omitted, but not their points.
     pub(super) fn object_name(&mut self) -> Parse<ObjectName> {
         let (start, first) = (self.here(), self.at);
         while self.eat(TokenKind::Point) {}
@@ -114,19 +114,19 @@ impl Parser<'_> {
         Ok(name)
     }
 
-    /// A name of one to four parts whose first is written.
+    /// A name of one to four parts whose first part is not omitted.
     pub(super) fn written_name(&mut self) -> Parse<ObjectName> {
         self.object_name_up_to(None)
     }
 
-    /// The name before `.*`, whose point is taken too.
+    /// The name before `.*`; the point is consumed, too.
     pub(super) fn object_name_before_star(&mut self) -> Parse<ObjectName> {
         let name = self.object_name_up_to(Some(TokenKind::Star))?;
         self.expect(TokenKind::Point)?;
         Ok(name)
     }
 
-    /// A name of one to four parts, up to a point with `stop` after it.
+    /// A name of one to four parts, up to a point that is followed by `stop`.
     fn object_name_up_to(&mut self, stop: Option<TokenKind>) -> Parse<ObjectName> {
         let first = self.name()?;
         let start = first.position;
@@ -140,7 +140,7 @@ impl Parser<'_> {
         let (mut count, mut left_out) = (1, 0);
         while self.is(TokenKind::Point) && stop != Some(self.peek_at(1).kind) {
             self.advance();
-            // Between two points a part may be left out, never the last.
+            // Between two points a part may be omitted, but never the last one.
             if self.is(TokenKind::Point) {
                 left_out += 1;
                 continue;
@@ -171,18 +171,18 @@ impl Parser<'_> {
         Fault::too_many_parts(position.text(self.source)).at(position)
     }
 
-    /// A column, perhaps with its table.
+    /// A column with an optional qualifier.
     pub(super) fn column_name(&mut self) -> Parse<ColumnName> {
         let name = self.written_name()?;
         Ok(column_of(name))
     }
 
-    /// Names in parentheses, at least one.
+    /// A list of at least one name in parentheses.
     pub(super) fn names_in_parens(&mut self) -> Parse<Vec<Name>> {
         self.list_in_parens(Self::name)
     }
 
-    /// Names in parentheses, or none without these.
+    /// An optional list of names in parentheses.
     pub(super) fn optional_names(&mut self) -> Parse<Vec<Name>> {
         if self.is(TokenKind::LeftParen) {
             self.names_in_parens()
@@ -192,7 +192,7 @@ impl Parser<'_> {
     }
 }
 
-/// A name's last part as the column, the parts before as its table.
+/// The last part as the column, the preceding parts as its qualifier.
 pub(super) fn column_of(name: ObjectName) -> ColumnName {
     let whole = name.position;
     let table = name.schema.map(|table| ObjectName {

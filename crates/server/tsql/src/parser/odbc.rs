@@ -1,4 +1,4 @@
-//! ODBC's escapes: `{fn ..}`, `{d '..'}` and related ones.
+//! ODBC escape sequences: `{fn ..}`, `{d '..'}` and others.
 
 use super::{Parse, Parser};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// An escape that is a value.
+    /// An escape sequence that is an expression.
     pub(super) fn odbc_escape(&mut self) -> Parse<Expr> {
         let start = self.expect(TokenKind::LeftBrace)?.position;
         if self.eat_word("fn") {

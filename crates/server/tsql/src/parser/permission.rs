@@ -58,14 +58,14 @@ impl Parser<'_> {
         })))
     }
 
-    /// `SELECT`, `VIEW SERVER STATE (a, b)`: words up to a comma or ON, TO, FROM.
+    /// `SELECT`, `VIEW SERVER STATE (a, b)`: the words up to a comma, ON, TO or FROM.
     fn permission_name(&mut self) -> Parse<Permission> {
         let name = self.words(&[Keyword::On, Keyword::To, Keyword::From])?;
         let columns = self.optional_names()?;
         Ok(Permission { name, columns })
     }
 
-    /// Words joined by one blank, at least one, up to what is no word or one of `ends`.
+    /// At least one word, joined by single spaces, up to one of `ends` or a token that is not a word.
     fn words(&mut self, ends: &[Keyword]) -> Parse<String> {
         let mut words = String::new();
         loop {
@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `[class ::] name [(columns)]`; the columns are those of all permissions.
+    /// `[class ::] name [(columns)]`; the columns apply to all permissions.
     fn securable(&mut self, permissions: &mut [Permission]) -> Parse<Securable> {
         let mut ahead = 0;
         while ahead < CLASS_WORD_COUNT_MAX
@@ -109,5 +109,5 @@ impl Parser<'_> {
     }
 }
 
-/// XML SCHEMA COLLECTION and related ones.
+/// The most words that a class has: XML SCHEMA COLLECTION and others.
 const CLASS_WORD_COUNT_MAX: usize = 4;

@@ -1,8 +1,8 @@
-//! Comparisons and related ones: what makes a truth of values.
+//! Predicates: conditions formed from expressions.
 
 use super::{
     Parse, Parser,
-    expression::{Level, Term},
+    expression::{Precedence, Term},
 };
 use crate::{
     ast::{Comparison, Condition, ConditionKind, Expr, ExprKind, Literal, Position, Quantifier},
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// What compares `left`, which begins at `start`.
+    /// The predicate whose first operand is `left`, which begins at `start`.
     pub(super) fn predicate(&mut self, start: Position, left: Expr) -> Parse<Condition> {
         let operand = Box::new(left);
         let negated = self.eat_keyword(Keyword::Not);
@@ -51,7 +51,7 @@ impl Parser<'_> {
     }
 
     fn operand(&mut self) -> Parse<Box<Expr>> {
-        self.nested(1, |p| p.value(Level::Add)).map(Box::new)
+        self.nested(1, |p| p.value(Precedence::Add)).map(Box::new)
     }
 
     fn is_predicate(&mut self, operand: Box<Expr>) -> Parse<ConditionKind> {
@@ -84,7 +84,7 @@ impl Parser<'_> {
         }
         let mut list = Vec::new();
         if self.is(TokenKind::LeftParen) {
-            // A query in parentheses of its own, or a list whose first item begins with one.
+            // A parenthesized query, or a list whose first item begins with one.
             let first = match self.parenthesised(false)? {
                 Term::Value(value) => value,
                 Term::Condition(_) => return Err(self.unexpected()),
@@ -104,7 +104,7 @@ impl Parser<'_> {
                     position: first.position,
                 }),
             };
-            match self.nested(1, |p| p.term_after(start, first, Level::Add))? {
+            match self.nested(1, |p| p.term_after(start, first, Precedence::Add))? {
                 Term::Value(first) => list.push(first),
                 Term::Condition(_) => return Err(self.unexpected()),
             }
@@ -141,7 +141,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `=`, `<>`, `!<` and so on; blanks are allowed between the characters.
+    /// `=`, `<>`, `!<` and others; whitespace is allowed between the characters.
     fn comparison_operator(&mut self) -> Parse<Comparison> {
         let first = self.kind();
         self.advance();
@@ -160,7 +160,7 @@ impl Parser<'_> {
         Ok(operator)
     }
 
-    /// CONTAINS (..) and FREETEXT (..): full text, which is not supported.
+    /// CONTAINS (..) and FREETEXT (..): full-text search, which is not supported.
     pub(super) fn refused_predicate(&mut self) -> Parse<Term> {
         let start = self.here();
         let what = match self.is_keyword(Keyword::Contains) {

@@ -1,4 +1,4 @@
-//! Queries: SELECTs combined and ordered.
+//! Queries: set operators and ORDER BY.
 
 use super::{Parse, Parser, WEIGHT_QUERY};
 use crate::{
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A SELECT statement after its common tables.
+    /// A SELECT statement after its common table expressions.
     pub(super) fn select_statement(&mut self, with: Vec<CommonTable>) -> Parse<SelectStatement> {
         self.top_select = true;
         let query = self.query()?;
@@ -24,7 +24,7 @@ impl Parser<'_> {
         })
     }
 
-    /// A query of its own, where ORDER BY is always allowed.
+    /// A query where ORDER BY is always allowed.
     pub(super) fn query(&mut self) -> Parse<Query> {
         self.nested(WEIGHT_QUERY, |p| {
             let start = p.here();
@@ -43,7 +43,7 @@ impl Parser<'_> {
         Ok(query)
     }
 
-    /// The contents of a query's parentheses.
+    /// The contents of a parenthesized query.
     pub(super) fn nested_query(&mut self) -> Parse<Query> {
         self.nested(WEIGHT_QUERY, |p| {
             let start = p.here();
@@ -51,7 +51,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The rest of a query that begins at `start` with `first` in parentheses of its own.
+    /// The rest of a query that begins at `start` with the parenthesized query `first`.
     pub(super) fn nested_query_after(&mut self, start: Position, first: Query) -> Parse<Query> {
         if first.order_by.is_empty() {
             return self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first.body)));
@@ -63,7 +63,7 @@ impl Parser<'_> {
         self.nested(WEIGHT_QUERY, |p| p.checked_query(start, Some(first)))
     }
 
-    /// A query in a query, in which ORDER BY only says which rows TOP and OFFSET take.
+    /// A nested query, where ORDER BY only determines the rows of TOP and OFFSET.
     fn checked_query(&mut self, start: Position, first: Option<QueryBody>) -> Parse<Query> {
         let outer = core::mem::take(&mut self.top_select);
         self.query_depth += 1;
@@ -94,7 +94,7 @@ impl Parser<'_> {
         )
     }
 
-    /// SELECTs combined; `first` is one that was taken already.
+    /// SELECTs combined by set operators; `first` is one that is already parsed.
     fn query_body(&mut self, start: Position, first: Option<QueryBody>) -> Parse<QueryBody> {
         let first = self.intersection(start, first)?;
         let mut rest = Vec::new();
@@ -116,7 +116,7 @@ impl Parser<'_> {
         self.combined(start, first, rest)
     }
 
-    /// SELECTs combined by INTERSECT, which binds more than the rest.
+    /// SELECTs combined by INTERSECT, which has higher precedence than UNION and EXCEPT.
     fn intersection(&mut self, start: Position, first: Option<QueryBody>) -> Parse<QueryBody> {
         let first = match first {
             Some(first) => first,
@@ -145,7 +145,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// One SELECT, or a combination in parentheses.
+    /// One SELECT, or a parenthesized combination.
     fn query_term(&mut self) -> Parse<QueryBody> {
         if self.is(TokenKind::LeftParen) {
             return self.term_in_parens();
@@ -160,7 +160,7 @@ impl Parser<'_> {
         Ok(body)
     }
 
-    /// In a statement's own query ORDER BY follows the last SELECT only.
+    /// In the query of a statement ORDER BY is only allowed after the last SELECT.
     fn content_of_term(&mut self) -> Parse<QueryBody> {
         let start = self.here();
         let body = self.query_body(start, None)?;
@@ -175,7 +175,7 @@ impl Parser<'_> {
         Ok(QueryBody::Nested(Box::new(query)))
     }
 
-    /// ORDER BY, OFFSET and FOR after a query's rows; whether FOR was there.
+    /// ORDER BY, OFFSET and FOR after a query expression; returns whether FOR is present.
     fn query_after(&mut self, start: Position, body: QueryBody) -> Parse<(Query, bool)> {
         let order_by = self.optional_order_by()?;
         let offset = match !order_by.is_empty() && self.is_word("offset") {
@@ -197,7 +197,7 @@ impl Parser<'_> {
         Ok((query, for_clause))
     }
 
-    /// `ORDER BY ..`, or nothing.
+    /// An optional `ORDER BY ..`.
     pub(super) fn optional_order_by(&mut self) -> Parse<Vec<OrderItem>> {
         if !self.eat_keyword(Keyword::Order) {
             return Ok(Vec::new());
@@ -210,7 +210,7 @@ impl Parser<'_> {
         })
     }
 
-    /// DESC is true, ASC and nothing are false.
+    /// DESC is true; ASC and no keyword are false.
     pub(super) fn ascending_or_descending(&mut self) -> bool {
         let descending = self.eat_keyword(Keyword::Desc);
         if !descending {
@@ -225,7 +225,7 @@ impl Parser<'_> {
         self.row_or_rows()?;
         let mut fetch = None;
         if self.is_keyword(Keyword::Fetch) && (self.is_word_at(1, "next") || self.is_word_at(1, "first")) {
-            // FETCH NEXT FROM is a statement of its own.
+            // FETCH NEXT FROM is a separate statement.
             if !self.is_at(2, TokenKind::Keyword(Keyword::From)) {
                 self.advance();
                 self.advance();
@@ -244,7 +244,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// FOR XML, FOR JSON, FOR BROWSE: whether one was there.
+    /// FOR XML, FOR JSON, FOR BROWSE; returns whether one is present.
     fn refused_for_clause(&mut self) -> Parse<bool> {
         if !self.is_keyword(Keyword::For) {
             return Ok(false);
@@ -273,7 +273,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `OPTION (..)`, or nothing.
+    /// An optional `OPTION (..)`.
     pub(super) fn query_options(&mut self) -> Parse<Vec<Setting>> {
         match self.eat_keyword(Keyword::Option) {
             true => self.list_in_parens(Self::setting),
@@ -281,7 +281,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The common tables after WITH, which was taken.
+    /// The common table expressions after WITH.
     pub(super) fn common_tables(&mut self) -> Parse<Vec<CommonTable>> {
         let refused = match () {
             () if self.is_word("xmlnamespaces") => Some("WITH XMLNAMESPACES"),

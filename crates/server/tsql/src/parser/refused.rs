@@ -1,4 +1,4 @@
-//! Statements that are recognised and refused by name.
+//! Unsupported statements, which are recognized and refused by name.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// The rest of a statement that is not supported, at least one token.
+    /// The rest of an unsupported statement, at least one token.
     pub(super) fn refused_statement(&mut self, what: impl Into<Cow<'static, str>>) -> Parse<StatementKind> {
         let start = self.here();
         if self.is(TokenKind::Semicolon) || self.is(TokenKind::End) {
@@ -23,7 +23,7 @@ impl Parser<'_> {
         Ok(StatementKind::Break)
     }
 
-    /// What the words at a statement's beginning say, of statements whose first word is not reserved.
+    /// The name of an unsupported statement whose first word is not a reserved keyword.
     pub(super) fn refused_words(&self) -> Option<&'static str> {
         let trigger = self.is_at(1, TokenKind::Keyword(Keyword::Trigger));
         let conversation = self.is_word_at(1, "conversation");
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The statements whose first word is reserved; all that are left are no statements.
+    /// Unsupported statements whose first word is reserved; any other keyword is a syntax error.
     pub(super) fn refused_keyword(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         match keyword {
             Keyword::Merge => self.refused_merge(),
@@ -67,19 +67,19 @@ impl Parser<'_> {
         }
     }
 
-    /// MERGE, which alone must have its semicolon.
+    /// MERGE, the only statement that requires a terminating semicolon.
     pub(super) fn refused_merge(&mut self) -> Parse<StatementKind> {
         let start = self.advance().position;
         self.skip_to_semicolon()?;
         if !self.is(TokenKind::Semicolon) {
-            let last = self.blamed(self.peek());
+            let last = self.reported_token(self.peek());
             return Err(Fault::MERGE_NOT_TERMINATED.at(last.position));
         }
         self.refuse("MERGE", self.since(start));
         Ok(StatementKind::Break)
     }
 
-    /// `name [options] CURSOR ..` of DECLARE, which begins at `start`.
+    /// `name [options] CURSOR ..` in DECLARE, which begins at `start`.
     pub(super) fn refused_cursor(&mut self, start: Position) -> Parse<()> {
         self.name()?;
         while self.is(TokenKind::Word) {

@@ -144,7 +144,7 @@ impl Parser<'_> {
         Ok(StatementKind::CreateRole(CreateRole { name, authorization }))
     }
 
-    /// `ROLE name ..`, of the server or a database.
+    /// `ROLE name ..`, of the server or of a database.
     pub(super) fn alter_role(&mut self, server: bool) -> Parse<StatementKind> {
         self.advance();
         let name = self.name()?;
@@ -170,7 +170,7 @@ impl Parser<'_> {
             false => Some(self.name()?),
         };
         let authorization = self.optional_authorization()?;
-        // What follows without a semicolon belongs to the schema.
+        // Elements without a semicolon before them belong to CREATE SCHEMA.
         while matches!(
             self.kind(),
             TokenKind::Keyword(Keyword::Create | Keyword::Grant | Keyword::Deny | Keyword::Revoke)

@@ -1,4 +1,4 @@
-//! One SELECT, and the lists that look like its.
+//! One SELECT, and the clauses that it shares with other statements.
 
 use super::{Parse, Parser, expression::Term};
 use crate::{
@@ -9,10 +9,10 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// One SELECT up to HAVING.
+    /// One SELECT from its keyword to HAVING.
     pub(super) fn select(&mut self) -> Parse<Select> {
         let start = self.expect_keyword(Keyword::Select)?.position;
-        // Only the first SELECT of a statement may set variables or make a table.
+        // Only the first SELECT of a statement may assign variables or have INTO.
         let top_select = core::mem::take(&mut self.top_select);
         let distinct = self.eat_keyword(Keyword::Distinct);
         if !distinct {
@@ -62,7 +62,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `TOP (n) [PERCENT] [WITH TIES]`, or nothing.
+    /// An optional `TOP (n) [PERCENT] [WITH TIES]`.
     pub(super) fn optional_top(&mut self) -> Parse<Option<Top>> {
         if !self.eat_keyword(Keyword::Top) {
             return Ok(None);
@@ -92,7 +92,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// An item of SELECT, or of OUTPUT; `assign` says whether it may set a variable.
+    /// An item of a select list or of OUTPUT; with `assign` it may assign a variable.
     pub(super) fn select_item(&mut self, assign: bool) -> Parse<SelectItem> {
         let start = self.here();
         if let Some(part_count) = self.star_after() {
@@ -131,14 +131,14 @@ impl Parser<'_> {
         Ok(SelectItem::Value { value, alias })
     }
 
-    /// If `*` or `a.b.*` is next, how many parts are before the star.
+    /// The number of parts before the star, if `*` or `a.b.*` is next.
     fn star_after(&self) -> Option<usize> {
         let (mut at, mut part_count) = (0, 0);
         loop {
             if self.is_at(at, TokenKind::Star) {
                 return Some(part_count);
             }
-            // Parts that were left out have a point all the same.
+            // An omitted part still has its point.
             if self.is_name_token(self.peek_at(at)) {
                 at += 1;
             }
@@ -150,7 +150,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `=` or a compound one is so far ahead.
+    /// Whether an assignment operator is at offset `ahead`.
     pub(super) fn is_assignment_at(&self, ahead: usize) -> bool {
         match self.peek_at(ahead).kind {
             TokenKind::Equal => true,
@@ -166,7 +166,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `=`, `+=` and so on; blanks are allowed between the characters.
+    /// `=`, `+=` and others; whitespace is allowed between the characters.
     pub(super) fn assignment_operator(&mut self) -> Parse<AssignmentOperator> {
         let operator = match self.kind() {
             TokenKind::Equal => AssignmentOperator::Set,
@@ -190,7 +190,7 @@ impl Parser<'_> {
         Ok(operator)
     }
 
-    /// `GROUP BY ..`, or nothing; what makes several groupings is refused.
+    /// An optional `GROUP BY ..`; multiple grouping sets are refused.
     fn optional_group_by(&mut self) -> Parse<Vec<Expr>> {
         if !self.eat_keyword(Keyword::Group) {
             return Ok(Vec::new());
@@ -232,7 +232,7 @@ impl Parser<'_> {
         Ok(self.null_since(start))
     }
 
-    /// Whether `WINDOW w AS (` is next, of which the first word is not reserved.
+    /// Whether `WINDOW w AS (` is next; WINDOW is not reserved.
     pub(super) fn is_window_clause(&self) -> bool {
         self.is_word("window")
             && self.is_name_token(self.peek_at(1))

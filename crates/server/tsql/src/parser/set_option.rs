@@ -52,14 +52,14 @@ impl Parser<'_> {
         }
         let on = self.on_or_off()?;
         let quotes = |name: &Name| name.is("quoted_identifier") || name.is("ansi_defaults");
-        // In a procedure it is the setting at its creation that counts.
+        // In a procedure the setting at its creation applies.
         if !self.in_procedure && names.iter().any(quotes) {
             self.quoted_identifier = on;
         }
         Ok(SetOption::Switch { names, on })
     }
 
-    /// The name of an option: a word, reserved or not.
+    /// An option's name: a word, reserved or not.
     fn option_name(&mut self) -> Parse<Name> {
         let reserved = [Keyword::Rowcount, Keyword::Textsize, Keyword::Offsets];
         match self.kind() {

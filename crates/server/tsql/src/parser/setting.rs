@@ -1,4 +1,4 @@
-//! Lists of options: hints, WITH (..), SET of a database.
+//! Option lists: hints, WITH (..), ALTER DATABASE SET.
 
 use super::{Parse, Parser};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// `WITH (a = 1, b)`, or none.
+    /// An optional `WITH (a = 1, b)`.
     pub(super) fn optional_with_settings(&mut self) -> Parse<Vec<Setting>> {
         if !self.is_keyword(Keyword::With) || !self.is_at(1, TokenKind::LeftParen) {
             return Ok(Vec::new());
@@ -17,14 +17,14 @@ impl Parser<'_> {
         self.list_in_parens(Self::setting)
     }
 
-    /// `NAME`, `NAME = value`, `NAME value` or `NAME (list)`; words are names, whether reserved or not.
+    /// `NAME`, `NAME = value`, `NAME value` or `NAME (list)`; a name may be a reserved keyword.
     pub(super) fn setting(&mut self) -> Parse<Setting> {
         let start = self.here();
         let name = self.setting_name()?;
         self.setting_after(start, name)
     }
 
-    /// The rest of an option whose name was taken.
+    /// The rest of an option after its name.
     pub(super) fn setting_after(&mut self, start: Position, name: Name) -> Parse<Setting> {
         let equals = self.eat(TokenKind::Equal);
         let value = self.setting_value(equals)?;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         })
     }
 
-    /// The option's name: one word, of those that have several all.
+    /// An option's name: one word, or all words of a known phrase.
     fn setting_name(&mut self) -> Parse<Name> {
         if self.is(TokenKind::Variable) {
             // OPTIMIZE FOR (@a = 1)
@@ -62,7 +62,7 @@ impl Parser<'_> {
         self.is_any_word() && self.text(self.peek()).eq_ignore_ascii_case(word)
     }
 
-    /// The value after an option's name; one is required after `=`.
+    /// The value after an option's name; it is required after `=`.
     fn setting_value(&mut self, equals: bool) -> Parse<Option<SettingValue>> {
         if self.is(TokenKind::LeftParen) {
             let named = matches!(
@@ -105,7 +105,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant, perhaps with a sign, or a variable, if one is next.
+    /// A constant with an optional sign, or a variable, if one is next.
     pub(super) fn constant_or_variable(&mut self) -> Parse<Option<Expr>> {
         let start = self.here();
         let operator = match self.kind() {
@@ -136,7 +136,7 @@ impl Parser<'_> {
         Ok(Some(self.expr_since(start, kind)))
     }
 
-    /// A constant, perhaps with a sign, a variable, or a name, which becomes a column.
+    /// A constant with an optional sign, a variable, or a name, which becomes a column.
     pub(super) fn simple_value(&mut self) -> Parse<Expr> {
         if let Some(value) = self.constant_or_variable()? {
             return Ok(value);
@@ -160,7 +160,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A word or name of one part as an object's name.
+    /// A word or one-part name as an object name.
     pub(super) fn single(name: Name) -> ObjectName {
         ObjectName {
             server: None,
@@ -181,9 +181,9 @@ impl Parser<'_> {
     }
 }
 
-/// The units that make a word of a number before them.
+/// The units that form one word with the number before them.
 const UNITS: &[&str] = &["KB", "MB", "GB", "TB", "SECONDS", "MINUTES", "HOURS", "DAYS"];
-/// The options whose names have two words.
+/// The option names that have two words.
 const PHRASES: &[(&str, &str)] = &[
     ("HASH", "GROUP"),
     ("ORDER", "GROUP"),

@@ -1,4 +1,4 @@
-//! The sources after FROM.
+//! The table sources of FROM.
 
 use super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
@@ -15,7 +15,7 @@ mod parens;
 mod refused;
 
 impl Parser<'_> {
-    /// A table, or tables joined.
+    /// A table source, including joins.
     pub(super) fn source(&mut self) -> Parse<TableSource> {
         self.nested(WEIGHT_SOURCE, |p| {
             let start = p.here();
@@ -24,14 +24,14 @@ impl Parser<'_> {
         })
     }
 
-    /// What is joined to `left`, which begins at `start`.
+    /// The joins after `left`, which begins at `start`.
     fn joined(&mut self, start: Position, mut left: TableSource) -> Parse<TableSource> {
         while let Some((kind, hint)) = self.join_operator()? {
             self.raise()?;
             let (right, on) = match kind {
                 JoinKind::Cross | JoinKind::CrossApply | JoinKind::OuterApply => (self.single_source()?, None),
                 JoinKind::Inner | JoinKind::Left | JoinKind::Right | JoinKind::Full => {
-                    // What is joined before ON comes belongs to the right side.
+                    // A join before ON belongs to the right side.
                     let right = self.source()?;
                     self.expect_keyword(Keyword::On)?;
                     (right, Some(self.condition()?))
@@ -51,7 +51,7 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// JOIN or APPLY with all its words, if one is next.
+    /// JOIN or APPLY with all its keywords, if one is next.
     fn join_operator(&mut self) -> Parse<Option<(JoinKind, Option<JoinHint>)>> {
         let kind = match self.kind() {
             TokenKind::Keyword(Keyword::Join | Keyword::Inner) => JoinKind::Inner,
@@ -97,7 +97,7 @@ impl Parser<'_> {
         Some(hint)
     }
 
-    /// One source without what is joined to it.
+    /// One table source without joins.
     fn single_source(&mut self) -> Parse<TableSource> {
         let start = self.here();
         let source = match self.kind() {
@@ -124,7 +124,7 @@ impl Parser<'_> {
         TableSource { kind, position }
     }
 
-    /// `::f(..)`, the old form of `sys.f(..)`.
+    /// `::f(..)`, the deprecated form of `sys.f(..)`.
     fn system_function(&mut self) -> Parse<TableSource> {
         let start = self.advance().position;
         self.advance();
@@ -170,7 +170,7 @@ impl Parser<'_> {
         Ok(self.source_since(start, TableSourceKind::Table { name, alias, hints }))
     }
 
-    /// `[AS] name`, or nothing.
+    /// An optional `[AS] name`.
     pub(super) fn optional_alias(&mut self) -> Parse<Option<Name>> {
         match self.eat_keyword(Keyword::As) || (self.is_name() && !self.is_label() && !self.is_window_clause()) {
             true => self.name().map(Some),
@@ -186,7 +186,7 @@ impl Parser<'_> {
         Ok(Some(DerivedAlias { name, columns }))
     }
 
-    /// The name that what has none of its own must have.
+    /// The required alias of a source that has no name.
     fn derived_alias(&mut self) -> Parse<DerivedAlias> {
         match self.optional_derived_alias()? {
             Some(alias) => Ok(alias),
@@ -194,7 +194,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `WITH (..)` after a table, or nothing.
+    /// An optional `WITH (..)` after a table.
     pub(super) fn table_hints(&mut self) -> Parse<Vec<Setting>> {
         if !self.is_keyword(Keyword::With) {
             return Ok(Vec::new());
@@ -204,7 +204,7 @@ impl Parser<'_> {
                 self.advance();
                 self.hints_in_parens()
             }
-            // A common table whose WITH was taken for this table's.
+            // The common table expression of a following statement, whose WITH looks like a table hint.
             TokenKind::Word | TokenKind::Bracketed | TokenKind::DoubleQuoted if !self.is_word_at(1, "ties") => {
                 let token = self.peek_at(1);
                 Err(Fault::not_common_table(&self.echo(token)).at(token.position))
@@ -213,7 +213,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `(NOLOCK, INDEX (1))`; commas may be left out.
+    /// `(NOLOCK, INDEX (1))`; commas are optional.
     fn hints_in_parens(&mut self) -> Parse<Vec<Setting>> {
         self.expect(TokenKind::LeftParen)?;
         let mut hints = vec![self.table_hint()?];
@@ -241,7 +241,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Whether parentheses without WITH begin with a hint: an old form.
+    /// Whether parentheses without WITH begin with a hint: a deprecated form.
     fn is_hint_list(&self) -> bool {
         let word = self.text(self.peek_at(1));
         self.is(TokenKind::LeftParen)
@@ -250,7 +250,7 @@ impl Parser<'_> {
             && HINTS.iter().any(|hint| word.eq_ignore_ascii_case(hint))
     }
 
-    /// `VALUES (1, 2), (3, 4)`: VALUES was taken.
+    /// `VALUES (1, 2), (3, 4)`, after VALUES.
     fn value_rows(&mut self) -> Parse<Vec<Vec<Expr>>> {
         let start = self.here();
         let rows = self.list(|p| p.list_in_parens(Self::expression))?;

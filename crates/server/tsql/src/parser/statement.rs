@@ -1,4 +1,4 @@
-//! Statements: where one ends and the next begins, and which it is.
+//! Statements: dispatch by keyword, and boundaries between statements.
 
 use super::{Parse, Parser, WEIGHT_STATEMENT};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// The whole batch.
+    /// A complete batch.
     pub(super) fn batch(&mut self) -> Parse<Tree> {
         self.batch_start = true;
         let statements = self.statements(|p| p.is(TokenKind::End))?;
@@ -20,7 +20,7 @@ impl Parser<'_> {
         })
     }
 
-    /// Statements up to where `ends` says that they end.
+    /// Statements up to the token where `ends` returns true.
     pub(super) fn statements(&mut self, ends: impl Fn(&Self) -> bool) -> Parse<Vec<Statement>> {
         let mut statements = Vec::new();
         let mut separated = true;
@@ -36,7 +36,7 @@ impl Parser<'_> {
         }
     }
 
-    /// One statement; `separated` says that a semicolon or a word such as BEGIN is before it.
+    /// One statement; `separated` states whether a semicolon or a keyword such as BEGIN precedes it.
     pub(super) fn statement(&mut self, separated: bool) -> Parse<Statement> {
         self.nested(WEIGHT_STATEMENT, |p| {
             let start = p.here();
@@ -75,7 +75,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The statements whose first word says which they are.
+    /// Statements that are identified by their first keyword.
     fn keyword_statement(&mut self, keyword: Keyword) -> Parse<StatementKind> {
         match keyword {
             Keyword::Select => self
@@ -120,7 +120,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `WITH a AS (..)` and the statement that it is for.
+    /// `WITH a AS (..)` and the statement after it.
     fn statement_with_tables(&mut self) -> Parse<StatementKind> {
         self.advance();
         let with = self.common_tables()?;
@@ -136,7 +136,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What begins with a name: a label, THROW, or at the batch's beginning a procedure's call.
+    /// A statement that begins with a name: a label, THROW, or at the beginning of a batch a procedure call.
     fn name_statement(&mut self, first: bool, separated: bool) -> Parse<StatementKind> {
         if self.is_label() {
             let name = self.name()?;
@@ -190,7 +190,7 @@ impl Parser<'_> {
         self.is(TokenKind::Variable) || (self.is_name() && !self.is_at(1, TokenKind::Colon))
     }
 
-    /// The name of a transaction or savepoint; what a variable holds is cut, what is written must fit.
+    /// The name of a transaction or savepoint; a written name must fit, a variable's value is truncated at execution.
     pub(super) fn transaction_name(&mut self) -> Parse<NameOrVariable> {
         let name = self.name_or_variable()?;
         if let NameOrVariable::Name(name) = &name
@@ -216,5 +216,5 @@ impl Parser<'_> {
     }
 }
 
-/// SQL Server's own limit.
+/// SQL Server's maximum length.
 const TRANSACTION_NAME_LENGTH_MAX: usize = 32;

@@ -55,7 +55,7 @@ impl Parser<'_> {
         })))
     }
 
-    /// Whether an option is there that makes a table of another kind.
+    /// Whether an option at offset `ahead` declares another kind of table.
     fn is_table_kind_at(&self, ahead: usize) -> bool {
         let kinds = [
             "system_versioning",
@@ -67,7 +67,7 @@ impl Parser<'_> {
         kinds.iter().any(|kind| self.is_word_at(ahead, kind))
     }
 
-    /// Columns and constraints in parentheses; a comma is allowed after the last.
+    /// Columns and constraints in parentheses; a trailing comma is allowed.
     pub(super) fn table_elements(&mut self) -> Parse<Vec<TableElement>> {
         self.expect(TokenKind::LeftParen)?;
         let mut elements = vec![self.table_element()?];
@@ -138,7 +138,7 @@ impl Parser<'_> {
             let persisted = self.eat_word("persisted");
             return Ok(ColumnKind::Computed { value, persisted });
         }
-        // A column that is called timestamp needs no type.
+        // A column named timestamp needs no type.
         let alone = matches!(
             self.kind(),
             TokenKind::Comma | TokenKind::RightParen | TokenKind::Keyword(Keyword::Not | Keyword::Null)
@@ -153,7 +153,7 @@ impl Parser<'_> {
         self.type_name().map(ColumnKind::Typed)
     }
 
-    /// An option after a column's type, in any order; whether there was one.
+    /// An option after a column's type, in any order; returns whether one is present.
     fn column_option(&mut self, column: &mut ColumnDefinition) -> Parse<bool> {
         let start = self.here();
         match self.kind() {
@@ -192,7 +192,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// SPARSE and related ones.
+    /// SPARSE and other unsupported options.
     fn refused_column_option(&mut self) -> Parse<bool> {
         let start = self.here();
         let what = if self.eat_word("sparse") {
@@ -243,7 +243,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `NOT FOR REPLICATION`, or nothing.
+    /// An optional `NOT FOR REPLICATION`.
     fn not_for_replication(&mut self) -> Parse<bool> {
         if !self.is_keyword(Keyword::Not) || !self.is_at(1, TokenKind::Keyword(Keyword::For)) {
             return Ok(false);
@@ -254,7 +254,7 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// `ON filegroup`, or nothing; a partition scheme is refused.
+    /// An optional `ON filegroup`; a partition scheme is refused.
     pub(super) fn optional_filegroup(&mut self) -> Parse<Option<Name>> {
         let start = self.here();
         if !self.eat_keyword(Keyword::On) {

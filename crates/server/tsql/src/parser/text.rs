@@ -1,4 +1,4 @@
-//! The text of tokens, and what errors repeat of it.
+//! The text of tokens, as written and as quoted in errors.
 
 use std::borrow::Cow;
 
@@ -16,7 +16,7 @@ impl<'a> Parser<'a> {
         token.position.text(self.source)
     }
 
-    /// What errors repeat of a token: strings and names without their delimiters.
+    /// The text of a token in errors: strings and names without their delimiters.
     pub(super) fn echo(&self, token: Token) -> Cow<'a, str> {
         match token.kind {
             TokenKind::String | TokenKind::National => Cow::Owned(self.string_value(token)),
@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The name in brackets or quotation marks, doubled closing delimiters made single.
+    /// The name in brackets or quotation marks, with doubled closing delimiters undoubled.
     pub(super) fn delimited(&self, token: Token) -> Cow<'a, str> {
         let text = self.text(token);
         let body = text.get(1..text.len().saturating_sub(1)).unwrap_or("");
@@ -40,7 +40,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The characters of a string: doubled quotes made single, and lines joined where a backslash ends one.
+    /// The characters of a string: doubled quotes are undoubled, and a backslash at the end of a line joins the lines.
     pub(super) fn string_value(&self, token: Token) -> String {
         let text = self.text(token);
         let start = match token.kind {
@@ -55,7 +55,7 @@ impl<'a> Parser<'a> {
         joined(&body.replace(double, single))
     }
 
-    /// What stands after the delimiter that has no other.
+    /// The text after an unclosed delimiter.
     pub(super) fn unclosed_body(&self, token: Token) -> String {
         let text = self.source.get(token.position.range().start..).unwrap_or("");
         let text = text
@@ -65,7 +65,7 @@ impl<'a> Parser<'a> {
         text.chars().skip(1).collect()
     }
 
-    /// As many characters of a name that is too long as are allowed.
+    /// The prefix of a too long name with the maximum length.
     pub(super) fn identifier_start(&self, token: Token) -> String {
         let text = self.text(token);
         let delimiters: &[char] = match token.kind {
@@ -81,7 +81,7 @@ impl<'a> Parser<'a> {
         text.chars().take_while(within).collect()
     }
 
-    /// Whether the token is a string, which one in quotation marks is while QUOTED_IDENTIFIER is off.
+    /// Whether the token is a string; one in quotation marks is a string if QUOTED_IDENTIFIER is off.
     pub(super) fn is_string(&self) -> bool {
         self.is_string_token(self.peek())
     }
@@ -103,7 +103,7 @@ impl<'a> Parser<'a> {
         Ok(self.string_value(token))
     }
 
-    /// The constant that is next, if it is one.
+    /// The next token as a constant, if it is one.
     pub(super) fn literal(&mut self) -> Option<Literal> {
         let token = self.peek();
         let text = self.text(token);
@@ -122,7 +122,7 @@ impl<'a> Parser<'a> {
         Some(literal)
     }
 
-    /// The constant that is next as an expression, if it is one.
+    /// The next token as a constant expression, if it is one.
     pub(super) fn literal_expr(&mut self) -> Option<Expr> {
         let start = self.here();
         let literal = self.literal()?;
@@ -133,7 +133,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// The text without the backslashes at its lines' ends and without these ends.
+/// The text without backslashes at the ends of lines and the line breaks after them.
 fn joined(text: &str) -> String {
     let mut whole = String::with_capacity(text.len());
     let mut rest = text;

@@ -1,4 +1,4 @@
-//! Types: names with numbers.
+//! Types: names with arguments.
 
 use super::{Parse, Parser};
 use crate::{
@@ -40,7 +40,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The types of the standard that have several words; their words are joined by one blank.
+    /// The standard's types of several words, joined by single spaces.
     fn type_of_several_words(&mut self) -> Parse<Option<ObjectName>> {
         let start = self.here();
         let mut words: Vec<&str> = Vec::new();
@@ -56,7 +56,7 @@ impl Parser<'_> {
             self.advance();
             words.extend(["national", word]);
         } else {
-            // `char varying`, but not `char` alone, which is a name as any other.
+            // `char varying`; `char` alone is an ordinary name.
             let word = CHARACTER_TYPES
                 .iter()
                 .chain(&["binary"])
@@ -87,5 +87,5 @@ impl Parser<'_> {
     }
 }
 
-/// The words allowed after NATIONAL, and before VARYING.
+/// The words that are allowed after NATIONAL and before VARYING.
 const CHARACTER_TYPES: &[&str] = &["character", "char", "text"];

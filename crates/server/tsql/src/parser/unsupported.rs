@@ -1,4 +1,4 @@
-//! What is T-SQL but not supported: how its end is found.
+//! Skips unsupported T-SQL and finds its end.
 
 use super::{Parse, Parser};
 use crate::{
@@ -15,7 +15,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips to the closing parenthesis of those that are open.
+    /// Skips to the closing parenthesis of the open one.
     pub(super) fn skip_content(&mut self) -> Parse<()> {
         let mut depth = 1_u32;
         loop {
@@ -32,8 +32,8 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the end of a statement: to a semicolon, or to a word that begins another one or ends what is around
-    /// it, outside parentheses.
+    /// Skips to the end of a statement outside of parentheses: to a semicolon, or to a keyword that begins another
+    /// statement or ends the enclosing block.
     pub(super) fn skip_statement(&mut self) -> Parse<()> {
         loop {
             match self.kind() {
@@ -45,7 +45,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips to the next semicolon outside parentheses, or to the end.
+    /// Skips to the next semicolon outside of parentheses, or to the end.
     pub(super) fn skip_to_semicolon(&mut self) -> Parse<()> {
         loop {
             match self.kind() {
@@ -56,7 +56,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips all that is left but the semicolons at its end.
+    /// Skips all tokens except trailing semicolons.
     pub(super) fn skip_batch(&mut self) -> Parse<()> {
         while !self.is(TokenKind::End) {
             self.skip_token()?;
@@ -66,7 +66,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Skips one token; what is no token is an error all the same.
+    /// Skips one token; a lexical error is reported all the same.
     fn skip_token(&mut self) -> Parse<()> {
         let token = self.peek();
         if token.kind == TokenKind::Unknown || self.lexical_fault(token).is_some() {
@@ -77,7 +77,7 @@ impl Parser<'_> {
     }
 }
 
-/// Whether the word begins a statement, or ends one in a block.
+/// Whether the keyword begins a statement, or ends one in a block.
 fn ends_statement(keyword: Keyword) -> bool {
     matches!(
         keyword,

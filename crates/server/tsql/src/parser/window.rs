@@ -9,7 +9,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// The window after OVER; nothing if it names a window, which is not supported.
+    /// The window after OVER; `None` for a named window, which is not supported.
     pub(super) fn window(&mut self) -> Parse<Option<Window>> {
         if self.is_name() {
             let name = self.name()?;
@@ -83,7 +83,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    /// A whole number without a sign.
+    /// An integer without a sign.
     pub(super) fn unsigned(&mut self) -> Parse<u32> {
         let token = self.expect(TokenKind::Integer)?;
         let text = self.text(token);

@@ -1,4 +1,4 @@
-//! Truths.
+//! Conditions.
 
 use core::fmt;
 
@@ -62,7 +62,7 @@ impl fmt::Display for Condition {
     }
 }
 
-/// Conditions with `between` between them, those in parentheses that `parens` says.
+/// Conditions separated by `between`; `parens` selects those in parentheses.
 fn junction(
     f: &mut fmt::Formatter<'_>,
     list: &[Condition],

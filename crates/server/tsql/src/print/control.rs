@@ -1,4 +1,4 @@
-//! Control of flow, variables and calls.
+//! Control of flow, variables and procedure calls.
 
 use core::fmt;
 
@@ -8,7 +8,7 @@ use crate::ast::{
     Throw, Try, VariableType, WaitFor, WaitKind, While,
 };
 
-/// The condition is in parentheses, since a statement may begin with one.
+/// Prints the condition in parentheses, because a statement may begin with one.
 impl fmt::Display for If {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "IF ({})\n{}", self.condition, self.then)?;

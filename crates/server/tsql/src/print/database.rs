@@ -1,4 +1,4 @@
-//! Databases, backups and what is restored from them.
+//! Databases, BACKUP and RESTORE.
 
 use core::fmt;
 
@@ -138,7 +138,7 @@ impl fmt::Display for Restore {
     }
 }
 
-/// An option of RESTORE, of which MOVE is written in its own way.
+/// An option of RESTORE; MOVE has its own syntax.
 struct RestoreOption<'a>(&'a Setting);
 
 impl fmt::Display for RestoreOption<'_> {

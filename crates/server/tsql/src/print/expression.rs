@@ -1,4 +1,4 @@
-//! Values.
+//! Expressions.
 
 use core::fmt;
 
@@ -21,8 +21,8 @@ impl fmt::Display for Expr {
             ExprKind::Binary { operator, left, right } => {
                 let level = level(*operator);
                 let tighter = match level {
-                    Level::Add => Level::Multiply,
-                    Level::Multiply | Level::Tight => Level::Tight,
+                    Precedence::Add => Precedence::Multiply,
+                    Precedence::Multiply | Precedence::Tight => Precedence::Tight,
                 };
                 write!(f, "{} {operator} {}", Operand(left, level), Operand(right, tighter))
             }
@@ -31,7 +31,7 @@ impl fmt::Display for Expr {
                 if matches!(operand.kind, ExprKind::Unary { .. }) {
                     return write!(f, "({operand}) COLLATE {collation}");
                 }
-                write!(f, "{} COLLATE {collation}", Operand(operand, Level::Tight))
+                write!(f, "{} COLLATE {collation}", Operand(operand, Precedence::Tight))
             }
             ExprKind::Function(call) => write!(f, "{call}"),
             ExprKind::Cast(cast) => write!(f, "{cast}"),
@@ -42,40 +42,40 @@ impl fmt::Display for Expr {
     }
 }
 
-/// How much an operator binds.
+/// The precedence of an operator, lowest first.
 #[derive(Clone, Copy, PartialEq, PartialOrd)]
-enum Level {
+enum Precedence {
     Add,
     Multiply,
     Tight,
 }
 
-fn level(operator: BinaryOperator) -> Level {
+fn level(operator: BinaryOperator) -> Precedence {
     match operator {
-        BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Modulo => Level::Multiply,
+        BinaryOperator::Multiply | BinaryOperator::Divide | BinaryOperator::Modulo => Precedence::Multiply,
         BinaryOperator::Add
         | BinaryOperator::Subtract
         | BinaryOperator::BitAnd
         | BinaryOperator::BitXor
-        | BinaryOperator::BitOr => Level::Add,
+        | BinaryOperator::BitOr => Precedence::Add,
     }
 }
 
-fn operand_level(operator: UnaryOperator) -> Level {
+fn operand_level(operator: UnaryOperator) -> Precedence {
     match operator {
-        UnaryOperator::Plus | UnaryOperator::Minus => Level::Multiply,
-        UnaryOperator::BitNot => Level::Tight,
+        UnaryOperator::Plus | UnaryOperator::Minus => Precedence::Multiply,
+        UnaryOperator::BitNot => Precedence::Tight,
     }
 }
 
-/// An operand of what binds as the level says: in parentheses if it binds less.
-struct Operand<'a>(&'a Expr, Level);
+/// An operand of an operator with the given precedence: in parentheses if its own is lower.
+struct Operand<'a>(&'a Expr, Precedence);
 
 impl fmt::Display for Operand<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parens = match &self.0.kind {
             ExprKind::Binary { operator, .. } => level(*operator) < self.1,
-            // A sign takes what is multiplied after it, too.
+            // A unary sign applies to a whole product.
             ExprKind::Unary { operator, .. } => *operator != UnaryOperator::BitNot,
             ExprKind::Literal(_)
             | ExprKind::OdbcLiteral(_)

@@ -17,7 +17,7 @@ impl fmt::Display for Name {
 impl fmt::Display for ObjectName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let before = [&self.server, &self.database, &self.schema];
-        // What was left out between others keeps its point.
+        // An omitted part between others keeps its point.
         for part in before.iter().skip_while(|part| part.is_none()) {
             match part {
                 Some(name) => write!(f, "{name}.")?,

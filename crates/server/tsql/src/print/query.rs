@@ -20,7 +20,7 @@ impl fmt::Display for SelectStatement {
     }
 }
 
-/// The common tables before a statement.
+/// The common table expressions before a statement.
 pub(super) struct With<'a>(pub(super) &'a [CommonTable]);
 
 impl fmt::Display for With<'_> {
@@ -65,7 +65,7 @@ impl fmt::Display for Combination {
     }
 }
 
-/// A part of a combination: in parentheses if it is one itself.
+/// An operand of a set operator: in parentheses if it is a combination itself.
 struct Part<'a>(&'a QueryBody);
 
 impl fmt::Display for Part<'_> {

@@ -1,4 +1,4 @@
-//! Lists of options.
+//! Option lists.
 
 use core::fmt;
 

@@ -1,4 +1,4 @@
-//! The sources after FROM.
+//! The table sources of FROM.
 
 use core::fmt;
 

@@ -11,7 +11,7 @@ impl fmt::Display for Tree {
     }
 }
 
-/// Statements, each with a semicolon and on lines of its own.
+/// Statements, each terminated by a semicolon and on its own line.
 pub(super) struct Body<'a>(pub(super) &'a [Statement]);
 
 impl fmt::Display for Body<'_> {

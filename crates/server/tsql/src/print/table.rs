@@ -164,7 +164,7 @@ fn with_check(check: Option<bool>) -> &'static str {
     }
 }
 
-/// The action with a blank before it.
+/// Prints the action with a leading space.
 impl fmt::Display for AlterTableAction {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -192,7 +192,7 @@ impl fmt::Display for AlterColumn {
     }
 }
 
-/// The change with a blank before it.
+/// Prints the change with a leading space.
 impl fmt::Display for ConstraintChange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let enable = if self.enable { "CHECK" } else { "NOCHECK" };

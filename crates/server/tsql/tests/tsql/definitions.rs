@@ -1,9 +1,9 @@
-//! Definitions and administration: each statement parses, and its tree prints as a text with the same tree.
+//! Definitions and administration: each statement parses, and its printed tree parses to the same tree.
 
 use crate::round_trip::round_trip;
 use selenite_tsql::ast::StatementKind;
 
-/// Each text is one statement, and a supported one.
+/// Each text is one supported statement.
 fn check(texts: &[&str]) {
     for text in texts {
         let tree = round_trip(text);

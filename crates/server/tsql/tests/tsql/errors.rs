@@ -1,4 +1,4 @@
-//! Texts that are not T-SQL, with SQL Server's number, line and text for each.
+//! Texts with syntax errors, with SQL Server's number, line and message for each.
 
 use selenite_tsql::{Options, SyntaxError, parse};
 
@@ -9,7 +9,7 @@ fn error(text: &str) -> SyntaxError {
     }
 }
 
-/// Number, line and message of each text's error; the severity is always 15.
+/// The number, line and message of each text's error; the severity is always 15.
 fn check(expected: &[(&str, u32, u32, &str)]) {
     for (text, number, line, message) in expected {
         let error = error(text);
@@ -19,7 +19,7 @@ fn check(expected: &[(&str, u32, u32, &str)]) {
     }
 }
 
-/// As [`check`], with 102 near the token.
+/// Like [`check`], for error 102 near the token.
 fn near(expected: &[(&str, &str)]) {
     for (text, token) in expected {
         let error = error(text);
@@ -28,7 +28,7 @@ fn near(expected: &[(&str, &str)]) {
     }
 }
 
-/// As [`check`], with 156 near the keyword.
+/// Like [`check`], for error 156 near the keyword.
 fn near_keyword(expected: &[(&str, &str)]) {
     for (text, keyword) in expected {
         let error = error(text);
@@ -38,7 +38,7 @@ fn near_keyword(expected: &[(&str, &str)]) {
 }
 
 #[test]
-fn a_token_in_the_wrong_place_is_named_as_it_was_written() {
+fn a_misplaced_token_is_quoted_as_written() {
     near(&[
         ("SELECT ID FROM T OFFSET 20 ROWS FETCH NEXT 3 ROWS ONLY", "20"),
         ("INSERT INTO dbo.t1 VALUE(1,2,N'abc');", "VALUE"),
@@ -77,7 +77,7 @@ fn a_token_in_the_wrong_place_is_named_as_it_was_written() {
 }
 
 #[test]
-fn a_reserved_word_in_the_wrong_place_is_named_as_it_was_written() {
+fn a_misplaced_keyword_is_quoted_as_written() {
     near_keyword(&[
         ("select  from orders", "from"),
         ("SELECT a FROM t AS select", "select"),
@@ -107,7 +107,7 @@ fn a_reserved_word_in_the_wrong_place_is_named_as_it_was_written() {
 }
 
 #[test]
-fn at_the_end_the_last_token_is_named_whatever_it_is() {
+fn at_the_end_the_last_token_is_quoted() {
     near(&[
         ("SELECT * FROM", "FROM"),
         ("SELECT", "SELECT"),
@@ -133,7 +133,7 @@ fn a_block_must_not_be_empty() {
 }
 
 #[test]
-fn the_text_of_exec_is_strings_and_variables_alone() {
+fn dynamic_sql_of_exec_allows_only_strings_and_variables() {
     near(&[
         ("exec (('select 1'))", "("),
         ("exec ('select ' + upper('1'))", "upper"),
@@ -147,7 +147,7 @@ fn the_text_of_exec_is_strings_and_variables_alone() {
 }
 
 #[test]
-fn throw_takes_constants_and_variables_alone() {
+fn throw_allows_only_constants_and_variables() {
     near(&[
         ("throw 50000, 'a' + 'b', 1", "+"),
         ("throw +50000, 'x', 1", "+"),
@@ -214,7 +214,7 @@ fn quotes_and_comments_must_end() {
             "Unclosed quotation mark after the character string 'a'.",
         ),
         ("SELECT 1\n/* /* */ x", 113, 2, "Missing end comment mark '*/'."),
-        // The first fault of the text counts, though the quote is found first.
+        // The first error in the text is reported, although the lexer finds the quotation mark first.
         (
             "SELECT FROM t WHERE a = 'x",
             156,
@@ -266,7 +266,7 @@ fn names_are_neither_empty_nor_longer_than_128() {
 }
 
 #[test]
-fn with_after_a_statement_wants_a_semicolon() {
+fn with_after_a_statement_requires_a_semicolon() {
     let text = "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an \
         xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a \
         semicolon.";
@@ -292,7 +292,7 @@ fn with_after_a_statement_wants_a_semicolon() {
 }
 
 #[test]
-fn a_value_is_no_condition() {
+fn a_value_is_not_a_condition() {
     let message = |token: &str| {
         format!(
             "An expression of non-boolean type specified in a context where a condition is expected, near '{token}'."
@@ -315,7 +315,7 @@ fn a_value_is_no_condition() {
 }
 
 #[test]
-fn statements_stand_where_they_may() {
+fn misplaced_statements_are_errors() {
     check(&[
         (
             "SELECT 1\nCREATE VIEW v AS SELECT 1",
@@ -382,7 +382,7 @@ fn statements_stand_where_they_may() {
 }
 
 #[test]
-fn clauses_that_do_not_go_together_are_refused() {
+fn incompatible_clauses_are_errors() {
     check(&[
         (
             "SELECT @a = 1, 2",
@@ -468,7 +468,7 @@ fn a_transactions_name_has_at_most_32_characters() {
 }
 
 #[test]
-fn a_procedure_uses_no_database() {
+fn use_is_an_error_in_a_procedure() {
     let expected = "a USE database statement is not allowed in a procedure, function or trigger.";
     check(&[("CREATE PROCEDURE p AS\nIF 1 = 1 USE d", 154, 2, expected)]);
 }

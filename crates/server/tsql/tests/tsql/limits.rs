@@ -1,4 +1,4 @@
-//! Depth and size: what nests is counted, and time is linear.
+//! Limits of depth and size: nesting is counted, and time is linear.
 
 use std::{
     thread,
@@ -7,13 +7,13 @@ use std::{
 
 use selenite_tsql::{Options, ast::StatementKind, parse};
 
-/// Runs on a stack of 2 MiB, of which SQL Server's own threads have no more.
+/// Runs on a stack of 2 MiB, as large as that of SQL Server's threads.
 fn on_small_stack(run: impl FnOnce() + Send + 'static) {
     let thread = thread::Builder::new().stack_size(2 << 20).spawn(run);
     thread.expect("a thread starts").join().expect("no test fails");
 }
 
-/// Parses, and does with the tree what is recursive: print, compare, copy, drop. Gives the error's number, 0 if none.
+/// Parses, then prints, compares, copies and drops the tree, which is recursive. Returns the error's number, 0 if none.
 fn number(text: &str) -> u32 {
     match parse(text, Options::default()) {
         Ok(tree) => {
@@ -25,7 +25,7 @@ fn number(text: &str) -> u32 {
     }
 }
 
-/// Each shape as what it begins with, what is repeated on the left, what stands in the middle, on the right, and after.
+/// The shapes: prefix, repeated left part, middle, repeated right part, suffix.
 const SHAPES: &[[&str; 5]] = &[
     ["SELECT ", "(", "1", ")", ""],
     ["SELECT ", "- ", "1", "", ""],
@@ -73,7 +73,7 @@ fn text(shape: &[&str; 5], depth: usize) -> String {
 }
 
 #[test]
-fn what_nests_thirty_deep_is_parsed() {
+fn nesting_of_thirty_levels_is_parsed() {
     on_small_stack(|| {
         for shape in SHAPES {
             assert_eq!(number(&text(shape, 30)), 0, "{shape:?}");
@@ -82,7 +82,7 @@ fn what_nests_thirty_deep_is_parsed() {
 }
 
 #[test]
-fn what_nests_eight_thousand_deep_is_refused_on_a_small_stack() {
+fn nesting_of_eight_thousand_levels_is_refused_on_a_small_stack() {
     on_small_stack(|| {
         for shape in SHAPES {
             for depth in [400, 900, 8_000, 100_000] {
@@ -97,7 +97,7 @@ fn what_nests_eight_thousand_deep_is_refused_on_a_small_stack() {
 }
 
 #[test]
-fn shapes_mixed_are_refused_on_a_small_stack() {
+fn mixed_shapes_are_refused_on_a_small_stack() {
     on_small_stack(|| {
         for first in SHAPES.iter().filter(|shape| shape[0] == "SELECT 1 WHERE ") {
             for second in SHAPES
@@ -112,7 +112,7 @@ fn shapes_mixed_are_refused_on_a_small_stack() {
     });
 }
 
-/// How long a parse takes: the least of three, for other work goes on beside it.
+/// The time of a parse: the minimum of three, because other processes run concurrently.
 fn time(text: &str) -> Duration {
     let once = || {
         let start = Instant::now();
@@ -122,7 +122,7 @@ fn time(text: &str) -> Duration {
     (0..3).map(|_| once()).min().unwrap_or_default()
 }
 
-/// Lists and chains of so many links.
+/// Lists and chains with the given number of links.
 const FORMS: &[fn(usize) -> String] = &[
     |n| format!("SELECT 1 WHERE a IN ({})", vec!["1"; n].join(", ")),
     |n| format!("SELECT 1 WHERE {}", vec!["a = 1"; n].join(" OR ")),
@@ -143,7 +143,7 @@ const FORMS: &[fn(usize) -> String] = &[
     |n| ";".repeat(n),
 ];
 
-/// A form of many links, or of few: but for the comments, which nest no deeper than that.
+/// The text of a form with `count` links. Nested comments are replaced at large counts, because their depth is limited.
 fn written(index: usize, count: usize) -> String {
     if index == NESTED_COMMENTS && count > 10_000 {
         return "SELECT 1".to_owned();
@@ -154,7 +154,7 @@ fn written(index: usize, count: usize) -> String {
 const NESTED_COMMENTS: usize = 10;
 
 #[test]
-fn lists_and_chains_nest_nothing() {
+fn lists_and_chains_do_not_nest() {
     for index in 0..FORMS.len() {
         parse(&written(index, 100_000), Options::default()).unwrap_or_else(|error| panic!("{index}: {error}"));
     }
@@ -173,7 +173,7 @@ fn lists_and_chains_take_linear_time() {
 }
 
 #[test]
-fn a_hundred_thousand_statements_are_each_there() {
+fn a_batch_of_a_hundred_thousand_statements_is_complete() {
     let text = "SELECT 1\n".repeat(100_000);
     let tree = parse(&text, Options::default()).unwrap();
     assert_eq!(tree.statements.len(), 100_000);
@@ -187,7 +187,7 @@ fn a_hundred_thousand_statements_are_each_there() {
 
 #[test]
 #[ignore = "make soak: measures the parser's speed, which is no test"]
-fn the_speed_of_the_parser_is_told() {
+fn the_speed_of_the_parser_is_printed() {
     let script = include_str!("sources/000-main.sql").repeat(1_000);
     let inserts =
         "INSERT INTO dbo.orders (id, name, price) VALUES (1, N'one', 12.50), (2, N'two', 3.99);\n".repeat(10_000);

@@ -1,4 +1,4 @@
-//! The parser against texts of every kind: one executable for all.
+//! Tests of the parser, as one executable.
 #![cfg(test)]
 
 mod definitions;

@@ -1,12 +1,12 @@
-//! Random texts: nothing panics, and whatever is a tree prints as itself.
+//! Random texts: no text causes a panic, and every tree prints as a text that parses to the same tree.
 //!
-//! proptest prints the smallest text that fails, and its seed.
+//! proptest prints the smallest failing text and its seed.
 
 use crate::round_trip::{bare, round_trip};
 use proptest::prelude::*;
 use selenite_tsql::{Options, parse, split_batches};
 
-/// Words, signs and constants that texts are made of.
+/// The words, operators and constants of random texts.
 const TOKENS: &[&str] = &[
     "SELECT",
     "FROM",
@@ -116,14 +116,14 @@ const TOKENS: &[&str] = &[
     "USE",
 ];
 
-/// If the text is T-SQL, its tree prints as itself; every position is within the text.
+/// If the text parses, its tree prints as a text with the same tree; every position is within the text.
 fn check(text: &str) {
     for quoted_identifier in [true, false] {
         match parse(text, Options { quoted_identifier }) {
             Ok(tree) => {
                 let printed = tree.to_string();
                 let again = parse(&printed, Options::default());
-                // Printed names may be longer than allowed when their brackets are doubled: never here.
+                // A printed name can exceed the maximum if its brackets are doubled; these names are shorter.
                 let again = again.unwrap_or_else(|e| panic!("{e}\n{text}\nprinted:\n{printed}"));
                 assert_eq!(bare(&again), bare(&tree), "\n{text}\nprinted:\n{printed}");
                 let inside = |s: &selenite_tsql::ast::Statement| text.get(s.position.range()).is_some();
@@ -142,7 +142,7 @@ fn check(text: &str) {
     }
 }
 
-/// The texts of the other tests, and what stands between them.
+/// The texts of the other tests, extracted from their string literals.
 fn statements() -> Vec<&'static str> {
     let sources = [
         include_str!("statements.rs"),
@@ -153,7 +153,7 @@ fn statements() -> Vec<&'static str> {
 }
 
 #[test]
-fn every_statement_cut_at_every_length_or_with_a_byte_flipped_does_not_panic() {
+fn a_truncated_or_corrupted_statement_never_panics() {
     for text in statements() {
         for end in 0..text.len() {
             if let Some(text) = text.get(..end) {
@@ -191,7 +191,7 @@ proptest! {
     }
 
     #[test]
-    fn batches_and_the_lines_between_are_the_whole_script(
+    fn batches_and_the_lines_between_them_are_the_complete_script(
         lines in prop::collection::vec(prop::sample::select(&["GO", " go 5 ", "a", "'", "/*", "*/", "--'", "[", "", "]"][..]), 0..20)
     ) {
         let script = lines.join("\n");
@@ -207,7 +207,7 @@ proptest! {
     }
 
     #[test]
-    fn a_statement_that_is_cut_or_altered_does_not_panic(
+    fn a_randomly_truncated_or_altered_statement_never_panics(
         index in any::<prop::sample::Index>(), at in any::<prop::sample::Index>(), by in any::<char>()
     ) {
         let statements = statements();
@@ -227,7 +227,7 @@ proptest! {
     }
 }
 
-/// Names, of which some must be delimited.
+/// Names, some of which require delimiters.
 fn name() -> impl Strategy<Value = String> {
     prop_oneof![
         4 => "[a-z_#][a-z0-9_$@#]{0,8}".prop_filter("not reserved", |word| !selenite_tsql::is_reserved(word)),

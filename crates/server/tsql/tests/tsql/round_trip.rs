@@ -1,10 +1,10 @@
-//! A text, its tree, the tree's text, and that text's tree.
+//! Parses a text, prints the tree, and parses the printed text.
 
 use selenite_tsql::{Options, ast::Tree, parse};
 
-/// The tree without its positions, as text.
+/// The debug-printed tree without its positions.
 pub fn bare(tree: &Tree) -> String {
-    // Functions come in the order in which they are met.
+    // The list of functions is omitted: its order depends on the text.
     let full = format!("{:?}", tree.statements);
     let mut bare = String::with_capacity(full.len());
     let mut rest = full.as_str();
@@ -17,7 +17,7 @@ pub fn bare(tree: &Tree) -> String {
     bare + rest
 }
 
-/// What stands after `line:start..end`, if that stands here.
+/// The text after `line:start..end`, if `text` begins with it.
 fn without_position(text: &str) -> Option<&str> {
     let digits = |text: &'_ str| text.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0);
     let line = text.split_at(digits(text)?).1.strip_prefix(':')?;
@@ -25,7 +25,7 @@ fn without_position(text: &str) -> Option<&str> {
     Some(end.split_at(digits(end)?).1)
 }
 
-/// Parses, prints, parses again, and compares; gives the first tree.
+/// Parses, prints, parses again and compares; returns the first tree.
 pub fn round_trip_with(text: &str, options: Options) -> Tree {
     let tree = parse(text, options).unwrap_or_else(|e| panic!("{}, line {}: {e}\n{text}", e.number, e.line));
     let printed = tree.to_string();
@@ -35,7 +35,7 @@ pub fn round_trip_with(text: &str, options: Options) -> Tree {
     tree
 }
 
-/// As [`round_trip_with`] with the usual options.
+/// Like [`round_trip_with`], with default options.
 pub fn round_trip(text: &str) -> Tree {
     round_trip_with(text, Options::default())
 }

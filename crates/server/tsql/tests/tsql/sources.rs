@@ -1,4 +1,4 @@
-//! The scripts of the sources as they were published; the lines of 002 are put back.
+//! The scripts of the articles as published; the line breaks of the statements article are restored.
 
 use crate::round_trip::round_trip;
 use selenite_tsql::{
@@ -16,7 +16,7 @@ fn supported(tree: &Tree) {
 }
 
 #[test]
-fn the_load_of_source_000_is_one_batch_of_fifteen_statements() {
+fn the_load_of_the_context_switches_article_is_one_batch_of_fifteen_statements() {
     let text = include_str!("sources/000-main.sql");
     assert_eq!(split_batches(text).len(), 1);
     let tree = round_trip(text);
@@ -34,7 +34,7 @@ fn the_load_of_source_000_is_one_batch_of_fifteen_statements() {
 }
 
 #[test]
-fn the_sampling_of_source_000_waits_after_its_select() {
+fn the_sampling_of_the_context_switches_article_waits_after_its_select() {
     let tree = round_trip(include_str!("sources/000-sampling.sql"));
     supported(&tree);
     let StatementKind::Block(body) = &tree.statements[1].kind else {
@@ -55,7 +55,7 @@ fn the_sampling_of_source_000_waits_after_its_select() {
 }
 
 #[test]
-fn every_batch_of_source_002_is_parsed() {
+fn every_batch_of_the_statements_article_parses() {
     let script = include_str!("sources/002.sql");
     let batches = split_batches(script);
     assert_eq!(batches.len(), 23);
@@ -77,14 +77,14 @@ fn every_batch_of_source_002_is_parsed() {
 }
 
 #[test]
-fn the_backup_of_source_002_is_no_sql_until_its_quotes_are_mended() {
+fn the_backup_of_the_statements_article_parses_after_its_quotes_are_repaired() {
     let script = include_str!("sources/002-backup.sql");
     let batches = split_batches(script);
     assert_eq!(batches.len(), 3);
     let error = parse(batches[1].text, Options::default()).unwrap_err();
     assert_eq!((error.number, error.severity, error.state, error.line), (102, 15, 1, 2));
     assert_eq!(error.message, "Incorrect syntax near '\u{2019}'.");
-    let mended = batches[1].text.trim_end().replace('\u{2019}', "'") + "'";
-    let tree = round_trip(&mended);
+    let repaired = batches[1].text.trim_end().replace('\u{2019}', "'") + "'";
+    let tree = round_trip(&repaired);
     assert!(matches!(&tree.statements[0].kind, StatementKind::Backup(backup) if backup.devices.len() == 1));
 }

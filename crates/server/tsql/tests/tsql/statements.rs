@@ -1,9 +1,9 @@
-//! Statements of every kind: each parses, and its tree prints as a text with the same tree.
+//! Statements of every kind: each parses, and its printed tree parses to the same tree.
 
 use crate::round_trip::round_trip;
 use selenite_tsql::ast::StatementKind;
 
-/// Each text is one statement, and a supported one.
+/// Each text is one supported statement.
 fn check(texts: &[&str]) {
     for text in texts {
         let tree = round_trip(text);
@@ -105,7 +105,7 @@ fn control_of_flow_nests() {
 }
 
 #[test]
-fn transactions_have_names_or_none() {
+fn transactions_have_optional_names() {
     check(&[
         "BEGIN TRAN",
         "BEGIN TRANSACTION",
@@ -126,7 +126,7 @@ fn transactions_have_names_or_none() {
 }
 
 #[test]
-fn procedures_are_called_in_all_ways() {
+fn procedure_calls_have_every_form() {
     check(&[
         "EXEC p",
         "EXECUTE dbo.p 1, 'a', N'b', 0x01, NULL, -5, +1.5, $2, @a, @b OUTPUT, @c OUT, DEFAULT, word, [other word]",

@@ -1,4 +1,4 @@
-//! The shapes of trees: what other parsers of T-SQL take for something else, precedence, and positions.
+//! The structure of trees: cases that other T-SQL parsers get wrong, precedence, and positions.
 
 use crate::round_trip::{bare, round_trip, round_trip_with};
 use selenite_tsql::{
@@ -14,7 +14,7 @@ fn tree(text: &str) -> Tree {
     parse(text, Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// The names of the statements' kinds, those in blocks too.
+/// The names of the statements' kinds, including those in blocks.
 fn kinds(text: &str) -> Vec<String> {
     let name = |kind: &StatementKind| {
         let debug = format!("{kind:?}");
@@ -31,7 +31,7 @@ fn select_of(query: &Query) -> &Select {
     }
 }
 
-/// The only statement's only SELECT.
+/// The only SELECT of the only statement.
 fn select(tree: &Tree) -> &Select {
     let StatementKind::Select(statement) = &tree.statements[0].kind else {
         panic!("{tree:?}");
@@ -47,7 +47,7 @@ fn first_value(tree: &Tree) -> &Expr {
 }
 
 #[test]
-fn a_reserved_word_ends_a_select_and_is_no_alias() {
+fn a_reserved_word_ends_a_select_and_is_not_an_alias() {
     assert_eq!(kinds("SELECT 1 CHECKPOINT"), ["Select", "Checkpoint"]);
     assert_eq!(kinds("select @@spid\n\nDBCC SQLPERF('x', CLEAR);"), ["Select", "Dbcc"]);
     assert_eq!(kinds("DBCC DROPCLEANBUFFERS SHUTDOWN"), ["Dbcc", "Shutdown"]);
@@ -66,7 +66,7 @@ fn a_reserved_word_ends_a_select_and_is_no_alias() {
 }
 
 #[test]
-fn undelimited_lists_of_set_are_statements_each() {
+fn consecutive_sets_without_semicolons_are_separate_statements() {
     let text = "set ansi_nulls on set ansi_padding on set arithabort on set datefirst 7 set dateformat mdy \
         set language us_english set textsize 2147483647 set transaction isolation level read committed set xact_abort off";
     let tree = round_trip(text);
@@ -89,7 +89,7 @@ fn try_and_catch_are_one_statement() {
 }
 
 #[test]
-fn a_variable_before_an_equals_sign_is_set_and_names_no_column() {
+fn a_variable_before_an_equals_sign_is_assigned() {
     let tree = round_trip("SELECT @a = SUM(x), @b += 1 FROM t");
     let [
         SelectItem::Assign { variable, .. },
@@ -104,7 +104,7 @@ fn a_variable_before_an_equals_sign_is_set_and_names_no_column() {
 }
 
 #[test]
-fn the_three_ways_to_name_a_column_are_the_same() {
+fn the_three_forms_of_a_column_alias_are_equivalent() {
     let expected = bare(&tree("SELECT a + 1 AS x FROM t"));
     assert_eq!(bare(&tree("SELECT a + 1 x FROM t")), expected);
     assert_eq!(bare(&tree("SELECT x = a + 1 FROM t")), expected);
@@ -115,8 +115,8 @@ fn the_three_ways_to_name_a_column_are_the_same() {
 }
 
 #[test]
-fn a_sign_takes_what_is_multiplied_after_it() {
-    // SQL Server gives 0 for -100 / -100 * 10, for it is -(100 / -(100 * 10)).
+fn a_unary_sign_applies_to_a_whole_product() {
+    // SQL Server returns 0 for -100 / -100 * 10, because it is -(100 / -(100 * 10)).
     let tree = round_trip("SELECT -100 / -100 * 10");
     let ExprKind::Unary { operator, operand } = &first_value(&tree).kind else {
         panic!("{tree:?}");
@@ -147,7 +147,7 @@ fn a_sign_takes_what_is_multiplied_after_it() {
 }
 
 #[test]
-fn not_binds_more_than_and_and_and_more_than_or() {
+fn not_precedes_and_which_precedes_or() {
     for (text, same) in [
         ("NOT a = 1 AND b = 2 OR c = 3", "((NOT (a = 1)) AND b = 2) OR c = 3"),
         ("a = 1 OR b = 2 AND NOT c = 3", "a = 1 OR (b = 2 AND (NOT c = 3))"),
@@ -167,7 +167,7 @@ fn not_binds_more_than_and_and_and_more_than_or() {
 }
 
 #[test]
-fn intersect_binds_more_than_union() {
+fn intersect_precedes_union() {
     let same = |text: &str, other: &str| assert_eq!(bare(&round_trip(text)), bare(&round_trip(other)), "{text}");
     same(
         "SELECT 1 UNION SELECT 2 INTERSECT SELECT 3 EXCEPT SELECT 4",
@@ -184,7 +184,7 @@ fn intersect_binds_more_than_union() {
 }
 
 #[test]
-fn joins_belong_to_the_on_that_follows() {
+fn joins_belong_to_the_next_on() {
     let same = |text: &str, other: &str| {
         let from = |text: &str| bare(&round_trip(&format!("SELECT * FROM {text}")));
         assert_eq!(from(text), from(other), "{text}");
@@ -223,7 +223,7 @@ fn a_name_in_quotation_marks_is_a_string_when_the_option_is_off() {
 }
 
 #[test]
-fn set_quoted_identifier_holds_from_there_on() {
+fn set_quoted_identifier_applies_to_the_rest_of_the_batch() {
     let tree = round_trip("SELECT \"a\" SET QUOTED_IDENTIFIER OFF SELECT \"a\" SET ANSI_DEFAULTS ON SELECT \"a\"");
     let is_string: Vec<_> = tree
         .statements
@@ -255,7 +255,7 @@ fn datepart_words_are_columns_without_a_table() {
 }
 
 #[test]
-fn parts_of_names_that_are_left_out_stay_empty() {
+fn omitted_parts_of_a_name_are_none() {
     let tree = round_trip("SELECT a..b.c FROM d..e, f...g, h.i.j.k");
     let ExprKind::Column(column) = &first_value(&tree).kind else {
         panic!("{tree:?}");
@@ -268,7 +268,7 @@ fn parts_of_names_that_are_left_out_stay_empty() {
 }
 
 #[test]
-fn positions_cover_the_whole_of_what_they_are_of() {
+fn positions_cover_complete_nodes() {
     let text = "SELECT 1;\n  SELECT (a + 1) * 2 AS b,\n  c FROM dbo.[t] WHERE (d = 1) ; EXEC p";
     let tree = tree(text);
     let of = |index: usize| tree.statements[index].position;
@@ -306,7 +306,7 @@ fn positions_cover_the_whole_of_what_they_are_of() {
 }
 
 #[test]
-fn the_text_of_a_default_or_check_is_whole() {
+fn the_text_of_a_default_or_check_is_complete() {
     let text = "CREATE TABLE t (a int DEFAULT (1 + 2) * 3, CHECK ((a > 0) AND a < 9))";
     let StatementKind::CreateTable(table) = &tree(text).statements[0].kind else {
         panic!("{text}");
@@ -325,7 +325,7 @@ fn the_text_of_a_default_or_check_is_whole() {
 }
 
 #[test]
-fn a_procedure_goes_to_the_end_of_its_batch() {
+fn a_procedure_extends_to_the_end_of_its_batch() {
     let text = "-- before\nCREATE PROC p @a int = 5 OUTPUT AS\nSELECT 1\nBEGIN SELECT 2 END\nRETURN @a; -- after\n";
     let tree = tree(text);
     let StatementKind::Procedure(procedure) = &tree.statements[0].kind else {
@@ -338,7 +338,7 @@ fn a_procedure_goes_to_the_end_of_its_batch() {
 }
 
 #[test]
-fn a_text_of_blanks_and_comments_has_no_statements() {
+fn a_text_of_whitespace_and_comments_has_no_statements() {
     for text in ["", " \r\n\t", "-- x", "/* /* */ */", ";;", "\u{feff}\u{a0}"] {
         assert!(tree(text).statements.is_empty(), "{text}");
     }
@@ -355,7 +355,7 @@ fn the_first_name_of_a_batch_calls_a_procedure() {
 }
 
 #[test]
-fn a_label_is_no_alias() {
+fn a_label_is_not_an_alias() {
     assert_eq!(kinds("SELECT 1\ndone:\nSELECT 2"), ["Select", "Label", "Select"]);
     assert_eq!(kinds("SELECT a FROM t done: SELECT 2"), ["Select", "Label", "Select"]);
     assert_eq!(
@@ -369,19 +369,19 @@ fn a_label_is_no_alias() {
 }
 
 #[test]
-fn shifts_are_functions_that_bind_as_plus_does() {
+fn shifts_are_functions_with_the_precedence_of_addition() {
     let text = "SELECT 1 + 2 << 3 * 4 >> 5";
     let tree = round_trip(text);
     assert_eq!(
         first_value(&tree).to_string(),
         "RIGHT_SHIFT(LEFT_SHIFT(1 + 2, 3 * 4), 5)"
     );
-    // A comparison and a shift.
+    // A comparison next to a shift.
     round_trip("SELECT 1 WHERE 1 << 2 <> 3 AND 1 >> 2 >= 0");
 }
 
 #[test]
-fn parts_of_a_name_may_be_left_out_at_its_beginning() {
+fn leading_parts_of_a_name_may_be_omitted() {
     for text in [
         "SELECT a FROM ..t",
         "SELECT a FROM .t",
@@ -420,7 +420,7 @@ fn trim_of_characters_is_ltrim_and_rtrim() {
     ] {
         assert_eq!(round_trip(text).to_string(), round_trip(same).to_string(), "{text}");
     }
-    // Names of columns.
+    // Column names.
     for text in [
         "SELECT TRIM(leading)",
         "SELECT TRIM(both.a)",
@@ -432,7 +432,7 @@ fn trim_of_characters_is_ltrim_and_rtrim() {
 }
 
 #[test]
-fn functions_are_told_each_once() {
+fn each_function_is_listed_once() {
     let tree = round_trip(
         "SELECT len(a), LEN(b), dbo.f(1), {fn now()}, @@SPID FROM t WHERE EXISTS (SELECT MAX(c) OVER () FROM g(1))",
     );

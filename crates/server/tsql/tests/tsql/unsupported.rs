@@ -1,4 +1,4 @@
-//! What is T-SQL but not supported: recognised, named, and left at its end.
+//! Unsupported T-SQL: recognized, named, and skipped to the end of the statement.
 
 use crate::round_trip::round_trip;
 use selenite_tsql::ast::{Statement, StatementKind, Unsupported};
@@ -10,11 +10,11 @@ fn unsupported(statement: &Statement) -> &Unsupported {
     unsupported
 }
 
-/// Each text with a SELECT after it: what is not supported, and that the SELECT is a statement of its own.
+/// Each text is followed by a SELECT: checks the unsupported feature's name, and that SELECT is a separate statement.
 fn check(expected: &[(&str, &str)]) {
     for (text, what) in expected {
         for separator in [";", " "] {
-            // MERGE alone must have its semicolon.
+            // MERGE requires a terminating semicolon.
             if separator == " " && *what == "MERGE" {
                 continue;
             }
@@ -194,7 +194,7 @@ fn definitions_are_refused_by_name() {
 }
 
 #[test]
-fn functions_and_triggers_are_refused_to_the_end_of_their_batch() {
+fn functions_and_triggers_are_skipped_to_the_end_of_their_batch() {
     for (text, what) in [
         (
             "CREATE FUNCTION f (@a int) RETURNS int AS BEGIN RETURN @a + 1; END",
@@ -221,7 +221,7 @@ fn functions_and_triggers_are_refused_to_the_end_of_their_batch() {
 }
 
 #[test]
-fn what_is_refused_in_a_block_leaves_the_rest_of_it() {
+fn an_unsupported_statement_in_a_block_does_not_affect_the_others() {
     let tree = round_trip("BEGIN OPEN c WHILE @@FETCH_STATUS = 0 BEGIN FETCH NEXT FROM c SELECT 1 END CLOSE c END");
     let StatementKind::Block(body) = &tree.statements[0].kind else {
         panic!("{tree:?}");
@@ -238,7 +238,7 @@ fn what_is_refused_in_a_block_leaves_the_rest_of_it() {
 }
 
 #[test]
-fn what_is_refused_in_a_condition_refuses_its_statement_alone() {
+fn an_unsupported_condition_refuses_only_its_statement() {
     let tree =
         round_trip("IF CONTAINS (a, 'x') SELECT 1 ELSE IF 1 = 1 SELECT 2 ELSE IF PARSE('1' AS int) = 1 SELECT 3");
     assert_eq!(unsupported(&tree.statements[0]).what, "CONTAINS");
@@ -255,7 +255,7 @@ fn what_is_refused_in_a_condition_refuses_its_statement_alone() {
 }
 
 #[test]
-fn a_fault_in_what_is_refused_is_found_all_the_same() {
+fn a_syntax_error_in_an_unsupported_statement_is_reported() {
     for text in [
         "MERGE t 'x",
         "CREATE TYPE t AS TABLE (a",

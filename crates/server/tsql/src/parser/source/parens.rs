@@ -1,4 +1,4 @@
-//! Sources in parentheses: a query, rows of values, or joins.
+//! Parenthesized sources: a query, rows of values, or joins.
 
 use super::super::{Parse, Parser, WEIGHT_SOURCE};
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     token::TokenKind,
 };
 
-/// The contents of parentheses; the first two need a name after these.
+/// The contents of the parentheses; `Query` and `Rows` require an alias after them.
 enum Content {
     Query(Query),
     Rows(Vec<Vec<Expr>>),
@@ -30,7 +30,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The parentheses themselves with what is in them.
+    /// The parentheses with their contents.
     fn content_of_source(&mut self) -> Parse<Content> {
         let start = self.here();
         self.expect(TokenKind::LeftParen)?;

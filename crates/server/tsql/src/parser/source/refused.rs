@@ -1,4 +1,4 @@
-//! Sources that are not supported, and the functions among the others.
+//! Unsupported table sources, and table-valued functions.
 
 use super::super::{Parse, Parser};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A function with its arguments, after its name.
+    /// A function's arguments, after its name.
     pub(super) fn table_function(&mut self, name: ObjectName) -> Parse<Box<FunctionCall>> {
         let arguments = self.arguments()?;
         if self.is_keyword(Keyword::With) && self.is_at(1, TokenKind::LeftParen) {
@@ -27,7 +27,7 @@ impl Parser<'_> {
         }))
     }
 
-    /// OPENROWSET and related ones.
+    /// OPENROWSET and similar functions.
     pub(super) fn refused_rowset(&mut self, keyword: Keyword) -> Parse<TableSource> {
         let what = match keyword {
             Keyword::Openrowset => "OPENROWSET",

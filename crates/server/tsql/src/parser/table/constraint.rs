@@ -1,4 +1,4 @@
-//! Constraints, of columns and of tables.
+//! Column constraints and table constraints.
 
 use super::super::{Parse, Parser};
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
 };
 
 impl Parser<'_> {
-    /// A constraint, perhaps with its name; at a column (`of_column`) it has no columns of its own.
+    /// A constraint with an optional name; a column constraint (`of_column`) has no column list.
     pub(in super::super) fn constraint(&mut self, of_column: bool) -> Parse<Constraint> {
         let start = self.here();
         let name = match self.eat_keyword(Keyword::Constraint) {
@@ -65,7 +65,7 @@ impl Parser<'_> {
         })
     }
 
-    /// CLUSTERED (true), NONCLUSTERED (false) or nothing.
+    /// CLUSTERED (true), NONCLUSTERED (false) or neither.
     pub(in super::super) fn clustered(&mut self) -> Option<bool> {
         if self.eat_keyword(Keyword::Clustered) {
             return Some(true);
@@ -73,7 +73,7 @@ impl Parser<'_> {
         self.eat_keyword(Keyword::Nonclustered).then_some(false)
     }
 
-    /// `WITH (..)`, or the old `WITH a = 1, b`.
+    /// `WITH (..)`, or the deprecated form `WITH a = 1, b`.
     pub(in super::super) fn index_options(&mut self) -> Parse<Vec<Setting>> {
         let old = matches!(
             self.peek_at(1).kind,
@@ -86,7 +86,7 @@ impl Parser<'_> {
         self.optional_with_settings()
     }
 
-    /// REFERENCES and what follows it.
+    /// REFERENCES and its clauses.
     fn foreign_key(&mut self, columns: Vec<Name>) -> Parse<ForeignKey> {
         self.expect_keyword(Keyword::References)?;
         let mut key = ForeignKey {
@@ -112,7 +112,7 @@ impl Parser<'_> {
         Ok(key)
     }
 
-    /// The action after ON DELETE or ON UPDATE, with these words.
+    /// The action of ON DELETE or ON UPDATE; both keywords are consumed.
     fn referential_action(&mut self) -> Parse<ReferentialAction> {
         self.advance();
         self.advance();
@@ -166,7 +166,7 @@ impl Parser<'_> {
         })
     }
 
-    /// `INDEX name [UNIQUE] [CLUSTERED] [(columns)] ..` in a table's definition.
+    /// `INDEX name [UNIQUE] [CLUSTERED] [(columns)] ..` in a table definition.
     pub(in super::super) fn table_index(&mut self) -> Parse<TableIndex> {
         self.expect_keyword(Keyword::Index)?;
         let name = self.name()?;
