@@ -1,4 +1,4 @@
-//! Operators: which types they take, what type they make, and of which value.
+//! Operators: operand types, result types and results.
 
 mod error;
 mod integer;

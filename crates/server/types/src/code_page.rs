@@ -1,19 +1,19 @@
-//! Code page 1252, which char and varchar are of.
+//! Code page 1252, the encoding of char and varchar.
 //!
-//! - `every-byte-round-trips`: every byte stands for one character and comes back as itself: the
-//!   five that the page leaves undefined are the controls of the same number, as in Windows.
-//! - `no-best-fit`: a character that the page does not have becomes `?`: no best fit. One beyond
-//!   U+FFFF becomes two.
+//! - `every-byte-round-trips`: every byte decodes to one character, which encodes to the same byte:
+//!   the five undefined bytes map to the control characters of the same number, as in Windows.
+//! - `no-best-fit`: a character outside of the code page becomes `?`, without best-fit mapping. A
+//!   character beyond U+FFFF becomes two.
 
 use std::borrow::Cow;
 
-/// Whether code page 1252 has the character.
+/// Whether the code page contains the character.
 #[must_use]
 pub fn in_code_page(character: char) -> bool {
     code_page_byte(character).is_some()
 }
 
-/// The byte of code page 1252 for a character that is in it.
+/// The code page's byte for a character, if the code page contains it.
 #[must_use]
 pub fn code_page_byte(character: char) -> Option<u8> {
     let code = u32::from(character);
@@ -26,7 +26,7 @@ pub fn code_page_byte(character: char) -> Option<u8> {
     }
 }
 
-/// The character of a byte in code page 1252.
+/// The character of a byte in the code page.
 #[must_use]
 pub fn code_page_char(byte: u8) -> char {
     match byte {
@@ -38,7 +38,7 @@ pub fn code_page_char(byte: u8) -> char {
     }
 }
 
-/// `text` as bytes of code page 1252.
+/// Encodes `text` in the code page.
 #[must_use]
 pub fn encode_code_page(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
@@ -55,13 +55,13 @@ pub fn encode_code_page(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// The text of bytes in code page 1252.
+/// Decodes bytes of the code page.
 #[must_use]
 pub fn decode_code_page(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| code_page_char(*byte)).collect()
 }
 
-/// `text` with all that code page 1252 does not have replaced by `?`: what becomes of nvarchar that turns into varchar.
+/// `text` with `?` for each character outside of the code page, as in a conversion of nvarchar to varchar.
 #[must_use]
 pub fn narrow(text: &str) -> Cow<'_, str> {
     if text.is_ascii() || text.chars().all(in_code_page) {
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_byte_comes_back_as_itself() {
+    fn every_byte_round_trips() {
         for byte in 0..=u8::MAX {
             let character = code_page_char(byte);
             assert_eq!(code_page_byte(character), Some(byte), "{byte:#x}");
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn every_character_of_the_page_is_of_one_byte() {
+    fn every_character_of_the_code_page_has_one_byte() {
         let count = (0..=0x2_ffff)
             .filter_map(char::from_u32)
             .filter(|character| in_code_page(*character))
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_the_page_becomes_a_question_mark() {
+    fn a_character_outside_of_the_code_page_becomes_a_question_mark() {
         assert_eq!(encode_code_page("a\u{3b1}b"), b"a?b");
         assert_eq!(encode_code_page("\u{1f600}"), b"??");
         assert_eq!(narrow("a\u{3b1}\u{e9}\u{1f600}"), "a?\u{e9}??");

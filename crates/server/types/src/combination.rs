@@ -1,14 +1,14 @@
-//! The common type of two types: in CASE, COALESCE and UNION, in a comparison, and in a concatenation.
+//! The common type of two types: for CASE, COALESCE and UNION, for comparisons, and for concatenation.
 
 use crate::data_type::{PRECISION_MAX, joined_strings};
 use crate::{Comparison, Conversion, DataType, Family, OperationError, conversion};
 
 impl DataType {
-    /// The type that values of two types have together, as in CASE, COALESCE and UNION.
+    /// The common type of two types in CASE, COALESCE and UNION.
     ///
-    /// The higher by precedence, wide enough for both: text as long as the longer, a decimal with all digits of both
-    /// (before the point if not all fit), a time as exact as the more exact. Error 206 if the lower does not become
-    /// the higher.
+    /// The type with the higher precedence, extended to hold both: the longer length for text, all digits for decimals
+    /// (integer digits first if not all fit), the higher scale for times. Error 206 if the lower type does not convert
+    /// implicitly to the higher.
     pub fn unify(&self, other: &Self) -> Result<Self, OperationError> {
         if self == other {
             return Ok(*self);
@@ -34,10 +34,10 @@ impl DataType {
         })
     }
 
-    /// What the two operands of a comparison are converted to first.
+    /// The types that the two operands of a comparison are converted to.
     ///
-    /// Where both are values of one kind already (texts, decimals of any scale, times and datetimes of any exactness)
-    /// neither is converted. Error 402 for a time beside another date type, else 206 if neither becomes the other.
+    /// Operands of the same family (texts, decimals of any scale, times and datetimes of any scale) are not converted.
+    /// Error 402 for time next to another date type, otherwise 206 if neither type converts to the other.
     pub fn comparable(&self, comparison: Comparison, other: &Self) -> Result<(Self, Self), OperationError> {
         let (left, right) = (self.family(), other.family());
         if self.keyword() == other.keyword() {
@@ -66,8 +66,8 @@ impl DataType {
             (Family::Decimal, Family::Decimal) | (Family::Text, Family::Text) => *side,
             (Family::Binary, Family::Binary) | (Family::Money, Family::Money) => *side,
             (Family::Bit | Family::Integer | Family::Money, Family::Decimal) => side.as_decimal(&high),
-            // A datetime is compared with a datetime2 by its true thirds of ten milliseconds (compatibility level 130
-            // and above).
+            // datetime is compared with datetime2 by its exact value in thirds of 10 ms (compatibility level 130 and
+            // above).
             (Family::OldDate, _) if *side == Self::DateTime && matches!(high, Self::DateTime2(_)) => Self::DateTime2(7),
             (Family::OldDate, _) if matches!(high, Self::DateTime | Self::DateTime2(_)) => *side,
             _ => high,
@@ -75,13 +75,13 @@ impl DataType {
         Ok((converted(self), converted(other)))
     }
 
-    /// Whether values of this type become values of `other` without CAST.
+    /// Whether values of this type convert implicitly to `other`.
     #[must_use]
     pub fn becomes(&self, other: &Self) -> bool {
         conversion(self, other) == Conversion::Implicit
     }
 
-    /// How many digits of a second the type has; 0 for a type without a time.
+    /// The number of fractional second digits of the type; 0 for a type without a time.
     #[must_use]
     pub fn time_scale(&self) -> u8 {
         match self {
@@ -110,7 +110,7 @@ impl DataType {
         }
     }
 
-    /// The type with so many digits of a second, if it has a number for them.
+    /// The type with `scale` fractional second digits, if it has a scale.
     fn with_scale(self, scale: u8) -> Self {
         if matches!(self, Self::Time(_)) {
             Self::Time(scale)
@@ -124,12 +124,12 @@ impl DataType {
     }
 }
 
-/// The type that two strings fit into.
+/// The type that holds values of two string types.
 fn united_strings(left: &DataType, right: &DataType) -> DataType {
     joined_strings(left, right, u16::max)
 }
 
-/// All digits of both, and those before the point first.
+/// The decimal with all digits of both types; integer digits have priority.
 fn united_decimals(left: &DataType, right: &DataType) -> DataType {
     let ((p1, s1), (p2, s2)) = match (left.decimal_digits(), right.decimal_digits()) {
         (Some(left), Some(right)) => (left, right),

@@ -1,4 +1,4 @@
-//! Which of two values comes first, and which are equal.
+//! Comparison and ordering of values.
 
 mod guid_order;
 
@@ -10,10 +10,10 @@ use selenite_collation::Collation;
 
 use crate::{Decimal, Value, decimal};
 
-/// Compares two values that are of one type.
+/// Compares two values of one type.
 ///
-/// `None` if either is NULL: the comparison is then unknown. `None` too if they are of no one type, which is the
-/// caller's fault; integers of any width are, and decimals of any scale.
+/// `None` if either is NULL: the result is then unknown. Also `None` for values of different types, which is the
+/// caller's fault; integers of different widths and decimals of different scales count as one type.
 #[must_use]
 pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Ordering> {
     Some(match (left, right) {
@@ -35,9 +35,9 @@ pub fn compare(left: &Value, right: &Value, collation: Collation) -> Option<Orde
     })
 }
 
-/// Orders two values of one type as ORDER BY, DISTINCT and MIN do: NULL comes first, and equals NULL.
+/// Orders two values of one type as in ORDER BY, DISTINCT and MIN: NULL sorts first, and equals NULL.
 ///
-/// It is total: values of no one type come in the order of their variants.
+/// The order is total: values of different types are ordered by variant.
 #[must_use]
 pub fn order(left: &Value, right: &Value, collation: Collation) -> Ordering {
     match compare(left, right, collation) {
@@ -69,12 +69,12 @@ fn integer(value: &Value) -> Option<i64> {
     }
 }
 
-/// Both zeros are equal; what is no number, which no value should hold, has a place all the same.
+/// Both zeros are equal; NaN, which no valid value is, is ordered, too.
 fn compare_floats(left: f64, right: f64) -> Ordering {
     left.partial_cmp(&right).unwrap_or_else(|| left.total_cmp(&right))
 }
 
-/// The place of a variant among the others.
+/// The rank of a variant in the total order.
 fn rank(value: &Value) -> u8 {
     match value {
         Value::Null => 0,
@@ -94,7 +94,7 @@ fn rank(value: &Value) -> u8 {
     }
 }
 
-/// Whether two decimals are the same number, whatever their scales.
+/// Whether two decimals are equal, regardless of scale.
 #[must_use]
 pub fn decimals_equal(left: Decimal, right: Decimal) -> bool {
     decimal::compare(left, right) == Ordering::Equal

@@ -1,13 +1,13 @@
-//! A value of one type as a value of another: CAST, CONVERT, and implicit conversions.
+//! Conversion of values: CAST, CONVERT and implicit conversion.
 //!
-//! - `allowed-pairs-are-known-before`: [`conversion`] tells, before anything runs, whether a pair
-//!   of types converts; [`convert`] is total over the pairs that it allows.
+//! - `allowed-pairs-are-known-before`: [`conversion`] decides by the types alone whether a pair
+//!   converts; [`convert`] is total for the pairs that it allows.
 //! - `overflow-is-an-error`: a value that does not fit its new type is an error with SQL Server's
 //!   number and text, never a wrapped or truncated number.
-//! - `null-converts-to-null`: NULL converts to NULL of any type, if the types convert at all.
+//! - `null-converts-to-null`: NULL converts to NULL of every type to which its type converts.
 //!
-//! Errors 2628 and 8152 of text too long for its column are the caller's: here text is cut to its type without an
-//! error, as CAST does.
+//! Errors 2628 and 8152 for text that is too long for its column are left to the caller: here text is truncated without
+//! an error, as by CAST.
 
 mod bytes_text;
 mod date_format;
@@ -35,14 +35,14 @@ pub use matrix::{Conversion, conversion};
 
 use crate::{DataType, Family, Value, convert::request::Request};
 
-/// Converts `value`, which is of type `from`, to type `to`.
+/// Converts `value` of type `from` to type `to`.
 ///
-/// `style` is CONVERT's third argument; `None` is CAST and implicit conversion. `format` is the session's DATEFORMAT,
-/// which decides how text is read as a date. Whether the conversion needs a CAST is not checked:
-/// [`Conversion::check_implicit`] does that.
+/// `style` is CONVERT's third argument; `None` for CAST and implicit conversion. `format` is the session's DATEFORMAT,
+/// which determines how text is parsed as a date. This function does not check whether the conversion requires CAST;
+/// [`Conversion::check_implicit`] does.
 ///
-/// Errors: 529 if the types never convert, even of NULL; else one that names what is wrong with the value or the
-/// style. Of those, TRY_CAST and TRY_CONVERT make NULL if [`ConversionError::is_of_value`].
+/// Errors: 529 if the types never convert, even for NULL; otherwise an error of the value or the style. TRY_CAST and
+/// TRY_CONVERT return NULL for those with [`ConversionError::is_of_value`].
 pub fn convert(
     value: &Value,
     from: &DataType,

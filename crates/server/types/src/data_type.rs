@@ -1,4 +1,4 @@
-//! A declared type.
+//! Declared types.
 
 mod declaration;
 mod error;
@@ -17,77 +17,77 @@ pub use system_type::SystemType;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// How long a text or binary value may be: characters of char and varchar, units of UTF-16 of nchar and nvarchar,
-/// bytes of binary.
+/// The maximum length of a text or binary type: in characters for char and varchar, in UTF-16 units for nchar and
+/// nvarchar, in bytes for binary and varbinary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Width {
-    /// 1 to 8000, or to 4000 for nchar and nvarchar.
+    /// 1 to 8000; 1 to 4000 for nchar and nvarchar.
     Limited(u16),
-    /// `max`: to 2 GiB, and to what a statement may hold in memory.
+    /// `max`: up to 2 GiB, limited by the memory of a statement.
     Max,
 }
 
 /// A declared type with its length, precision and scale.
 ///
-/// `numeric` is `decimal` by another name, kept apart since clients are told which. Legacy `text`, `ntext` and
-/// `image` are varchar, nvarchar and varbinary of [`Width::Max`].
+/// `numeric` is a synonym of `decimal`, but a separate variant, because clients receive the declared name. Legacy
+/// `text`, `ntext` and `image` are varchar, nvarchar and varbinary with [`Width::Max`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DataType {
     /// 0 or 1.
     Bit,
     /// 0 to 255.
     TinyInt,
-    /// 16 bits with a sign.
+    /// Signed 16 bits.
     SmallInt,
-    /// 32 bits with a sign.
+    /// Signed 32 bits.
     Int,
-    /// 64 bits with a sign.
+    /// Signed 64 bits.
     BigInt,
     /// Precision 1 to 38, scale 0 to precision.
     Decimal {
-        /// All digits.
+        /// The precision: the total number of digits.
         precision: u8,
-        /// Digits after the point.
+        /// The scale: the number of fractional digits.
         scale: u8,
     },
-    /// As [`DataType::Decimal`].
+    /// Like [`DataType::Decimal`].
     Numeric {
-        /// All digits.
+        /// The precision: the total number of digits.
         precision: u8,
-        /// Digits after the point.
+        /// The scale: the number of fractional digits.
         scale: u8,
     },
-    /// 32 bits, four digits after the point.
+    /// 32 bits, four fractional digits.
     SmallMoney,
-    /// 64 bits, four digits after the point.
+    /// 64 bits, four fractional digits.
     Money,
-    /// IEEE 754 of 32 bits.
+    /// IEEE 754 binary32.
     Real,
-    /// IEEE 754 of 64 bits.
+    /// IEEE 754 binary64.
     Float,
-    /// Padded with blanks; code page 1252.
+    /// Code page 1252, padded with blanks.
     Char(u16),
     /// Code page 1252.
     VarChar(Width),
-    /// Padded with blanks; UTF-16.
+    /// UTF-16, padded with blanks.
     NChar(u16),
     /// UTF-16.
     NVarChar(Width),
     /// Padded with zero bytes.
     Binary(u16),
-    /// Bytes.
+    /// Bytes of variable length.
     VarBinary(Width),
     /// 0001-01-01 to 9999-12-31.
     Date,
-    /// A time of day with 0 to 7 digits of a second.
+    /// A time of day with 0 to 7 fractional second digits.
     Time(u8),
-    /// 1900-01-01 to 2079-06-06, in minutes.
+    /// 1900-01-01 to 2079-06-06, with a precision of one minute.
     SmallDateTime,
-    /// 1753-01-01 to 9999-12-31, in three-hundredths of a second.
+    /// 1753-01-01 to 9999-12-31, with a precision of 1/300 second.
     DateTime,
-    /// With 0 to 7 digits of a second.
+    /// Date and time with 0 to 7 fractional second digits.
     DateTime2(u8),
-    /// With 0 to 7 digits of a second, and minutes from UTC.
+    /// Date and time with 0 to 7 fractional second digits and an offset from UTC in minutes.
     DateTimeOffset(u8),
     /// 16 bytes.
     UniqueIdentifier,

@@ -1,14 +1,14 @@
-//! Days, times and moments: their parts, additions to them, and differences between them.
+//! Dates and times: parts, addition and difference.
 //!
-//! - `days-are-counted`: a date is a count of days in the Gregorian calendar, extended backwards to
-//!   0001-01-01.
-//! - `datetime-in-shown-milliseconds`: a datetime is held as the thousandth that SQL Server shows
-//!   (.000, .003, .007); its three-hundredth of a second ([`DateTimeTicks`]) is restored where it
-//!   is converted to a finer type or sent to a client.
-//! - `type-comes-with-the-value`: functions of T-SQL get a value and its declared type: the type
-//!   says which parts it has and how it rounds.
-//! - `out-of-range-is-the-last`: a count beyond the calendar or the day, which no value made here
-//!   has, is read as the last one.
+//! - `days-are-counted`: a date is a day number in the proleptic Gregorian calendar, from
+//!   0001-01-01 on.
+//! - `datetime-in-shown-milliseconds`: a datetime is stored as the milliseconds that SQL Server
+//!   displays (.000, .003, .007); its tick of 1/300 second ([`DateTimeTicks`]) is recomputed for a
+//!   conversion to a finer type and for the wire.
+//! - `type-comes-with-the-value`: T-SQL functions receive a value and its declared type, which
+//!   determines its parts and its rounding.
+//! - `out-of-range-is-the-last`: a day number or time beyond the maximum, which no function here
+//!   produces, is treated as the maximum.
 
 mod addition;
 mod civil;

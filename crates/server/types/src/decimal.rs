@@ -1,12 +1,10 @@
-//! Decimals, to the digit.
+//! Exact decimal arithmetic.
 //!
-//! - `exact-between-operands-and-result`: nothing is lost on the way: intermediate results have 256
-//!   bits.
-//! - `division-truncates-others-round`: a division is truncated at its scale; whatever else has
-//!   more digits than its scale is rounded, halves away from zero. That is how SQL Server computes,
-//!   and how it converts.
-//! - `at-most-38-digits`: more than 38 digits are not a value: every function returns `None` for
-//!   it.
+//! - `exact-between-operands-and-result`: intermediate results are exact: they have 256 bits.
+//! - `division-truncates-others-round`: a division is truncated at its scale; all other results are
+//!   rounded to their scale, half away from zero. SQL Server computes and converts in this way.
+//! - `at-most-38-digits`: a number with more than 38 digits is not a value: every function returns
+//!   `None` for it.
 
 mod wide;
 
@@ -32,9 +30,9 @@ pub(crate) fn power_of_ten(exponent: u8) -> Option<u128> {
 }
 
 impl Decimal {
-    /// The number with `scale` digits after its point: rounded if it has more, halves away from zero.
+    /// The number with `scale` fractional digits, rounded half away from zero.
     ///
-    /// `None` if it would have more than 38 digits, or `scale` is above 38.
+    /// `None` if it has more than 38 digits, or `scale` is above 38.
     #[must_use]
     pub fn rescale(self, scale: u8) -> Option<Self> {
         if scale == self.scale {
@@ -53,7 +51,7 @@ impl Decimal {
         power_of_ten(precision).is_none_or(|limit| self.unscaled.unsigned_abs() < limit)
     }
 
-    /// How many digits the number has in total: at least 1.
+    /// The number of digits: at least 1.
     #[must_use]
     pub fn digits(self) -> u8 {
         let magnitude = self.unscaled.unsigned_abs();
@@ -61,13 +59,13 @@ impl Decimal {
         u8::try_from(count).unwrap_or(u8::MAX).max(1)
     }
 
-    /// Itself, if it has at most 38 digits.
+    /// `self` if it has at most 38 digits.
     fn checked(self) -> Option<Self> {
         (self.scale <= 38 && self.fits(38)).then_some(self)
     }
 }
 
-/// Compares two numbers, whatever their scales.
+/// Compares two numbers of any scales.
 pub(crate) fn compare(left: Decimal, right: Decimal) -> Ordering {
     if left.scale == right.scale {
         return left.unscaled.cmp(&right.unscaled);
@@ -135,7 +133,7 @@ pub(crate) fn multiply(left: Decimal, right: Decimal, scale: u8) -> Option<Decim
     scaled(negative, product, all, scale)
 }
 
-/// The quotient, cut off at `scale`. The divisor is not 0.
+/// The quotient, truncated at `scale`. The divisor is not 0.
 pub(crate) fn divide(left: Decimal, right: Decimal, scale: u8) -> Option<Decimal> {
     let divisor = right.unscaled.unsigned_abs();
     let mut quotient = left.unscaled.unsigned_abs().checked_div(divisor)?;
@@ -143,7 +141,7 @@ pub(crate) fn divide(left: Decimal, right: Decimal, scale: u8) -> Option<Decimal
     let up = scale.checked_add(right.scale)?;
     match up.checked_sub(left.scale) {
         Some(mut more) => {
-            // At most three rounds, each of as many digits as 128 bits hold.
+            // At most three iterations, each with as many digits as fit into 128 bits.
             while more > 0 {
                 let step = more.min(38);
                 let factor = power_of_ten(step)?;
@@ -159,23 +157,22 @@ pub(crate) fn divide(left: Decimal, right: Decimal, scale: u8) -> Option<Decimal
     signed(negative, quotient, scale)
 }
 
-/// The remainder of a division without digits after the point, with the sign of `left`. The divisor is not 0.
+/// The remainder of the integer division, with the sign of `left`. The divisor is not 0.
 ///
-/// `scale` is at least that of both.
+/// `scale` is at least that of both operands.
 pub(crate) fn remainder(left: Decimal, right: Decimal, scale: u8) -> Option<Decimal> {
     let (dividend, divisor) = (aligned(left, right)?, aligned(right, left)?);
     let rest = if divisor.high == 0 {
         dividend.remainder(divisor.low)?
     } else {
-        // Only the one with fewer digits after the point was multiplied: the dividend fits into 128 bits, and is
-        // smaller.
+        // Only the operand with the smaller scale was multiplied: the dividend fits into 128 bits, and is smaller.
         dividend.low
     };
     let common = left.scale.max(right.scale);
     scaled(left.unscaled < 0, Wide { high: 0, low: rest }, common, scale)
 }
 
-/// Both numbers with as many digits after the point as the one that has more, if that fits into 128 bits.
+/// Both unscaled numbers at the larger scale, if they fit into 128 bits.
 fn narrowly_aligned(left: Decimal, right: Decimal) -> Option<(i128, i128)> {
     let widened = |number: Decimal, other: Decimal| match other.scale.checked_sub(number.scale) {
         None | Some(0) => Some(number.unscaled),
@@ -184,20 +181,20 @@ fn narrowly_aligned(left: Decimal, right: Decimal) -> Option<(i128, i128)> {
     Some((widened(left, right)?, widened(right, left)?))
 }
 
-/// The magnitude of `number` with as many digits after the point as the one of both that has more.
+/// The magnitude of `number` at the larger scale of both.
 fn aligned(number: Decimal, other: Decimal) -> Option<Wide> {
     let factor = power_of_ten(other.scale.saturating_sub(number.scale))?;
     Some(Wide::product(number.unscaled.unsigned_abs(), factor))
 }
 
-/// A number of `from` digits after the point as one of `to`, rounded.
+/// Converts a number from scale `from` to scale `to`, with rounding.
 fn scaled(negative: bool, magnitude: Wide, from: u8, to: u8) -> Option<Decimal> {
     let magnitude = match from.checked_sub(to) {
         Some(0) if magnitude.high == 0 => magnitude.low,
         Some(0) => return None,
         Some(fewer) => {
-            // A product may have 76 digits after its point, and no power of more than 38 fits: cut off 38 first. The
-            // last division alone decides whether the rest is a half or more.
+            // A product may have a scale of 76, which exceeds the largest power of ten: divide by 10^38 first. Only the
+            // last division decides about rounding.
             let (first, then) = if fewer > 38 { (38, fewer - 38) } else { (0, fewer) };
             let cut = match first {
                 0 => magnitude,
@@ -230,7 +227,7 @@ fn signed(negative: bool, magnitude: u128, scale: u8) -> Option<Decimal> {
     .checked()
 }
 
-/// `number` divided by `divisor`, which is not 0, halves away from zero.
+/// `number` divided by `divisor`, which is not 0, rounded half away from zero.
 fn round(number: i128, divisor: u128) -> Option<i128> {
     let magnitude = number.unsigned_abs();
     let (quotient, rest) = (magnitude.checked_div(divisor)?, magnitude % divisor);

@@ -1,9 +1,9 @@
-//! Values as text: what CAST to varchar gives, PRINT shows and messages quote.
+//! Values as text, as in CAST to varchar, PRINT and messages.
 //!
-//! - `formatting-is-total`: everything here is total: a value that its type does not have is shown
-//!   as well as it can be.
-//! - `text-is-not-fitted`: the text has as many characters as it needs; [`crate::convert`] makes it
-//!   fit.
+//! - `formatting-is-total`: formatting never fails: a value that does not belong to its type is
+//!   formatted on a best-effort basis.
+//! - `text-is-not-fitted`: the result has its natural length; [`crate::convert`] truncates or pads
+//!   it.
 
 mod float_text;
 mod guid_text;
@@ -17,10 +17,10 @@ pub(crate) use number_text::{decimal_text, money_text};
 
 use crate::{DataType, Value, decode_code_page};
 
-/// The text of `value`, which is of type `of`, as CAST to varchar gives it; none for NULL.
+/// The text of `value` of type `of`, as by CAST to varchar; `None` for NULL.
 ///
-/// datetime and smalldatetime show style 0 (`Jan  2 2006  3:04PM`), the newer types of dates style 121, money two
-/// digits, a float six; bytes are read as characters.
+/// datetime and smalldatetime have style 0 (`Jan  2 2006  3:04PM`), the newer date types style 121, money two
+/// fractional digits, float six digits; binary is decoded as characters.
 #[must_use]
 pub fn text_of(value: &Value, of: &DataType) -> Option<String> {
     let text = match value {
@@ -50,7 +50,7 @@ mod tests {
     use crate::{Date, DateTime2, Decimal, Guid, TimeOfDay};
 
     #[test]
-    fn each_value_is_shown_as_print_shows_it() {
+    fn each_value_has_the_text_of_print() {
         let moment = DateTime2 {
             date: Date::from_civil(2006, 1, 2).unwrap(),
             time: TimeOfDay::from_clock(15, 4, 5, 70_000).unwrap(),

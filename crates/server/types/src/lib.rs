@@ -1,10 +1,10 @@
-//! T-SQL's types and values: what they are, how they combine, and how each is stored in SQLite.
+//! T-SQL's types and values: declaration, arithmetic, conversion, and storage in SQLite.
 //!
-//! - `type-is-beside-the-value`: a value carries no declared type but its own variant; code that
-//!   holds a value holds its [`DataType`] beside it.
+//! - `type-is-beside-the-value`: a value has no declared type, only a variant; its holder keeps the
+//!   [`DataType`] with it.
 //! - `no-io-no-clock`: no I/O, no clock: the caller provides the current time.
-//! - `computations-are-checked`: everything that a value is computed from is checked: out of range
-//!   is an error, never a wrapped number.
+//! - `computations-are-checked`: every computation is checked: an out-of-range result is an error,
+//!   never a wrapped number.
 #![forbid(unsafe_code)]
 
 mod data_type;

@@ -1,14 +1,16 @@
-//! LIKE: text against a pattern, by a collation.
+//! LIKE: pattern matching with a collation.
 //!
-//! - `bounded-and-polled`: matching takes at most as many steps as the text is long, times the
-//!   pattern's length: over megabytes that is minutes, so it polls while it runs.
+//! - `bounded-and-polled`: matching takes at most the text's length times the pattern's length in
+//!   steps: for megabytes that is minutes, so it polls.
 //! - `wildcards`: `%` is any text, `_` one character, `[..]` and `[^..]` one character in or not in
-//!   a class whose ranges are by the collation. A character after the escape character is itself.
-//! - `trailing-blanks`: blanks at the end of a pattern count. Blanks at the end of the text that
-//!   are left over by the pattern do not, unless one of both is nchar or nvarchar.
-//! - `malformed-patterns-match-nothing`: an open `[`, an empty `[]`, a range from high to low and
-//!   an escape character at the end match nothing, as in SQL Server. Nor does `_` match a character
-//!   beyond U+FFFF by this collation; by BIN2 two of them do.
+//!   a class, whose ranges follow the collation. The character after the escape character is
+//!   literal.
+//! - `trailing-blanks`: trailing blanks of the pattern are significant. Trailing blanks of the text
+//!   that the pattern does not match are ignored, unless the text or the pattern is nchar or
+//!   nvarchar.
+//! - `malformed-patterns-match-nothing`: an unclosed `[`, an empty `[]`, a descending range and a
+//!   trailing escape character match nothing, as in SQL Server. In this collation `_` does not
+//!   match a character beyond U+FFFF; in BIN2 two `_` do.
 
 mod pattern;
 
@@ -20,16 +22,16 @@ use crate::OperationError;
 
 use pattern::{Token, parse};
 
-/// A pattern, read once and matched often.
+/// A pattern, parsed once and matched many times.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LikePattern {
-    /// `None` for a pattern that matches nothing.
+    /// `None` for a malformed pattern, which matches nothing.
     tokens: Option<Vec<Token>>,
     collation: Collation,
 }
 
 impl LikePattern {
-    /// Reads a pattern. Every text is one; what is wrong with it makes it match nothing.
+    /// Parses a pattern. Parsing never fails: a malformed pattern matches nothing.
     #[must_use]
     pub fn new(pattern: &str, escape: Option<char>, collation: Collation) -> Self {
         Self {
@@ -38,7 +40,7 @@ impl LikePattern {
         }
     }
 
-    /// The character that ESCAPE names, or error 506 if `escape` is not one character.
+    /// The escape character, or error 506 if `escape` is not one character.
     pub fn escape_character(escape: &str) -> Result<char, OperationError> {
         let mut characters = escape.chars();
         match (characters.next(), characters.next()) {
@@ -47,18 +49,18 @@ impl LikePattern {
         }
     }
 
-    /// Whether the text matches. `is_national` says whether the text or the pattern is nchar or nvarchar: then blanks
-    /// at the text's end count.
+    /// Whether the text matches. `is_national` states whether the text or the pattern is nchar or nvarchar: then
+    /// trailing blanks are significant.
     #[must_use]
     pub fn matches(&self, text: &str, is_national: bool) -> bool {
         let Ok(is_match) = self.matches_polling(text, is_national, &mut never_stopped);
         is_match
     }
 
-    /// As [`LikePattern::matches`], with `poll` called every [`STEPS_BETWEEN_POLLS`] comparisons.
+    /// Like [`LikePattern::matches`], with `poll` called every [`STEPS_BETWEEN_POLLS`] comparisons.
     ///
     /// # Errors
-    /// The first of `poll`, which ends it.
+    /// The first error of `poll`, which ends the matching.
     pub fn matches_polling<E>(
         &self,
         text: &str,
@@ -81,11 +83,11 @@ impl LikePattern {
         }
     }
 
-    /// Where the first rest of the text begins that matches, in units of UTF-16 from 0: what PATINDEX has after its
-    /// first `%`. It polls as [`LikePattern::matches_polling`] does.
+    /// The position, in UTF-16 units from 0, of the first suffix of the text that matches: the position that PATINDEX
+    /// finds after its first `%`. It polls like [`LikePattern::matches_polling`].
     ///
     /// # Errors
-    /// The first of `poll`, which ends it.
+    /// The first error of `poll`, which ends the search.
     pub fn find<E>(
         &self,
         text: &str,
@@ -119,7 +121,7 @@ impl LikePattern {
         Ok(Some(units + left))
     }
 
-    /// How much memory reading a pattern and matching a text need: more than both by far.
+    /// An upper bound for the memory of parsing a pattern and matching a text.
     #[must_use]
     pub fn memory_size(pattern: &str, text: &str) -> usize {
         let keys = if text.is_ascii() { 0 } else { text.len() };
@@ -128,13 +130,13 @@ impl LikePattern {
     }
 
     fn keys(&self, text: &str) -> Vec<CharacterKey> {
-        // No text has more keys than bytes.
+        // A text never has more keys than bytes.
         let mut keys = Vec::with_capacity(text.len());
         keys.extend(character_keys(text, self.collation));
         keys
     }
 
-    /// What a text must begin with to match, by the collation: for a search in an index.
+    /// The literal prefix of every matching text, for an index search.
     #[must_use]
     pub fn prefix(pattern: &str, escape: Option<char>) -> String {
         let mut prefix = String::new();
@@ -152,7 +154,7 @@ impl LikePattern {
     }
 }
 
-/// Where the blanks begin that need not be matched.
+/// The start of the trailing blanks that need not be matched.
 fn blank_from(text: &str, is_national: bool) -> usize {
     if is_national {
         text.len()
@@ -161,8 +163,8 @@ fn blank_from(text: &str, is_national: bool) -> usize {
     }
 }
 
-/// The first place from which the text matches. Each token before the first `%` takes one character; what `%` begins
-/// is found behind the first place of them, or behind none.
+/// The first position from which the text matches. Each token before the first `%` matches one character; if the tokens
+/// from `%` on do not match after the first such position, they match after none.
 fn find<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,
@@ -185,7 +187,7 @@ fn find<E>(
     Ok(None)
 }
 
-/// Whether the characters from `at` on are those of `head`, one for each token.
+/// Whether the characters from `at` on match `head`, one character per token.
 fn begins<E>(
     head: &[Token],
     key: &impl Fn(usize) -> Option<CharacterKey>,
@@ -201,8 +203,7 @@ fn begins<E>(
     Ok(true)
 }
 
-/// Goes through text and pattern, and back to the last `%` where they part: an earlier one never needs to be tried
-/// again.
+/// Matches with backtracking to the last `%` only: an earlier one never needs to be retried.
 fn matches<E>(
     tokens: &[Token],
     key: impl Fn(usize) -> Option<CharacterKey>,
@@ -246,7 +247,7 @@ fn matches<E>(
     }
 }
 
-/// How many comparisons are left until the next poll.
+/// The number of comparisons left until the next poll.
 struct Steps<'a, E> {
     left: usize,
     poll: &'a mut dyn FnMut() -> Result<(), E>,
@@ -260,7 +261,7 @@ impl<'a, E> Steps<'a, E> {
         }
     }
 
-    /// Counts what it costs to compare a character with `token`.
+    /// Counts the cost of comparing a character with `token`.
     #[inline]
     fn take(&mut self, token: &Token) -> Result<(), E> {
         match self.left.checked_sub(token.comparison_count()) {

@@ -1,4 +1,4 @@
-//! How each type is stored in SQLite.
+//! The storage forms of types in SQLite.
 //!
 //! | type | in SQLite |
 //! |---|---|
@@ -7,23 +7,23 @@
 //! | decimal, numeric with precision 19 to 38 | BLOB of 16 bytes: the scaled value as big-endian i128, sign bit flipped |
 //! | smallmoney, money | INTEGER, the value times 10^4 |
 //! | real, float | REAL |
-//! | char, nchar | TEXT without the padding, which is put back when read |
+//! | char, nchar | TEXT without the padding, which is restored on reading |
 //! | varchar, nvarchar | TEXT |
 //! | binary, varbinary | BLOB |
 //! | date | TEXT `YYYY-MM-DD` |
 //! | time(s) | TEXT `HH:MM:SS[.f..]`, s digits |
 //! | smalldatetime, datetime, datetime2(s) | TEXT `YYYY-MM-DD HH:MM:SS[.f..]`: none, 3, s digits |
-//! | datetimeoffset(s) | TEXT: the instant in UTC as datetime2(s), a blank, the offset `+HH:MM` |
-//! | uniqueidentifier | BLOB of 16 bytes in the order in which SQL Server compares them |
+//! | datetimeoffset(s) | TEXT: the instant in UTC as datetime2(s), a space, the offset `+HH:MM` |
+//! | uniqueidentifier | BLOB of 16 bytes in SQL Server's comparison order |
 //!
-//! - `one-form-per-value`: a value has one form: what is written is read back as the same value,
-//!   and what is read is what would be written. Only text of char and nchar may have trailing
-//!   blanks, and text of dates and times has no other shape.
-//! - `forms-order-as-values`: SQLite's order of two forms is T-SQL's of the values: numbers as
-//!   numbers, BLOB by bytes, TEXT of text types by the collation and other TEXT by bytes; of
-//!   datetimeoffset by [`instant_order`], since two offsets may denote one instant.
-//! - `other-forms-are-misfits`: a form that is written for no value of the declared type is a
-//!   [`Misfit`] when read, and never written.
+//! - `one-form-per-value`: a value has exactly one form: writing and reading it returns the same
+//!   value, and every form that can be read is the form that would be written. Only text of char
+//!   and nchar may have trailing blanks, and text of dates and times has no other form.
+//! - `forms-order-as-values`: SQLite orders two forms as T-SQL orders the values: numbers
+//!   numerically, BLOBs bytewise, TEXT of text types by the collation and other TEXT bytewise;
+//!   datetimeoffset by [`instant_order`], because two offsets may denote one instant.
+//! - `other-forms-are-misfits`: a form of no value of the declared type is a [`Misfit`] when read,
+//!   and is never written.
 
 mod clock_text;
 mod declaration;
@@ -41,9 +41,9 @@ pub use write::to_stored;
 
 use std::cmp::Ordering;
 
-/// Compares two stored datetimeoffsets by their instant alone: by all bytes but the offset's seven.
+/// Compares two stored datetimeoffsets by instant: by all bytes except the offset's seven.
 ///
-/// It is an order of any bytes: shorter ones are compared whole.
+/// It is a total order of arbitrary bytes: shorter ones are compared completely.
 #[must_use]
 pub fn instant_order(left: &[u8], right: &[u8]) -> Ordering {
     let instant = |text| clock_text::split_offset(text).map_or(text, |(instant, _)| instant);

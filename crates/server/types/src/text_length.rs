@@ -1,6 +1,6 @@
-//! How long text is, in the units that T-SQL counts.
+//! Text length in T-SQL's units.
 
-/// How many units of UTF-16 `text` has: what nchar and nvarchar count, and LEN and SUBSTRING of them.
+/// The length of `text` in UTF-16 units, as in nchar, nvarchar, and LEN and SUBSTRING of them.
 #[must_use]
 pub fn utf16_length(text: &str) -> usize {
     if text.is_ascii() {
@@ -10,18 +10,18 @@ pub fn utf16_length(text: &str) -> usize {
     }
 }
 
-/// How many bytes of code page 1252 `text` has: what char and varchar count.
+/// The length of `text` in bytes of code page 1252, as in char and varchar.
 ///
-/// A character outside the page counts as the question marks that it becomes there: one, or two if it is beyond U+FFFF.
+/// A character outside of the code page counts as its replacement: one question mark, or two if it is beyond U+FFFF.
 #[must_use]
 pub fn narrow_length(text: &str) -> usize {
     utf16_length(text)
 }
 
-/// The longest beginning of `text` that has at most `units` of UTF-16, and never half a character.
+/// The longest prefix of `text` with at most `units` UTF-16 units, in whole characters.
 #[must_use]
 pub fn utf16_prefix(text: &str, units: usize) -> &str {
-    // A character has at most as many units as bytes.
+    // A character never has more units than bytes.
     if text.len() <= units {
         return text;
     }
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_character_beyond_the_plane_counts_two() {
+    fn a_character_beyond_the_bmp_counts_two() {
         assert_eq!(utf16_length(""), 0);
         assert_eq!(utf16_length("abc"), 3);
         assert_eq!(utf16_length("\u{e9}t\u{e9}"), 3);
@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_beginning_is_never_half_a_character() {
+    fn a_prefix_never_splits_a_character() {
         assert_eq!(utf16_prefix("abc", 2), "ab");
         assert_eq!(utf16_prefix("abc", 9), "abc");
         assert_eq!(utf16_prefix("\u{e9}t\u{e9}", 2), "\u{e9}t");

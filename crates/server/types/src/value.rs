@@ -1,8 +1,8 @@
-//! A value.
+//! Values.
 
 use std::sync::Arc;
 
-/// A value of a type, or NULL of any.
+/// A value of a type, or NULL of any type.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Value {
     /// NULL.
@@ -19,21 +19,21 @@ pub enum Value {
     BigInt(i64),
     /// decimal and numeric.
     Decimal(Decimal),
-    /// money and smallmoney, in ten-thousandths.
+    /// money and smallmoney, in units of 1/10,000.
     Money(i64),
     /// real.
     Real(f32),
     /// float.
     Float(f64),
-    /// char, varchar, nchar, nvarchar. Padding of char and nchar is part of the text.
+    /// char, varchar, nchar, nvarchar. The padding of char and nchar is part of the text.
     Text(Arc<str>),
-    /// binary and varbinary. Padding of binary is part of the bytes.
+    /// binary and varbinary. The padding of binary is part of the bytes.
     Binary(Arc<[u8]>),
     /// date.
     Date(Date),
     /// time.
     Time(TimeOfDay),
-    /// datetime, smalldatetime and datetime2: of the first two, already rounded to their precision.
+    /// datetime, smalldatetime and datetime2; the first two are already rounded to their precision.
     DateTime(DateTime2),
     /// datetimeoffset.
     DateTimeOffset(DateTimeOffset),
@@ -44,13 +44,13 @@ pub enum Value {
 /// A decimal number: `unscaled` divided by 10^`scale`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Decimal {
-    /// All digits, below 10^38.
+    /// All digits: its absolute value is below 10^38.
     pub unscaled: i128,
-    /// How many of them are after the point: 0 to 38.
+    /// The number of fractional digits: 0 to 38.
     pub scale: u8,
 }
 
-/// Days since 0001-01-01, which is 0; to 3652058, 9999-12-31.
+/// The day number since 0001-01-01, which is 0; at most 3652058, 9999-12-31.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Date(pub u32);
 
@@ -58,16 +58,16 @@ pub struct Date(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct TimeOfDay(pub u64);
 
-/// A day and a time of it.
+/// A date and a time of day.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DateTime2 {
-    /// The day.
+    /// The date.
     pub date: Date,
-    /// The time.
+    /// The time of day.
     pub time: TimeOfDay,
 }
 
-/// An instant, and its offset from UTC.
+/// An instant with an offset from UTC.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct DateTimeOffset {
     /// The instant in UTC.
@@ -76,6 +76,6 @@ pub struct DateTimeOffset {
     pub offset_minutes: i16,
 }
 
-/// 16 bytes in the order in which the wire has them (the first three groups little-endian).
+/// 16 bytes in wire order (the first three groups are little-endian).
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Guid(pub [u8; 16]);

@@ -1,4 +1,4 @@
-//! What the operations that run once per row or per turn of a loop cost, in nanoseconds.
+//! Benchmarks of operations that run once per row or per loop iteration, in nanoseconds.
 
 use std::hint::black_box;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use selenite_types::{
     compare,
 };
 
-/// Prints the best of many short rounds: what else the machine does only adds.
+/// Prints the minimum of many short rounds, because other load only increases the time.
 fn print_cost<T>(name: &str, mut operation: impl FnMut() -> T) {
     const COUNT: u32 = 20_000;
     let round = |operation: &mut dyn FnMut() -> T| {

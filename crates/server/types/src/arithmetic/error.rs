@@ -1,42 +1,42 @@
-//! What can be wrong with an operation.
+//! Errors of an operation.
 
 use std::fmt;
 
 use crate::DataType;
 
-/// An error of SQL Server's in an operator's types or values, with its own number, severity and text.
+/// An error in an operator's types or values, with SQL Server's number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
-/// client shows and a user searches for. Types are named without their length, but with `(max)`.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's exact text: clients display it and
+/// users search for it. Type names have no length, except `(max)`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum OperationError {
-    /// 206: neither type becomes the other by itself.
+    /// 206: neither type converts implicitly to the other.
     Clash {
         /// The left operand's type.
         left: DataType,
         /// The right operand's type.
         right: DataType,
     },
-    /// 257: a type that would have to become another without CAST, and does not.
+    /// 257: a type requires CAST to convert to the other.
     NotImplicit {
         /// The type of the value.
         from: DataType,
-        /// The type that it would have to become.
+        /// The required type.
         to: DataType,
     },
-    /// 402: the operator does not take these two types.
+    /// 402: the operator does not accept this pair of types.
     Incompatible {
         /// The left operand's type.
         left: DataType,
         /// The right operand's type.
         right: DataType,
-        /// The operator, as messages name it.
+        /// The operator's name in messages.
         operator: &'static str,
     },
-    /// 506: ESCAPE with other than one character.
+    /// 506: the ESCAPE argument is not one character.
     EscapeInvalid {
-        /// What was given.
+        /// The argument.
         escape: Box<str>,
     },
     /// 8115: the result does not fit the expression's type.
@@ -44,36 +44,36 @@ pub enum OperationError {
         /// The expression's type.
         to: DataType,
     },
-    /// 8117: the operator does not take this type at all.
+    /// 8117: the operator never accepts this type.
     Operand {
         /// The operand's type.
         operand: DataType,
-        /// The operator, as messages name it.
+        /// The operator's name in messages.
         operator: &'static str,
     },
-    /// 8134: a division by zero, or its remainder.
+    /// 8134: a division or remainder by zero.
     DivideByZero,
-    /// 40510: a pair of values that the types' rules never bring together: the caller has not promoted them.
+    /// 40510: a pair of values that no type rule produces: the caller did not promote them.
     NotPromoted {
-        /// The operator, as messages name it.
+        /// The operator's name in messages.
         operator: &'static str,
     },
 }
 
 impl OperationError {
-    /// SQL Server's number of the message.
+    /// SQL Server's message number.
     #[must_use]
     pub fn number(&self) -> u16 {
         self.code().0
     }
 
-    /// The severity, which messages call the level: always 16.
+    /// The severity: always 16.
     #[must_use]
     pub fn severity(&self) -> u8 {
         self.code().1
     }
 
-    /// The state, which shows SQL Server's developers where the message came from.
+    /// The state, which identifies the origin of the message in SQL Server.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2

@@ -1,15 +1,15 @@
-//! Integers: checked, and nothing else.
+//! Checked integer arithmetic.
 
 use super::OperationError;
 use crate::DataType;
 
-/// tinyint, smallint, int and bigint as Rust has them.
+/// tinyint, smallint, int and bigint as Rust integers.
 ///
-/// An evaluator with typed slots calls these; each is a few instructions. Overflow is error 8115 with the type's own
-/// name, a divisor of 0 is error 8134. As in SQL Server, the lowest number divided by -1 overflows, and so does its
+/// An evaluator with typed slots calls these functions; each is a few instructions. Overflow is error 8115 with the
+/// type's name, a divisor of 0 is error 8134. As in SQL Server, the minimum divided by -1 overflows, and so does its
 /// remainder.
 pub trait Integer: Copy + Sized {
-    /// The type that the number is of.
+    /// The type of the number.
     const TYPE: DataType;
 
     /// `+`
@@ -18,7 +18,7 @@ pub trait Integer: Copy + Sized {
     fn minus(self, other: Self) -> Result<Self, OperationError>;
     /// `*`
     fn times(self, other: Self) -> Result<Self, OperationError>;
-    /// `/`, towards zero.
+    /// `/`, truncated towards zero.
     fn over(self, other: Self) -> Result<Self, OperationError>;
     /// `%`, with the sign of `self`.
     fn modulo(self, other: Self) -> Result<Self, OperationError>;

@@ -1,15 +1,15 @@
-//! datetime and smalldatetime with `+` and `-`: each counts as what has passed since 1900.
+//! `+` and `-` of datetime and smalldatetime, as durations since 1900.
 
 use super::OperationError;
 use crate::dates::TICKS_PER_DAY;
 use crate::{DataType, DateTime2, DateTimeTicks};
 
-/// The sum of what has passed since 1900, as `result`: datetime or smalldatetime.
+/// The sum of two durations since 1900 as the type `result`: datetime or smalldatetime.
 pub(super) fn add(left: DateTime2, right: DateTime2, result: &DataType) -> Result<DateTime2, OperationError> {
     combined(left, right, result, i64::checked_add)
 }
 
-/// The difference, counted from 1900.
+/// The difference of two durations since 1900.
 pub(super) fn subtract(left: DateTime2, right: DateTime2, result: &DataType) -> Result<DateTime2, OperationError> {
     combined(left, right, result, i64::checked_sub)
 }
@@ -27,13 +27,13 @@ fn combined(
         .ok_or(OperationError::Overflow { to: *result })
 }
 
-/// Three-hundredths of a second since 1900.
+/// Ticks (1/300 second) since 1900.
 fn ticks(moment: DateTime2) -> Option<i64> {
     let DateTimeTicks { days, ticks } = DateTimeTicks::nearest(moment)?;
     Some(i64::from(days) * i64::from(TICKS_PER_DAY) + i64::from(ticks))
 }
 
-/// The moment so many ticks after 1900, if the type has it.
+/// The date and time `ticks` after 1900; `None` outside of the type's range.
 fn moment(ticks: i64, is_small: bool) -> Option<DateTime2> {
     let day = i64::from(TICKS_PER_DAY);
     let days = i32::try_from(ticks.div_euclid(day)).ok()?;
@@ -44,5 +44,5 @@ fn moment(ticks: i64, is_small: bool) -> Option<DateTime2> {
     DateTimeTicks { days, ticks }.date_time()
 }
 
-/// Days of smalldatetime from 1900 on: to 2079-06-06.
+/// The days of smalldatetime since 1900: up to 2079-06-06.
 const SMALL_DAYS: std::ops::RangeInclusive<i32> = 0..=65_535;

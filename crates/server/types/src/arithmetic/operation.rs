@@ -1,4 +1,4 @@
-//! What an operator makes of two values.
+//! Applies operators to values.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use super::{Integer, OperationError, Operator, UnaryOperator, moments};
 use crate::{DataType, Decimal, Value, Width, decimal, utf16_prefix};
 
 impl Operator {
-    /// Computes with two values that [`Operator::signature`] has already converted to its types; `result` is its
-    /// result.
+    /// Applies the operator to two values that are already converted to the operand types of [`Operator::signature`];
+    /// `result` is its result type.
     ///
-    /// NULL with anything is NULL. Errors: 8115 if the result does not fit, 8134 for a division by zero.
+    /// NULL with any value is NULL. Errors: 8115 if the result overflows, 8134 for a division by zero.
     #[inline]
     pub fn apply(self, left: &Value, right: &Value, result: &DataType) -> Result<Value, OperationError> {
         match (left, right) {
@@ -19,7 +19,7 @@ impl Operator {
         }
     }
 
-    /// Computes with two integers of one type.
+    /// Applies the operator to two integers of one type.
     #[inline]
     pub fn of_integers<T>(self, left: T, right: T) -> Result<T, OperationError>
     where
@@ -86,7 +86,7 @@ impl Operator {
             .ok_or(OperationError::Overflow { to: *result })
     }
 
-    /// Ten-thousandths: a product is rounded, a quotient is cut off.
+    /// Units of 1/10,000: a product is rounded, a quotient is truncated.
     fn of_money(self, left: i64, right: i64, result: &DataType) -> Result<Value, OperationError> {
         if matches!(self, Self::Divide | Self::Modulo) && right == 0 {
             return Err(OperationError::DivideByZero);
@@ -110,7 +110,7 @@ impl Operator {
         }
     }
 
-    /// Computed in 64 bits, and rounded to 32 for a result of real.
+    /// Computed in 64 bits, and rounded to 32 bits for a result of type real.
     fn of_floats(self, left: f64, right: f64, result: &DataType) -> Result<Value, OperationError> {
         if self == Self::Divide && right == 0.0 {
             return Err(OperationError::DivideByZero);
@@ -137,9 +137,9 @@ impl Operator {
 }
 
 impl UnaryOperator {
-    /// Computes with one value; `result` is what [`UnaryOperator::result_type`] says of its type.
+    /// Applies the operator to one value; `result` is the type from [`UnaryOperator::result_type`].
     ///
-    /// NULL stays NULL. Error 8115 if the lowest number of a type loses its sign.
+    /// NULL remains NULL. Error 8115 if the minimum of a type is negated.
     pub fn apply(self, operand: &Value, result: &DataType) -> Result<Value, OperationError> {
         match self {
             Self::Plus => Ok(operand.clone()),
@@ -197,13 +197,13 @@ fn negated(operand: &Value, result: &DataType) -> Result<Value, OperationError> 
     }
 }
 
-/// Two texts concatenated, cut to what the result's type holds, as SQL Server does without an error.
+/// Concatenates two texts, truncated to the result type without an error, as in SQL Server.
 fn joined_text(left: &Arc<str>, right: &Arc<str>, result: &DataType) -> Arc<str> {
     let room = match result.width() {
         Some(Width::Limited(length)) => usize::from(length),
         Some(Width::Max) | None => usize::MAX,
     };
-    // A text has no more units than bytes.
+    // A text never has more units than bytes.
     if left.len().saturating_add(right.len()) <= room {
         match (left.is_empty(), right.is_empty()) {
             (true, _) => return Arc::clone(right),
@@ -216,7 +216,7 @@ fn joined_text(left: &Arc<str>, right: &Arc<str>, result: &DataType) -> Arc<str>
     if length <= room
         && let Some(places) = short.get_mut(..length)
     {
-        // One allocation instead of two: what is short is put together here.
+        // One allocation instead of two: a short result is assembled on the stack.
         let (front, back) = places.split_at_mut(left.len());
         front.copy_from_slice(left.as_bytes());
         back.copy_from_slice(right.as_bytes());
@@ -244,10 +244,10 @@ fn to_real(value: f64) -> f32 {
     value as f32
 }
 
-/// Bytes that are put together without an allocation: most texts that are joined.
+/// The size of the stack buffer: most concatenated texts are shorter.
 const SHORT_LENGTH: usize = 128;
 
-/// How many of its units one dollar has.
+/// The number of money units in 1.
 const MONEY_UNIT: i128 = 10_000;
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! The operators of two operands that make a value.
+//! Binary and unary operators, and comparisons.
 
-/// An operator of two operands that makes a value of a type of its own.
+/// A binary operator with a value as its result.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Operator {
-    /// `+`: a sum, or a concatenation.
+    /// `+`: addition or concatenation.
     Add,
     /// `-`
     Subtract,
@@ -21,10 +21,10 @@ pub enum Operator {
     BitXor,
 }
 
-/// An operator of one operand.
+/// A unary operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum UnaryOperator {
-    /// `+`, which changes nothing.
+    /// `+`, which has no effect.
     Plus,
     /// `-`
     Minus,
@@ -32,7 +32,7 @@ pub enum UnaryOperator {
     BitNot,
 }
 
-/// A comparison.
+/// A comparison operator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Comparison {
     /// `=`
@@ -50,7 +50,7 @@ pub enum Comparison {
 }
 
 impl Operator {
-    /// The name that messages 402 and 8117 have for it.
+    /// The operator's name in messages 402 and 8117.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -67,7 +67,7 @@ impl Operator {
 }
 
 impl UnaryOperator {
-    /// The name that message 8117 has for it.
+    /// The operator's name in message 8117.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -79,7 +79,7 @@ impl UnaryOperator {
 }
 
 impl Comparison {
-    /// The name that message 402 has for it.
+    /// The operator's name in message 402.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

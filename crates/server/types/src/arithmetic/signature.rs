@@ -1,28 +1,28 @@
-//! Which types an operator takes, what they are converted to first, and what it makes of them.
+//! The operand types of an operator, their implicit conversions, and the result type.
 //!
-//! The rules are SQL Server's published ones for precision, scale and length. Which message a refused pair gives was
-//! looked up pair by pair: 8117 where the operator never takes the type, 402 where it takes each but not both, 206
-//! where neither type becomes the other.
+//! The rules are SQL Server's documented ones for precision, scale and length. The message for each invalid pair was
+//! determined with SQL Server: 8117 if the operator never accepts the type, 402 if it accepts each but not both, 206 if
+//! neither type converts to the other.
 
 use super::{OperationError, Operator, UnaryOperator};
 use crate::data_type::{PRECISION_MAX, concatenated};
 use crate::{DataType, Family};
 
-/// What an operator of two operands does with their types.
+/// The types of a binary operation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Signature {
-    /// What the left operand is converted to first.
+    /// The type that the left operand is converted to.
     pub left: DataType,
-    /// What the right operand is converted to first.
+    /// The type that the right operand is converted to.
     pub right: DataType,
     /// The type of the result.
     pub result: DataType,
 }
 
 impl Operator {
-    /// Finds what the operator makes of two types, or why it takes them not: 206, 257, 402 or 8117.
+    /// The signature for two operand types; errors: 206, 257, 402 or 8117.
     ///
-    /// An integer constant beside a decimal is to be given as [`DataType::of_integer_constant`].
+    /// An integer constant next to a decimal must be passed as [`DataType::of_integer_constant`].
     pub fn signature(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         match self {
             Self::BitAnd | Self::BitOr | Self::BitXor => self.bitwise(left, right),
@@ -81,7 +81,7 @@ impl Operator {
         }
     }
 
-    /// `&`, `|` and `^`, which take integers and bits, and with one of these text and bytes.
+    /// `&`, `|` and `^`, which accept integers and bit, and one text or binary operand next to one of them.
     fn bitwise(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         use Family::{Binary, Bit, Integer, Text};
         let is_whole = |family| matches!(family, Integer | Bit);
@@ -103,7 +103,7 @@ impl Operator {
         }
     }
 
-    /// real and float beside each other or another number: computed in float, and rounded at the end.
+    /// real and float with each other or another number: computed in float, and rounded at the end.
     fn approximate(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let both = left.family() == right.family();
         if self == Self::Modulo {
@@ -125,7 +125,7 @@ impl Operator {
         })
     }
 
-    /// Text or bytes beside a number: they become the number's type.
+    /// Text or binary next to a number: it is converted to the number's type.
     fn beside_number(self, left: &DataType, right: &DataType, number: &DataType) -> Result<Signature, OperationError> {
         let family = number.family();
         if self == Self::Modulo && family != Family::Integer {
@@ -137,7 +137,7 @@ impl Operator {
         }
     }
 
-    /// datetime or smalldatetime beside something that becomes one.
+    /// datetime or smalldatetime next to a type that converts to it.
     fn beside_date(self, left: &DataType, right: &DataType, date: &DataType) -> Result<Signature, OperationError> {
         match self {
             Self::Add | Self::Subtract => Ok(Signature::all(*date)),
@@ -156,7 +156,7 @@ impl Operator {
         }
     }
 
-    /// Two texts for an operator other than concatenation.
+    /// Two texts with an operator other than concatenation.
     fn no_text(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let has_max = left.is_max() || right.is_max();
         if self == Self::Modulo || (self == Self::Subtract && has_max) {
@@ -166,7 +166,7 @@ impl Operator {
         }
     }
 
-    /// Pairs for which `*` and `/` differ from the others.
+    /// Pairs for which `*` and `/` differ from the other operators.
     fn split(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         if matches!(self, Self::Multiply | Self::Divide) {
             Err(self.invalid(left))
@@ -175,7 +175,7 @@ impl Operator {
         }
     }
 
-    /// The published precision and scale of two decimals.
+    /// The documented precision and scale for two decimals.
     fn of_decimals(self, left: DataType, right: DataType) -> Signature {
         let ((p1, s1), (p2, s2)) = (left.exact_digits(), right.exact_digits());
         let whole = (p1 - s1).max(p2 - s2);
@@ -183,7 +183,7 @@ impl Operator {
             Self::Add | Self::Subtract => {
                 let scale = s1.max(s2);
                 let precision = whole + scale + 1;
-                // The carry's digit is given up before any digit after the point is.
+                // The digit for the carry is dropped before any fractional digit.
                 if precision > MAX {
                     (MAX, scale.min(MAX - whole.min(MAX)))
                 } else {
@@ -230,9 +230,9 @@ impl Operator {
 }
 
 impl UnaryOperator {
-    /// Finds the type that the operator makes of one operand, or error 8117.
+    /// The result type for one operand, or error 8117.
     ///
-    /// A constant text after a minus is error 403 in SQL Server, which the caller detects.
+    /// The minus of a text constant is error 403 in SQL Server, which the caller detects.
     pub fn result_type(self, operand: &DataType) -> Result<DataType, OperationError> {
         let takes = match (self, operand.family()) {
             (Self::Plus, _)
@@ -245,7 +245,7 @@ impl UnaryOperator {
                 operand: *operand,
                 operator: self.name(),
             }),
-            // A tinyint has no sign to change.
+            // tinyint is unsigned.
             (Self::Minus, DataType::TinyInt) => Ok(DataType::SmallInt),
             (Self::Plus | Self::Minus | Self::BitNot, _) => Ok(*operand),
         }
@@ -253,7 +253,7 @@ impl UnaryOperator {
 }
 
 impl Signature {
-    /// Both operands and the result of one type.
+    /// A signature with one type for both operands and the result.
     fn all(of: DataType) -> Self {
         Self {
             left: of,
@@ -264,7 +264,7 @@ impl Signature {
 }
 
 impl DataType {
-    /// What SQL Server takes an integer constant for beside a decimal: numeric with just its digits.
+    /// SQL Server's type of an integer constant next to a decimal: numeric with exactly its digits.
     #[must_use]
     pub fn of_integer_constant(constant: i64) -> Self {
         let digits = constant.unsigned_abs().checked_ilog10().map_or(1, |log| log + 1);
@@ -274,7 +274,7 @@ impl DataType {
         }
     }
 
-    /// The one that wins by precedence; the left one where neither does.
+    /// The type with the higher precedence; the left one if both are equal.
     pub(crate) fn higher(&self, other: &Self) -> Self {
         if other.precedence() > self.precedence() {
             *other
@@ -283,7 +283,7 @@ impl DataType {
         }
     }
 
-    /// The decimal that an exact number becomes beside another decimal, under that one's name.
+    /// The decimal that an exact number is converted to next to `other`, with the name (decimal or numeric) of `other`.
     pub(crate) fn as_decimal(&self, other: &Self) -> Self {
         if self.family() == Family::Decimal {
             return *self;
@@ -297,14 +297,14 @@ impl DataType {
         }
     }
 
-    /// Precision and scale, to be computed with.
+    /// Precision and scale for the computation of a result type.
     fn exact_digits(&self) -> (u16, u16) {
         let (precision, scale) = self.decimal_digits().unwrap_or((PRECISION_MAX, 0));
         (u16::from(precision), u16::from(scale.min(precision)))
     }
 }
 
-/// Precision and scale of a product or quotient, cut to 38 digits: digits after the point are given up, but for six.
+/// Precision and scale of a product or quotient, reduced to 38 digits: fractional digits are dropped, except for six.
 fn reduced(precision: u16, scale: u16) -> (u16, u16) {
     if precision <= MAX {
         return (precision, scale);
@@ -320,7 +320,7 @@ fn clash(left: &DataType, right: &DataType) -> OperationError {
     }
 }
 
-/// The most digits of a decimal.
+/// The maximum precision of decimal.
 const MAX: u16 = 38;
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ fn varchar(length: u16) -> DataType {
 }
 
 #[test]
-fn two_types_unite_in_the_higher_that_holds_both() {
+fn the_common_type_is_the_higher_one_and_holds_both() {
     let nvarchar = |length| DataType::NVarChar(Width::Limited(length));
     let cases = [
         (DataType::Int, DataType::BigInt, DataType::BigInt),
@@ -48,7 +48,7 @@ fn two_types_unite_in_the_higher_that_holds_both() {
 }
 
 #[test]
-fn types_that_never_meet_clash() {
+fn types_without_a_common_type_clash() {
     let clash = |left: DataType, right: DataType| left.unify(&right).unwrap_err().to_string();
     let text = "Operand type clash: uniqueidentifier is incompatible with datetime";
     assert_eq!(clash(DataType::DateTime, DataType::UniqueIdentifier), text);
@@ -63,7 +63,7 @@ fn types_that_never_meet_clash() {
 }
 
 #[test]
-fn what_is_compared_is_converted_only_if_it_must_be() {
+fn operands_of_a_comparison_are_converted_only_if_required() {
     let equal = |left: DataType, right: DataType| left.comparable(Comparison::Equal, &right);
     let same = |left: DataType, right: DataType| assert_eq!(equal(left, right), Ok((left, right)));
     same(DataType::Char(5), DataType::NVarChar(Width::Max));
@@ -89,7 +89,7 @@ fn what_is_compared_is_converted_only_if_it_must_be() {
 }
 
 #[test]
-fn what_is_not_compared_says_so_in_the_order_written() {
+fn an_invalid_comparison_names_the_types_in_the_written_order() {
     let refused = |left: DataType, comparison: Comparison, right: DataType| {
         let error = left.comparable(comparison, &right).unwrap_err();
         format!("{} {error}", error.number())
@@ -113,7 +113,7 @@ fn what_is_not_compared_says_so_in_the_order_written() {
 }
 
 #[test]
-fn uniting_is_the_same_both_ways_and_never_narrows() {
+fn unify_is_symmetric_and_never_narrows() {
     for left in all_types() {
         assert_eq!(left.unify(&left), Ok(left));
         for right in all_types() {

@@ -21,7 +21,7 @@ fn compared(left: &Value, right: &Value) -> Option<Ordering> {
 }
 
 #[test]
-fn nothing_is_known_of_null() {
+fn a_comparison_with_null_is_unknown() {
     assert_eq!(compared(&Value::Null, &Value::Int(1)), None);
     assert_eq!(compared(&Value::Null, &Value::Null), None);
     assert_eq!(
@@ -35,7 +35,7 @@ fn nothing_is_known_of_null() {
 }
 
 #[test]
-fn values_of_one_kind_are_compared_as_what_they_are() {
+fn values_of_one_type_are_compared_by_value() {
     let decimal = |unscaled, scale| Value::Decimal(Decimal { unscaled, scale });
     let text = |text: &str| Value::Text(text.into());
     let at = |day, time| DateTime2 {
@@ -78,7 +78,7 @@ fn values_of_one_kind_are_compared_as_what_they_are() {
 
 #[test]
 fn a_guid_is_compared_by_its_last_group_first() {
-    // In ascending order: each has one digit, in the place that counts for more than those before.
+    // In ascending order: each has one nonzero digit, in a more significant position than the one before.
     let ascending = [
         "00000000-0000-0000-0000-000000000000",
         "01000000-0000-0000-0000-000000000000",
@@ -104,7 +104,7 @@ fn a_guid_is_compared_by_its_last_group_first() {
     }
 }
 
-/// Values of all kinds, close to each other.
+/// Values of all types, close to each other.
 fn values() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -137,7 +137,7 @@ proptest! {
     }
 
     #[test]
-    fn ordered_bytes_are_taken_back(bytes in any::<[u8; 16]>()) {
+    fn guid_order_is_invertible(bytes in any::<[u8; 16]>()) {
         prop_assert_eq!(guid_from_ordered(guid_ordered(Guid(bytes))), Guid(bytes));
         prop_assert_eq!(guid_ordered(guid_from_ordered(bytes)), bytes);
     }

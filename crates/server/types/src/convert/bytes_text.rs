@@ -1,13 +1,12 @@
-//! Bytes as text and text as bytes.
+//! Conversion between bytes and text.
 
 use crate::format::push_hex;
 
-/// Why bytes are no text.
+/// The bytes contain an unpaired surrogate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LoneSurrogate;
 
-/// Bytes as hexadecimal digits, with `0x` before them or not; no more than `length_max` characters, and never half a
-/// byte.
+/// Encodes bytes as hexadecimal digits with an optional `0x`, at most `length_max` characters, and only whole bytes.
 pub(crate) fn hex_of(bytes: &[u8], with_prefix: bool, length_max: usize) -> String {
     let prefix = if with_prefix { "0x" } else { "" };
     let count = length_max.saturating_sub(prefix.len()) / 2;
@@ -20,7 +19,8 @@ pub(crate) fn hex_of(bytes: &[u8], with_prefix: bool, length_max: usize) -> Stri
     text
 }
 
-/// Hexadecimal digits as bytes; none without the prefix that must be there, with one that must not, or of half a byte.
+/// Decodes hexadecimal digits; `None` if the prefix is absent or present contrary to `with_prefix`, or the number of
+/// digits is odd.
 pub(crate) fn bytes_of_hex(text: &str, with_prefix: bool) -> Option<Vec<u8>> {
     let digits = if with_prefix {
         text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?
@@ -46,10 +46,9 @@ pub(crate) fn hex_digit(byte: &u8) -> Option<u8> {
     }
 }
 
-/// Little-endian UTF-16 as text of at most `units_max` units; a byte that is left over counts as one followed by a
-/// zero.
+/// Decodes UTF-16LE to at most `units_max` units; an odd last byte is extended with a zero byte.
 ///
-/// A pair that the limit cuts is left out. Errors: half a pair anywhere else, which is no text here.
+/// A surrogate pair that the limit would split is omitted. Errors: an unpaired surrogate.
 pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, LoneSurrogate> {
     let units = || {
         bytes
@@ -64,7 +63,7 @@ pub(crate) fn text_of_utf16(bytes: &[u8], units_max: usize) -> Result<String, Lo
         .map_err(|_| LoneSurrogate)
 }
 
-/// Text as little-endian UTF-16.
+/// Encodes text as UTF-16LE.
 pub(crate) fn utf16_of(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
@@ -74,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hex_has_whole_bytes_alone() {
+    fn hex_has_only_complete_bytes() {
         assert_eq!(hex_of(&[0x4e, 0x61, 0x6d, 0x65], true, 30), "0x4E616D65");
         assert_eq!(hex_of(&[0x4e, 0x61, 0x6d, 0x65], false, 5), "4E61");
         assert_eq!(hex_of(&[0x4e], true, 1), "0x");
@@ -95,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn utf16_keeps_a_byte_that_is_left_over_and_cuts_no_pair() {
+    fn utf16_extends_an_odd_byte_and_splits_no_surrogate_pair() {
         assert_eq!(text_of_utf16(&[0x41], 9), Ok("A".to_owned()));
         assert_eq!(text_of_utf16(&utf16_of("a\u{1f600}b"), 9), Ok("a\u{1f600}b".to_owned()));
         assert_eq!(text_of_utf16(&utf16_of("a\u{1f600}b"), 2), Ok("a".to_owned()));

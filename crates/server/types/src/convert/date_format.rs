@@ -1,16 +1,16 @@
 //! SET DATEFORMAT.
 
-/// The order of day, month and year where their digits do not decide it.
+/// The order of day, month and year in an ambiguous date.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum DateFormat {
-    /// Month, day, year: us_english's own.
+    /// Month, day, year: the default of us_english.
     #[default]
     Mdy,
     /// Day, month, year.
     Dmy,
     /// Year, month, day.
     Ymd,
-    /// Year, day, month: datetime and smalldatetime alone know it.
+    /// Year, day, month: only used by datetime and smalldatetime.
     Ydm,
     /// Month, year, day.
     Myd,
@@ -19,7 +19,7 @@ pub enum DateFormat {
 }
 
 impl DateFormat {
-    /// The format of a name, in whatever case; none if there is no such format, which is error 2741.
+    /// The format with this name, ignoring case; `None` (error 2741) for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         NAMES
@@ -28,7 +28,7 @@ impl DateFormat {
             .map(|(format, _)| *format)
     }
 
-    /// Three letters of lower case.
+    /// The name: three lower-case letters.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES

@@ -1,12 +1,12 @@
-//! Text read as a date, a time, or both.
+//! Parses text as a date, a time, or both.
 //!
-//! - `two-grammars`: datetime and smalldatetime (here: the old types) and the four newer types are
-//!   parsed by two grammars. Only the old ones take a time before the date, mixed separators, or a
-//!   fraction after the minutes; only the newer ones take more than three digits of a second, an
-//!   offset, `Z` after any time, or tabs.
-//! - `rules-hold-the-settings`: the settings of DATEFORMAT and CONVERT's style are in [`Rules`].
-//! - `two-digit-years-from-1950`: a year of two digits is 1950 to 2049: SQL Server's own cutoff,
-//!   which nothing here changes.
+//! - `two-grammars`: datetime and smalldatetime (the old types) and the four newer types have
+//!   different grammars. Only the old ones allow a time before the date, mixed separators, or a
+//!   fraction after the minutes; only the newer ones allow more than three fractional second
+//!   digits, an offset, `Z` after any time, or tabs.
+//! - `rules-hold-the-settings`: [`Rules`] contains the effect of DATEFORMAT and CONVERT's style.
+//! - `two-digit-years-from-1950`: a two-digit year is 1950 to 2049: SQL Server's default cutoff,
+//!   which is not configurable here.
 
 mod clock;
 mod day;
@@ -20,29 +20,29 @@ use crate::{
     convert::date_text::{clock::read_clock, day::read_day, scanner::Scanner},
 };
 
-/// What text contains of a moment.
+/// The parsed parts of a date and time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TextMoment {
-    /// The day, if it has one.
+    /// The date, if present.
     pub date: Option<Date>,
-    /// Units of 100 ns since midnight: a whole day if digits beyond the seventh were rounded up to it.
+    /// Units of 100 ns since midnight: a whole day if rounding beyond the seventh digit reached midnight.
     pub units: u64,
-    /// Minutes east of UTC, if it has them.
+    /// The offset in minutes east of UTC, if present.
     pub offset_minutes: Option<i16>,
 }
 
-/// Why text is no moment.
+/// Why text is not a date or time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TextFault {
-    /// It can't be read.
+    /// The text does not match the grammar.
     Syntax,
-    /// It names a day or time that there is not.
+    /// The date or time does not exist.
     Range,
-    /// It has a date in another form than the style's.
+    /// The date has another form than the style requires.
     OtherStyle,
 }
 
-/// Reads `text`, all of it. Blanks around it do not count, and nothing at all is 1900-01-01.
+/// Parses `text` completely. Surrounding blanks are ignored, and empty text is 1900-01-01.
 pub(crate) fn read_moment(text: &str, rules: &Rules) -> Result<TextMoment, TextFault> {
     let mut scanner = Scanner::new(text, !rules.is_old);
     let mut moment = TextMoment {
@@ -77,13 +77,13 @@ pub(crate) fn read_moment(text: &str, rules: &Rules) -> Result<TextMoment, TextF
     }
 }
 
-/// What time has been read so far.
+/// The state of the time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Clock {
-    /// None, or one whose `Z` has been read too.
+    /// No time yet, or a complete one including `Z`.
     None,
     Plain,
-    /// Behind the `T` of ISO 8601.
+    /// After the `T` of ISO 8601.
     AfterT,
 }
 
@@ -165,7 +165,7 @@ fn read_offset(
         scanner.peek().filter(|byte| matches!(byte, b'+' | b'-')),
     );
     if (z || sign.is_some()) && clock == Clock::AfterT && spaced {
-        // After a T, `Z` or an offset follows without blanks.
+        // After a time with T, `Z` or an offset follows without blanks.
         return Err(TextFault::Syntax);
     }
     if z {
@@ -188,7 +188,7 @@ fn read_offset(
     Ok(())
 }
 
-/// `h:mm` or `hh:mm`, to fourteen hours.
+/// `h:mm` or `hh:mm`, up to 14 hours.
 fn read_offset_digits(scanner: &mut Scanner<'_>, is_negative: bool) -> Result<i16, TextFault> {
     scanner.skip_spaces();
     let hours = scanner.read_number();
@@ -205,7 +205,7 @@ fn read_offset_digits(scanner: &mut Scanner<'_>, is_negative: bool) -> Result<i1
     Ok(if is_negative { -total } else { total })
 }
 
-/// The old types take a lone number or AM or PM at the end for a value out of range, and anything else for no value.
+/// The old types report a trailing number, AM or PM as out of range, and anything else as a syntax error.
 fn tail_fault(scanner: &Scanner<'_>, rules: &Rules) -> TextFault {
     if rules.is_old && scanner.is_lone_number() {
         TextFault::Range

@@ -1,16 +1,15 @@
-//! Text read as a number.
+//! Parses text as a number.
 
-/// Why text is no number.
+/// Why text is not a number.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DigitsFault {
-    /// It can't be read.
+    /// The text does not match the grammar.
     Syntax,
-    /// It has more digits than fit.
+    /// The number has too many digits.
     Overflow,
 }
 
-/// Text as a whole number, which ends at what i128 holds. Blanks around it do not count; nothing, or a sign alone, is
-/// 0.
+/// Parses an integer, saturating at the range of i128. Surrounding blanks are ignored; empty text or a sign alone is 0.
 pub(crate) fn read_integer(text: &str) -> Option<i128> {
     let (is_negative, digits) = split_sign(text.trim_matches(' '));
     let mut number = 0_i128;
@@ -20,7 +19,7 @@ pub(crate) fn read_integer(text: &str) -> Option<i128> {
     Some(if is_negative { -number } else { number })
 }
 
-/// Text as a multiple of 10^-`scale`, half away from zero: a sign, digits and a point, no exponent, not nothing.
+/// Parses a multiple of 10^-`scale`, rounding half away from zero: sign, digits and point; no exponent, not empty.
 pub(crate) fn read_decimal(text: &str, scale: u8) -> Result<i128, DigitsFault> {
     let (is_negative, digits) = split_sign(text.trim_matches(' '));
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
@@ -31,14 +30,14 @@ pub(crate) fn read_decimal(text: &str, scale: u8) -> Result<i128, DigitsFault> {
     Ok(if is_negative { -number } else { number })
 }
 
-/// Text as ten-thousandths of a currency, half away from zero: signs of currencies and commas do not count.
+/// Parses an amount in units of 1/10,000, rounding half away from zero; currency signs and commas are ignored.
 ///
-/// Nothing is 0, and so is a sign, a point, a comma or a currency alone.
+/// Empty text is 0, and so is a sign, point, comma or currency sign alone.
 pub(crate) fn read_money(text: &str) -> Result<i128, DigitsFault> {
     let text = text.trim_start_matches(' ').trim_end_matches(is_blank);
     let (mut is_negative, mut text) = split_sign(text);
     if let Some(amount) = text.trim_start_matches(' ').strip_prefix(CURRENCIES) {
-        // The sign may be on either side of the currency.
+        // The sign may precede or follow the currency sign.
         let amount = amount.trim_start_matches(' ');
         (is_negative, text) = if text_has_sign(amount) && !is_negative {
             split_sign(amount)
@@ -51,7 +50,8 @@ pub(crate) fn read_money(text: &str) -> Result<i128, DigitsFault> {
     Ok(if is_negative { -number } else { number })
 }
 
-/// Text as Rust's own parser reads floats, if T-SQL reads it: blanks around do not count, and nothing is 0.
+/// Rewrites a T-SQL float for Rust's parser; `None` if T-SQL does not accept it. Surrounding blanks are ignored, and
+/// empty text is 0.
 pub(crate) fn read_float(text: &str) -> Option<String> {
     let text = text.trim_start_matches(is_blank).trim_end_matches(' ');
     if text.is_empty() {
@@ -124,12 +124,12 @@ fn split_sign(text: &str) -> (bool, &str) {
     }
 }
 
-/// What surrounds a number where more than blanks is allowed.
+/// The characters that are ignored around a number that allows more than blanks.
 fn is_blank(character: char) -> bool {
     matches!(character, '\t'..='\r' | ' ' | '\u{a0}' | '\u{3000}')
 }
 
-/// The currencies of the money types.
+/// The currency signs that money accepts.
 const CURRENCIES: [char; 34] = [
     '$', '\u{a2}', '\u{a3}', '\u{a4}', '\u{a5}', '\u{9f2}', '\u{9f3}', '\u{e3f}', '\u{17db}', '\u{20a0}', '\u{20a1}',
     '\u{20a2}', '\u{20a3}', '\u{20a4}', '\u{20a5}', '\u{20a6}', '\u{20a7}', '\u{20a8}', '\u{20a9}', '\u{20aa}',
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whole_numbers_have_digits_and_a_sign() {
+    fn integers_have_digits_and_a_sign() {
         for (text, number) in [
             ("", 0),
             ("  ", 0),

@@ -1,76 +1,76 @@
-//! Why a value did not become one of another type.
+//! Errors of conversions.
 
 use std::fmt;
 
 use crate::{DataType, Family};
 
-/// Why a conversion is refused, or what is wrong with the value: [`fmt::Display`] is SQL Server's own text.
+/// Why a conversion failed; [`fmt::Display`] writes SQL Server's text.
 ///
-/// The caller is at fault in every one.
+/// The caller is at fault in every case.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct ConversionError {
-    /// What went wrong.
+    /// The kind of error.
     pub fault: ConversionFault,
     /// The value's type.
     pub from: DataType,
-    /// The type that it should become.
+    /// The target type.
     pub to: DataType,
-    /// The value or the style, where the text contains it.
+    /// The value or style that the message contains, otherwise empty.
     pub detail: String,
 }
 
-/// What can go wrong when a value becomes one of another type.
+/// The kind of a conversion error.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum ConversionFault {
-    /// 206: no conversion at all, and none was requested.
+    /// 206: the types never convert, in an implicit conversion.
     Clash,
-    /// 257: only CAST and CONVERT convert these.
+    /// 257: the conversion requires CAST or CONVERT.
     NotImplicit,
-    /// 529: not even CAST and CONVERT convert these.
+    /// 529: the types never convert, in CAST or CONVERT.
     Never,
-    /// 210: these bytes are no datetime or smalldatetime.
+    /// 210: the bytes are not a datetime or smalldatetime.
     BinaryDateTime,
-    /// 220: a whole number is out of range of tinyint, smallint or smallmoney.
+    /// 220: an integer is out of the range of tinyint, smallint or smallmoney.
     IntegerRange,
     /// 232: a float or real is out of range, or its text is too long.
     FloatRange,
-    /// 234: text too short for an amount.
+    /// 234: the target text type is too short for an amount.
     MoneyText,
-    /// 235, or 293 for smallmoney: text that is no amount.
+    /// 235, or 293 for smallmoney: the text is not an amount.
     MoneySyntax,
-    /// 237: an amount out of range of int or smallmoney.
+    /// 237: an amount is out of the range of int or smallmoney.
     MoneyRange,
-    /// 241, or 295 for smalldatetime: text that is no date or time.
+    /// 241, or 295 for smalldatetime: the text is not a date or time.
     DateSyntax,
-    /// 242: a date out of range.
+    /// 242: a date is out of range.
     DateRange,
-    /// 244: digits out of range of tinyint or smallint.
+    /// 244: the text's number is out of the range of tinyint or smallint.
     NarrowDigits,
-    /// 245: text that is no whole number.
+    /// 245: the text is not an integer.
     Syntax,
-    /// 248: digits out of range of int.
+    /// 248: the text's number is out of the range of int.
     IntDigits,
-    /// 281: no such style for text of this type.
+    /// 281: the style does not exist for text of this type.
     Style,
-    /// 8114: text or bytes that are no value of this type, or a style that shows nothing of it.
+    /// 8114: the text or bytes are not a value of this type, or the style shows no part of the value.
     Unreadable,
-    /// 8115: a number out of range.
+    /// 8115: a number is out of range.
     Overflow,
-    /// 8115 as SQL Server words it where it does not name the value's type.
+    /// 8115 with SQL Server's wording that does not name the value's type.
     ExpressionOverflow,
-    /// 8152: a date or time does not fit the bytes.
+    /// 8152: the binary type is too short for a date or time.
     Truncated,
-    /// 8169: text that is no uniqueidentifier.
+    /// 8169: the text is not a uniqueidentifier.
     GuidSyntax,
-    /// 8170: text too short for a uniqueidentifier.
+    /// 8170: the target text type is too short for a uniqueidentifier.
     GuidText,
-    /// 9807: text of a date or time is not in the form that the style requires.
+    /// 9807: the text of a date or time does not have the form of the style.
     OtherStyle,
-    /// 9809: a style that this pair of types does not have.
+    /// 9809: the style does not exist for this pair of types.
     NoStyle,
-    /// 40510: what SQL Server does and this does not, which is the detail.
+    /// 40510: a conversion of SQL Server that is not supported; the detail names it.
     Unsupported,
 }
 
@@ -90,25 +90,25 @@ impl ConversionError {
         }
     }
 
-    /// SQL Server's number of the message.
+    /// SQL Server's message number.
     #[must_use]
     pub fn number(&self) -> u16 {
         self.code().0
     }
 
-    /// The severity, which messages call the level: always 16.
+    /// The severity: always 16.
     #[must_use]
     pub fn severity(&self) -> u8 {
         16
     }
 
-    /// The state, which shows SQL Server's developers where the message came from.
+    /// The state, which identifies the origin of the message in SQL Server.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().1
     }
 
-    /// Whether TRY_CAST and TRY_CONVERT make NULL of it: the value is at fault, not its type or the style.
+    /// Whether TRY_CAST and TRY_CONVERT return NULL: the value is at fault, not its type or the style.
     #[must_use]
     pub fn is_of_value(&self) -> bool {
         match self.fault {
@@ -139,7 +139,7 @@ impl ConversionError {
         }
     }
 
-    /// Number and state.
+    /// The number and state.
     fn code(&self) -> (u16, u8) {
         let small_money = self.to == DataType::SmallMoney;
         let width = if self.to == DataType::TinyInt {
@@ -206,8 +206,8 @@ impl ConversionError {
         }
     }
 
-    /// The text: `%f` and `%t` stand for the types' names, `%F` and `%T` for those that messages about values have,
-    /// `%d` for the detail.
+    /// The message template: `%f` and `%t` are the types' names, `%F` and `%T` their names in messages about values,
+    /// `%d` is the detail.
     fn template(&self) -> &'static str {
         match self.fault {
             ConversionFault::Clash => "Operand type clash: %f is incompatible with %t",
@@ -261,7 +261,7 @@ impl fmt::Display for ConversionError {
 
 impl std::error::Error for ConversionError {}
 
-/// A value's type as messages about values name it: padded types as the unpadded ones, decimal as numeric.
+/// A type's name in messages about values: padded types as the unpadded ones, decimal as numeric.
 fn source_name(from: &DataType) -> &'static str {
     match (from.family(), from.is_padded(), from.is_national()) {
         (Family::Text, true, false) => "varchar",

@@ -1,8 +1,8 @@
-//! A float as the whole number and the power of two that it is.
+//! Decomposes a float into mantissa and exponent.
 
 use crate::decimal::power_of_ten;
 
-/// `mantissa` times 2^`exponent`, negative or not.
+/// `mantissa` times 2^`exponent`, with a sign.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FloatBits {
     is_negative: bool,
@@ -11,14 +11,14 @@ pub(crate) struct FloatBits {
 }
 
 impl FloatBits {
-    /// None of what is no number or not finite.
+    /// `None` for NaN and infinities.
     pub fn of(value: f64) -> Option<Self> {
         if !value.is_finite() {
             return None;
         }
         let bits = value.to_bits();
         let (biased, fraction) = ((bits >> 52) & 0x7ff, bits & 0xf_ffff_ffff_ffff);
-        // Of subnormal numbers, whose exponent is 0, the highest bit is not set.
+        // Subnormal numbers (exponent 0) have no implicit highest bit.
         let mantissa = if biased == 0 { fraction } else { fraction | 1 << 52 };
         let exponent = i32::try_from(biased.max(1)).ok()? - 1075;
         Some(Self {
@@ -28,11 +28,11 @@ impl FloatBits {
         })
     }
 
-    /// The whole number nearest to zero; none beyond i128.
+    /// The integer part, truncated towards zero; `None` outside of i128.
     pub fn truncated(self) -> Option<i128> {
         let mantissa = i128::from(self.mantissa);
         let whole = if self.exponent >= 0 {
-            // 53 bits moved by 74 are 127.
+            // 53 bits shifted left by 74 have 127 bits.
             if self.exponent > 74 && mantissa != 0 {
                 return None;
             }
@@ -43,7 +43,7 @@ impl FloatBits {
         Some(if self.is_negative { -whole } else { whole })
     }
 
-    /// The number times 10^`scale`, of 0 to 38, rounded half away from zero; none beyond i128.
+    /// The number times 10^`scale` (0 to 38), rounded half away from zero; `None` outside of i128.
     pub fn scaled(self, scale: u8) -> Option<i128> {
         let power = power_of_ten(scale)?;
         let rounded = if self.exponent >= 0 {
@@ -63,7 +63,7 @@ struct Product {
 }
 
 impl Product {
-    /// A mantissa of 53 bits times a power of ten below 2^127: below 2^180, so `high` below 2^116.
+    /// The product of a 53-bit mantissa and a power of ten below 2^127: below 2^180, so `high` is below 2^116.
     fn of(mantissa: u64, power: u128) -> Self {
         let [power_high, power_low] = halves(power);
         let low_product = u128::from(mantissa) * u128::from(power_low);
@@ -74,7 +74,7 @@ impl Product {
         }
     }
 
-    /// Divided by 2^`shift`, of at least 1, half up; none beyond u128.
+    /// The product divided by 2^`shift` (at least 1), rounded half up; `None` outside of u128.
     fn rounded_shift(self, shift: u32) -> Option<u128> {
         let half_bit = self.bit(shift - 1);
         let whole = if shift >= 64 {
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn the_exact_value_of_a_float_is_what_is_rounded() {
+    fn the_exact_value_of_a_float_is_rounded() {
         assert_eq!(scaled(0.333_333, 30), Some(333_332_999_999_999_990_414_778_494_596));
         assert_eq!(scaled(1e30, 0), Some(1_000_000_000_000_000_019_884_624_838_656));
         assert_eq!(scaled(f64::from(1.1_f32), 10), Some(11_000_000_238));
@@ -147,7 +147,7 @@ mod tests {
     proptest! {
         #[test]
         fn scaling_agrees_with_the_printed_digits(value in -1e15..1e15_f64, scale in 0..12_u8) {
-            // Rust prints the exact value with ties to even: only a tie, which its own digits show, may differ by one.
+            // Rust prints the exact value and rounds ties to even: only a tie may differ by one.
             let exact = format!("{value:.1074}");
             let (whole, fraction) = exact.split_once('.').unwrap();
             let (kept, rest) = fraction.split_at(usize::from(scale));

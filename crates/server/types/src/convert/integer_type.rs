@@ -1,8 +1,8 @@
-//! The types of whole numbers.
+//! The integer types.
 
 use crate::{DataType, Value};
 
-/// A type that has whole numbers.
+/// An integer type, including bit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum IntegerType {
     Bit,
@@ -13,7 +13,7 @@ pub(crate) enum IntegerType {
 }
 
 impl IntegerType {
-    /// None of any other type.
+    /// `None` for any other type.
     pub fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
             DataType::Bit => Some(Self::Bit),
@@ -43,7 +43,7 @@ impl IntegerType {
         }
     }
 
-    /// The number as a value of the type; none out of its range, which bit has not.
+    /// The number as a value of the type; `None` out of range. bit accepts every number.
     pub fn value(self, number: i128) -> Option<Value> {
         match self {
             Self::Bit => Some(Value::Bit(number != 0)),
@@ -54,7 +54,7 @@ impl IntegerType {
         }
     }
 
-    /// The value of bytes, the highest first: the last ones count, and what is beyond the type's own is left out.
+    /// The value of big-endian bytes; leading bytes beyond the type's size are ignored.
     pub fn value_of_bytes(self, bytes: &[u8]) -> Value {
         match self {
             Self::Bit => Value::Bit(last_bytes::<1>(bytes) != [0]),
@@ -65,13 +65,13 @@ impl IntegerType {
         }
     }
 
-    /// Whether it is tinyint or smallint, which have messages of their own.
+    /// Whether it is tinyint or smallint, which have separate messages.
     pub fn is_narrow(self) -> bool {
         matches!(self, Self::TinyInt | Self::SmallInt)
     }
 }
 
-/// The last `COUNT` bytes, with zeros before them if there are fewer.
+/// The last `COUNT` bytes, with leading zeros if there are fewer.
 pub(crate) fn last_bytes<const COUNT: usize>(bytes: &[u8]) -> [u8; COUNT] {
     let mut last = [0; COUNT];
     for (into, byte) in last.iter_mut().rev().zip(bytes.iter().rev()) {

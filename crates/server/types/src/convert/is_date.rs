@@ -5,10 +5,10 @@ use crate::{
     convert::{DateFormat, convert},
 };
 
-/// ISDATE of text: whether it is a datetime, by the session's DATEFORMAT.
+/// ISDATE of text: whether it converts to datetime with the session's DATEFORMAT.
 #[must_use]
 pub fn is_date(text: &str, format: DateFormat) -> bool {
-    // Blanks alone are a datetime, but no date.
+    // Blank text converts to datetime, but ISDATE returns 0 for it.
     let from = DataType::VarChar(Width::Max);
     !text.trim_matches(' ').is_empty()
         && convert(&Value::Text(text.into()), &from, &DataType::DateTime, None, format).is_ok()

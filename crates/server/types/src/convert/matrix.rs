@@ -1,22 +1,22 @@
-//! Which types convert to which.
+//! The conversion matrix: which types convert to which.
 
 use crate::{
     DataType, Family,
     convert::{ConversionError, ConversionFault},
 };
 
-/// What it takes to convert a type to another.
+/// The kind of conversion between two types.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Conversion {
-    /// Nothing.
+    /// Implicit conversion is allowed.
     Implicit,
-    /// CAST or CONVERT.
+    /// CAST or CONVERT is required.
     Explicit,
-    /// It can't be done.
+    /// The types never convert.
     Never,
 }
 
-/// What it takes to convert `from` to `to`, as the table in SQL Server's documentation of CAST has it.
+/// The kind of conversion from `from` to `to`, by the table in SQL Server's documentation of CAST.
 #[must_use]
 pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
     let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
@@ -44,9 +44,9 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
 }
 
 impl Conversion {
-    /// Whether `from` is converted to `to` implicitly.
+    /// Checks that `from` converts implicitly to `to`.
     ///
-    /// Errors: 257 if a CAST would do it, 206 if nothing would.
+    /// Errors: 257 if CAST converts, 206 if the types never convert.
     pub fn check_implicit(from: &DataType, to: &DataType) -> Result<(), ConversionError> {
         match conversion(from, to) {
             Self::Implicit => Ok(()),
@@ -55,7 +55,7 @@ impl Conversion {
         }
     }
 
-    /// Whether a CAST makes `to` of `from`. It is settled before anything runs: NULL does not convert either.
+    /// Checks that CAST converts `from` to `to`. Only the types matter: NULL of other types does not convert either.
     ///
     /// Errors: 529.
     pub fn check_explicit(from: &DataType, to: &DataType) -> Result<(), ConversionError> {
@@ -66,7 +66,7 @@ impl Conversion {
     }
 }
 
-/// A date has no time and a time no date.
+/// Whether one type is date and the other is time.
 fn day_meets_time(from: &DataType, to: &DataType) -> bool {
     let is_time = |of: &DataType| of.family() == Family::Time;
     (*from == DataType::Date && is_time(to)) || (is_time(from) && *to == DataType::Date)
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn every_pair_is_as_the_documented_table_has_it() {
+    fn every_pair_matches_the_documented_table() {
         let (implicit, explicit, never) = (Conversion::Implicit, Conversion::Explicit, Conversion::Never);
         let rows: [(&[DataType], [Conversion; 6]); 6] = [
             //           numbers   texts     bytes     old dates new dates guid
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_says_whether_a_cast_would_help() {
+    fn the_error_tells_whether_cast_would_convert() {
         let implicit = |from, to| Conversion::check_implicit(&from, &to).unwrap_err();
         let datetime = implicit(
             DataType::DateTime,

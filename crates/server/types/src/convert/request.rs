@@ -1,18 +1,18 @@
-//! A request for a conversion.
+//! The parameters of a conversion.
 
 use crate::{
     DataType, Family,
     convert::{ConversionError, ConversionFault, DateFormat},
 };
 
-/// From which type to which, and how.
+/// The source type, the target type and the settings of a conversion.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Request<'a> {
     /// The value's type.
     pub from: &'a DataType,
-    /// The requested type.
+    /// The target type.
     pub to: &'a DataType,
-    /// CONVERT's third argument.
+    /// CONVERT's third argument, the style.
     pub style: Option<i32>,
     /// SET DATEFORMAT.
     pub format: DateFormat,
@@ -27,7 +27,7 @@ impl Request<'_> {
         ConversionError::with(fault, self.from, self.to, detail)
     }
 
-    /// 9809: a style that these types do not have.
+    /// 9809: the style does not exist for these types.
     pub fn no_style(&self) -> ConversionError {
         self.fail_with(ConversionFault::NoStyle, self.style.unwrap_or(0).to_string())
     }
@@ -40,17 +40,17 @@ impl Request<'_> {
         )
     }
 
-    /// A value that does not have its declared type, which no caller passes.
+    /// The value does not have its declared type, which is a bug in the caller.
     pub fn misfit(&self) -> ConversionError {
         self.fail(ConversionFault::Unreadable)
     }
 
-    /// Whether the value's type is of a family.
+    /// Whether the source type belongs to a family.
     pub fn is_from(&self, family: Family) -> bool {
         self.from.family() == family
     }
 
-    /// Precision and scale of the requested decimal.
+    /// Precision and scale of the target decimal.
     pub fn decimal_digits(&self) -> (u8, u8) {
         self.to.decimal_digits().unwrap_or((38, 0))
     }

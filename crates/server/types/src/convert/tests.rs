@@ -73,7 +73,7 @@ fn moment(year: i32, month: i32, day: i32, clock: (u32, u32, u32), units: u32) -
     }
 }
 
-/// Every type, some of each length and scale.
+/// Every type, some with several lengths and scales.
 fn every_type() -> Vec<DataType> {
     let mut types = vec![
         DataType::Bit,

@@ -1,4 +1,4 @@
-//! To binary and varbinary.
+//! Conversion to binary and varbinary.
 
 use crate::{
     DataType, DateTime2, DateTimeMinutes, DateTimeTicks, Decimal, TimeOfDay, Value, Width,
@@ -11,20 +11,20 @@ use crate::{
     encode_code_page,
 };
 
-/// On which side bytes are cut and padded.
+/// The sides where bytes are truncated and padded.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
-    /// Numbers: the first ones are cut, zeros are prepended.
+    /// Numbers: truncated and zero-padded at the front.
     Left,
-    /// Text and bytes: the last ones are cut, zeros are appended.
+    /// Text and binary: truncated and zero-padded at the end.
     Right,
-    /// Decimals: the last ones are cut, zeros are prepended.
+    /// Decimals: truncated at the end, zero-padded at the front.
     Both,
-    /// Dates of the newer types: nothing is cut, zeros are appended.
+    /// Dates of the newer types: never truncated, zero-padded at the end.
     Whole,
 }
 
-/// Numbers have their highest byte first, as SQL Server has it.
+/// Numbers are big-endian, as in SQL Server.
 pub(crate) fn to_binary(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let (bytes, side) = match value {
         Value::Binary(bytes) => return fitted(bytes, Side::Right, request),
@@ -80,7 +80,7 @@ fn fitted(bytes: &[u8], side: Side, request: &Request<'_>) -> Result<Value, Conv
     Ok(Value::Binary(padded.into()))
 }
 
-/// Its characters, or the bytes that its hexadecimal digits are in styles 1 and 2.
+/// The encoded characters, or in styles 1 and 2 the bytes that the hexadecimal digits denote.
 fn of_text(text: &str, request: &Request<'_>) -> Result<Vec<u8>, ConversionError> {
     match request.style.unwrap_or(0) {
         0 if request.from.is_national() => Ok(utf16_of(text)),
@@ -90,8 +90,8 @@ fn of_text(text: &str, request: &Request<'_>) -> Result<Vec<u8>, ConversionError
     }
 }
 
-/// Precision, scale, a zero, the sign (1 is positive), and the digits little-endian in as few words of four as hold
-/// them.
+/// Precision, scale, a zero byte, the sign (1 is positive), and the magnitude little-endian in as few four-byte words
+/// as possible.
 fn of_decimal(number: Decimal, from: &DataType) -> Vec<u8> {
     let (precision, _) = from.decimal_digits().unwrap_or((38, 0));
     let digits = number.unscaled.unsigned_abs().to_le_bytes();
@@ -124,7 +124,7 @@ fn of_date_time(moment: DateTime2, from: &DataType) -> Vec<u8> {
     bytes
 }
 
-/// The scale, and the units of its last digit since midnight, little-endian in as many bytes as the scale has.
+/// The scale, and the units of the last digit since midnight, little-endian in a size that depends on the scale.
 fn of_time(time: TimeOfDay, from: &DataType) -> Vec<u8> {
     let scale = MomentType::of(from).map_or(7, MomentType::scale);
     let units = time.0 / unit_of_scale(scale);
@@ -133,7 +133,7 @@ fn of_time(time: TimeOfDay, from: &DataType) -> Vec<u8> {
     bytes
 }
 
-/// How many bytes a time of so many digits of a second has.
+/// The size in bytes of a time with `scale` fractional digits.
 pub(crate) fn time_length(scale: u8) -> usize {
     match scale {
         0..=2 => 3,

@@ -1,4 +1,4 @@
-//! To decimal and numeric.
+//! Conversion to decimal and numeric.
 
 use crate::{
     DateTime2, DateTimeTicks, Decimal, Family, Value,
@@ -12,7 +12,7 @@ use crate::{
     decimal::power_of_ten,
 };
 
-/// Rounded half away from zero to the scale.
+/// Rounds half away from zero to the scale.
 pub(crate) fn to_decimal(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let (precision, scale) = request.decimal_digits();
     let scaled = |unscaled: i128| Decimal { unscaled, scale };
@@ -46,12 +46,12 @@ pub(crate) fn to_decimal(value: &Value, request: &Request<'_>) -> Result<Value, 
     fitted.ok_or_else(|| request.fail(ConversionFault::Overflow))
 }
 
-/// A whole number as a decimal.
+/// An integer as a decimal.
 pub(crate) fn whole(unscaled: i128) -> Decimal {
     Decimal { unscaled, scale: 0 }
 }
 
-/// Ten-thousandths as a decimal.
+/// A money amount as a decimal.
 pub(crate) fn amount(units: i64) -> Decimal {
     Decimal {
         unscaled: i128::from(units),
@@ -59,7 +59,8 @@ pub(crate) fn amount(units: i64) -> Decimal {
     }
 }
 
-/// SQL Server's own bytes of a decimal: precision, scale, a zero, the sign (1 is positive), and digits little-endian.
+/// SQL Server's binary form of a decimal: precision, scale, a zero byte, the sign (1 is positive), and the magnitude
+/// little-endian.
 fn decimal_of_bytes(bytes: &[u8]) -> Option<Decimal> {
     let [precision, scale, _, sign, digits @ ..] = bytes else {
         return None;
@@ -85,13 +86,13 @@ fn decimal_of_bytes(bytes: &[u8]) -> Option<Decimal> {
     (number.fits(*precision) && !(is_negative && magnitude == 0)).then_some(number)
 }
 
-/// Days since 1900-01-01 and the part of a day, with `scale` digits after the point, half away from zero.
+/// Days since 1900-01-01 with `scale` fractional digits, rounded half away from zero.
 pub(crate) fn days_of(moment: DateTime2, scale: u8) -> Option<Decimal> {
     let ticks = DateTimeTicks::nearest(moment)?;
     let per_day = i128::from(TICKS_PER_DAY);
     let all = i128::from(ticks.days) * per_day + i128::from(ticks.ticks);
     let (days, part) = (all / per_day, all % per_day);
-    // Digit after digit: part times 10^scale might be beyond i128.
+    // Computed digit by digit, because the fraction times 10^scale may exceed i128.
     let (mut fraction, mut rest) = (0_i128, part.abs());
     for _ in 0..scale {
         rest *= 10;

@@ -1,4 +1,4 @@
-//! To real and float.
+//! Conversion to real and float.
 
 use crate::{
     DataType, DateTime2, DateTimeTicks, Decimal, Family, Value,
@@ -7,7 +7,7 @@ use crate::{
     format::float_with_six_decimals,
 };
 
-/// The nearest number that the type has.
+/// Rounds to the nearest value of the type.
 pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let number = match value {
         Value::Bit(bit) => f64::from(u8::from(*bit)),
@@ -45,7 +45,7 @@ pub(crate) fn to_float(value: &Value, request: &Request<'_>) -> Result<Value, Co
     Ok(Value::Real(real))
 }
 
-/// Digits read by Rust's parser, which rounds once and to the nearest.
+/// Parses digits by Rust's parser, which rounds once and to nearest.
 fn parsed(digits: &str, request: &Request<'_>) -> Result<Value, ConversionError> {
     let overflow = || request.fail(ConversionFault::ExpressionOverflow);
     if *request.to == DataType::Float {
@@ -68,10 +68,10 @@ fn digits_of(number: Decimal) -> String {
     format!("{}e-{}", number.unscaled, number.scale)
 }
 
-/// Days since 1900-01-01 and the part of a day.
+/// Days since 1900-01-01 with a fraction.
 fn days_of(moment: DateTime2) -> Option<f64> {
     let ticks = DateTimeTicks::nearest(moment)?;
-    // Below 2^53, so that only the division rounds.
+    // Below 2^53, so only the division rounds.
     let all = f64::from(ticks.days) * f64::from(TICKS_PER_DAY) + f64::from(ticks.ticks);
     Some(all / f64::from(TICKS_PER_DAY))
 }

@@ -1,4 +1,4 @@
-//! To uniqueidentifier.
+//! Conversion to uniqueidentifier.
 
 use crate::{
     Guid, Value,
@@ -6,7 +6,7 @@ use crate::{
     format::GUID_ORDER,
 };
 
-/// Text of 36 characters, in braces or not; bytes in the wire's order, with zeros appended if there are too few.
+/// Text of 36 characters with optional braces; bytes in wire order, zero-padded at the end.
 pub(crate) fn to_guid(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     match value {
         Value::Text(text) => guid_of_text(text)
@@ -37,7 +37,7 @@ pub(crate) fn to_guid(value: &Value, request: &Request<'_>) -> Result<Value, Con
     }
 }
 
-/// What follows the text does not count.
+/// Characters after the 36 are ignored.
 fn guid_of_text(text: &str) -> Option<Guid> {
     let bytes = match text.as_bytes() {
         [b'{', rest @ ..] if rest.get(36) == Some(&b'}') => rest,

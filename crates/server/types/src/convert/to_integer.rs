@@ -1,4 +1,4 @@
-//! To bit, tinyint, smallint, int and bigint.
+//! Conversion to bit, tinyint, smallint, int and bigint.
 
 use crate::{
     DataType, DateTime2, DateTimeTicks, Decimal, Family, Value,
@@ -11,7 +11,7 @@ use crate::{
     format::{float_with_six_decimals, money_text},
 };
 
-/// Decimals and floats are cut, amounts and datetimes rounded; as bit, anything but nothing is 1.
+/// Decimals and floats are truncated, money and datetime rounded; for bit every nonzero value is 1.
 pub(crate) fn to_integer(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let to = IntegerType::of(request.to).ok_or_else(|| request.misfit())?;
     match value {
@@ -39,7 +39,7 @@ pub(crate) fn to_integer(value: &Value, request: &Request<'_>) -> Result<Value, 
     }
 }
 
-/// The whole number nearest to zero.
+/// The integer part, truncated towards zero.
 fn truncated(number: Decimal) -> i128 {
     let divisor = power_of_ten(number.scale).and_then(|divisor| i128::try_from(divisor).ok());
     divisor.map_or(0, |divisor| number.unscaled / divisor)
@@ -65,7 +65,7 @@ fn from_money(units: i64, to: IntegerType, request: &Request<'_>) -> Result<Valu
         .ok_or_else(|| money_overflow(units, to, request))
 }
 
-/// A message of its own for each width: SQL Server has it so.
+/// SQL Server has a separate message for each integer width.
 fn money_overflow(units: i64, to: IntegerType, request: &Request<'_>) -> ConversionError {
     let is_small = *request.from == DataType::SmallMoney;
     let beyond_int = i32::try_from(units / 10_000).is_err();
@@ -126,7 +126,7 @@ fn from_text(text: &str, to: IntegerType, request: &Request<'_>) -> Result<Value
     })
 }
 
-/// Days since 1900-01-01, to the nearest midnight, noon going up.
+/// Days since 1900-01-01, rounded to the nearest midnight, noon upwards.
 fn from_datetime(moment: DateTime2, to: IntegerType, request: &Request<'_>) -> Result<Value, ConversionError> {
     let ticks = DateTimeTicks::nearest(moment).ok_or_else(|| request.misfit())?;
     if to == IntegerType::Bit {

@@ -1,4 +1,4 @@
-//! To the types of dates and times.
+//! Conversion to date and time types.
 
 use crate::{
     DataType, Date, DateTime2, DateTimeMinutes, DateTimeOffset, DateTimeTicks, Decimal, TimeOfDay, Value,
@@ -15,7 +15,7 @@ use crate::{
     decimal::power_of_ten,
 };
 
-/// Numbers are days since 1900-01-01; what a type does not have is 1900-01-01, midnight and +00:00.
+/// Numbers are days since 1900-01-01; a missing part is 1900-01-01, midnight or +00:00.
 pub(crate) fn to_moment(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let to = MomentType::of(request.to).ok_or_else(|| request.misfit())?;
     let days = |days: i64| from_days(Some(days), Some(0), request);
@@ -57,7 +57,7 @@ fn from_offset(moment: DateTimeOffset, to: MomentType, request: &Request<'_>) ->
     from_local(moment.local(), to, request)
 }
 
-/// A moment without an offset.
+/// Converts a value without an offset.
 fn from_local(local: DateTime2, to: MomentType, request: &Request<'_>) -> Result<Value, ConversionError> {
     if matches!(to, MomentType::DateTimeOffset(_)) && !matches!(request.style, None | Some(0 | 1)) {
         return Err(request.no_style());
@@ -65,7 +65,7 @@ fn from_local(local: DateTime2, to: MomentType, request: &Request<'_>) -> Result
     rounded(local, to).ok_or_else(|| out_of_range(request))
 }
 
-/// A moment rounded once to the precision of the type; `None` out of its range.
+/// Rounds once to the type's precision; `None` outside of its range.
 fn rounded(local: DateTime2, to: MomentType) -> Option<Value> {
     match to {
         MomentType::Date => Some(Value::Date(local.date)),
@@ -108,7 +108,7 @@ fn from_text_moment(moment: &TextMoment, to: MomentType, request: &Request<'_>) 
         return Ok(Value::Date(date));
     }
     if let MomentType::Time(scale) = to {
-        // What was rounded up to midnight stays before it.
+        // A time that rounds up to midnight becomes the last unit before it.
         let time = TimeOfDay(moment.units).min(TimeOfDay::MAX);
         return Ok(Value::Time(time.rounded(scale).0));
     }
@@ -132,7 +132,7 @@ fn from_text_moment(moment: &TextMoment, to: MomentType, request: &Request<'_>) 
     })
 }
 
-/// Days since 1900-01-01 and ticks of a day, which may be a full day; `None` is beyond the range of a number.
+/// Days since 1900-01-01 and ticks of a day, which may be a complete day; `None` if the number is out of range.
 fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Result<Value, ConversionError> {
     let moment = days.zip(ticks).and_then(|(days, ticks)| {
         let (days, ticks) = if ticks >= TICKS_PER_DAY {
@@ -157,7 +157,7 @@ fn from_days(days: Option<i64>, ticks: Option<u32>, request: &Request<'_>) -> Re
 }
 
 fn from_decimal(number: Decimal, request: &Request<'_>) -> Result<Value, ConversionError> {
-    // A tick is more than a hundred-millionth of a day: twenty digits distinguish ticks many times over.
+    // A tick is larger than 10^-8 day: twenty digits are far more than required.
     let scale = number.scale.min(20);
     let one = power_of_ten(scale).and_then(|one| i128::try_from(one).ok());
     let number = number.rescale(scale).map(|number| number.unscaled).zip(one);
@@ -176,8 +176,7 @@ fn from_float(number: f64, request: &Request<'_>) -> Result<Value, ConversionErr
     from_days(days, whole(ticks).and_then(|ticks| u32::try_from(ticks).ok()), request)
 }
 
-/// SQL Server's own bytes: of the old types the last ones count, the highest first; of the newer ones all, the lowest
-/// first.
+/// SQL Server's binary form: for the old types the last bytes, big-endian; for the newer ones all bytes, little-endian.
 fn from_bytes(bytes: &[u8], to: MomentType) -> Option<Value> {
     match to {
         MomentType::DateTime => {
@@ -230,7 +229,7 @@ fn unreadable_bytes(to: MomentType, request: &Request<'_>) -> ConversionError {
     })
 }
 
-/// The time at the beginning, with its scale before it, and what follows.
+/// Splits off the scale and the time at the beginning.
 fn split_time(bytes: &[u8]) -> Option<(TimeOfDay, &[u8])> {
     let (scale, rest) = bytes.split_first()?;
     if *scale > 7 {

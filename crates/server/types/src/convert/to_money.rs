@@ -1,4 +1,4 @@
-//! To money and smallmoney.
+//! Conversion to money and smallmoney.
 
 use crate::{
     DataType, Decimal, Family, Value,
@@ -13,7 +13,7 @@ use crate::{
     format::float_with_six_decimals,
 };
 
-/// Rounded half away from zero to ten-thousandths.
+/// Rounds half away from zero to 1/10,000.
 pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let of_decimal = |number: Decimal| number.rescale(4).map(|number| number.unscaled);
     let units = match value {
@@ -49,7 +49,7 @@ pub(crate) fn to_money(value: &Value, request: &Request<'_>) -> Result<Value, Co
     fitted.map(Value::Money).ok_or_else(|| overflow(value, request))
 }
 
-/// A message of its own for each kind of source: SQL Server has it so.
+/// SQL Server has a separate message for each source type.
 fn overflow(value: &Value, request: &Request<'_>) -> ConversionError {
     let whole = |number: i64| request.fail_with(ConversionFault::IntegerRange, number.to_string());
     match value {

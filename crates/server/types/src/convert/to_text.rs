@@ -1,4 +1,4 @@
-//! To char, varchar, nchar and nvarchar.
+//! Conversion to char, varchar, nchar and nvarchar.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -17,17 +17,17 @@ use crate::{
     narrow, utf16_prefix,
 };
 
-/// What text does when its type is too short for it.
+/// The handling of text that is too long for its type.
 enum Cut {
-    /// It is cut.
+    /// The text is truncated.
     Silently,
-    /// It becomes an asterisk, of char and varchar; else it is an error.
+    /// char and varchar become an asterisk; for other types it is an error.
     Asterisk,
-    /// It is an error.
+    /// An error.
     Error(ConversionError),
 }
 
-/// Text is cut, dates are cut, numbers are not.
+/// Text and dates are truncated, numbers are not.
 pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, ConversionError> {
     let style = request.style.unwrap_or(0);
     let overflow = || Cut::Error(request.fail(ConversionFault::ExpressionOverflow));
@@ -70,7 +70,7 @@ pub(crate) fn to_text(value: &Value, request: &Request<'_>) -> Result<Value, Con
     }
 }
 
-/// The same text, if it needs neither a cut nor blanks nor question marks.
+/// The same text if it needs no truncation, padding or `?`.
 fn of_text(text: &Arc<str>, request: &Request<'_>) -> Value {
     let narrowed = if request.to.is_national() {
         Cow::Borrowed(text.as_ref())
@@ -86,7 +86,7 @@ fn of_text(text: &Arc<str>, request: &Request<'_>) -> Value {
     }
 }
 
-/// The text cut to its type, and padded if the type is.
+/// Truncates the text to the type, and pads it if the type is padded.
 fn fitted(text: &str, request: &Request<'_>) -> Value {
     let Some(Width::Limited(width)) = request.to.width() else {
         return Value::Text(text.into());
@@ -124,7 +124,7 @@ fn moment(value: &Value, request: &Request<'_>) -> Result<String, ConversionErro
     })
 }
 
-/// Bytes as the characters that they are, or as hexadecimal digits in styles 1 and 2.
+/// Decodes bytes as characters, or in styles 1 and 2 encodes them as hexadecimal digits.
 fn of_bytes(bytes: &[u8], style: i32, request: &Request<'_>) -> Result<String, ConversionError> {
     let length_max = match request.to.width() {
         Some(Width::Limited(width)) => usize::from(width),

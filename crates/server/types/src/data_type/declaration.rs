@@ -1,54 +1,54 @@
-//! A type as a batch writes it: a name, followed by numbers.
+//! Parses a declared type: a name with arguments.
 
 use crate::{DataType, DeclarationError, Width};
 
-/// The contents of the parentheses after a type's name.
+/// An argument of a declared type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Argument {
-    /// A number without a sign.
+    /// An unsigned number.
     Number(u64),
     /// `max`.
     Max,
 }
 
-/// Where a type is written: defaults and messages depend on it.
+/// The place of a declaration, which determines defaults and messages.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Site<'a> {
-    /// What is being declared.
+    /// The kind of declaration.
     pub place: DeclarationContext<'a>,
-    /// The line of the batch, from 1: messages 1001 and 1002 contain it.
+    /// The line of the batch, from 1, which messages 1001 and 1002 contain.
     pub line: u32,
 }
 
-/// What a type is written for.
+/// The kind of declaration.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DeclarationContext<'a> {
     /// A column of a table.
     Column {
-        /// Which of the statement, from 1.
+        /// The column's number in the statement, from 1.
         number: u32,
-        /// Its name.
+        /// The column's name.
         name: &'a str,
     },
-    /// A variable, or a parameter of a procedure.
+    /// A variable, or a procedure's parameter.
     Variable {
-        /// Which of the statement, from 1.
+        /// The variable's number in the statement, from 1.
         number: u32,
-        /// Its name with the `@`.
+        /// The variable's name with the `@`.
         name: &'a str,
     },
-    /// CAST, CONVERT and related ones: text without a length has 30 characters there.
+    /// CAST, CONVERT and their TRY_ forms, where text without a length has 30 characters.
     Cast,
 }
 
 impl DataType {
-    /// Finds the type that `name` and `arguments` declare at `site`.
+    /// The type that `name` and `arguments` declare at `site`.
     ///
-    /// `name` is without its schema and brackets, its words parted by one blank (`double precision`), in any case.
-    /// Left out numbers are SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`; 7 digits
-    /// of a second.
+    /// `name` has no schema or brackets; its words are separated by one space (`double precision`); its case is
+    /// ignored. Omitted arguments have SQL Server's defaults: length 1, or 30 in a CAST; `decimal(18,0)`; `float(53)`;
+    /// 7 fractional second digits.
     ///
-    /// Errors: whatever is wrong with name or numbers, as SQL Server reports it.
+    /// Errors: an invalid name or argument, as SQL Server reports it.
     pub fn from_name(name: &str, arguments: &[Argument], site: &Site<'_>) -> Result<Self, DeclarationError> {
         let name_lower = name.to_ascii_lowercase();
         let Some(word) = Word::find(&name_lower) else {
@@ -77,20 +77,20 @@ impl DataType {
     }
 }
 
-/// The type of a name, and which numbers it takes.
+/// A type name and the arguments that it accepts.
 #[derive(Clone, Copy)]
 enum Word {
-    /// No numbers.
+    /// No arguments.
     Plain(DataType),
-    /// No numbers, and messages have another name for it.
+    /// No arguments, and another name in messages.
     Named(DataType, &'static str),
     /// A length.
     Sized(SizedKind),
     /// Precision and scale.
     Exact(fn(u8, u8) -> DataType, &'static str),
-    /// Bits of the mantissa.
+    /// The number of mantissa bits.
     Float,
-    /// Digits of a second.
+    /// The number of fractional second digits.
     Scaled(fn(u8) -> DataType, &'static str),
 }
 
@@ -106,7 +106,7 @@ enum SizedKind {
 }
 
 impl Word {
-    /// The word for a lower-case name.
+    /// The entry for a lower-case name.
     fn find(name: &str) -> Option<Self> {
         let word = match name {
             "bit" => Self::Plain(DataType::Bit),
@@ -174,7 +174,7 @@ impl SizedKind {
         }
     }
 
-    /// The type with `(max)`, which char, nchar and binary do not have.
+    /// The type with `(max)`; `None` for char, nchar and binary.
     fn of_max(self) -> Option<DataType> {
         match self {
             Self::VarChar => Some(DataType::VarChar(Width::Max)),
@@ -219,7 +219,7 @@ impl Site<'_> {
         };
         let small = match (u8::try_from(precision), self.place, scale) {
             (Ok(small), ..) if small <= PRECISION_MAX => small,
-            // Probed: a lone precision in a CAST is cut to the highest there is, without an error.
+            // Observed in SQL Server: in CAST a precision alone is reduced to the maximum without an error.
             (_, DeclarationContext::Cast, None) => PRECISION_MAX,
             (_, DeclarationContext::Cast | DeclarationContext::Variable { .. }, Some(_)) => {
                 return Err(DeclarationError::PrecisionTooWide {
@@ -301,7 +301,7 @@ impl Site<'_> {
         }
     }
 
-    /// Above what any type takes.
+    /// The error for a length above the maximum of every type.
     fn too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
         match self.place {
             DeclarationContext::Column { name, .. } => DeclarationError::ColumnTooWide {
@@ -315,7 +315,7 @@ impl Site<'_> {
         }
     }
 
-    /// Above what nchar and nvarchar take, and not above what others do.
+    /// The error for a length above the maximum of nchar and nvarchar, but not of the other types.
     fn national_too_wide(&self, kind: SizedKind, size: u64) -> DeclarationError {
         match self.place {
             DeclarationContext::Column { name, .. } | DeclarationContext::Variable { name, .. } => {
@@ -331,7 +331,7 @@ impl Site<'_> {
         }
     }
 
-    /// No type of ours: one that SQL Server has, or none at all.
+    /// The error for an unsupported type of SQL Server, or an unknown name.
     fn unknown(&self, name: &str, name_lower: &str) -> DeclarationError {
         if let Some(name) = UNSUPPORTED
             .iter()
@@ -352,7 +352,7 @@ impl Site<'_> {
     }
 }
 
-/// What SQL Server has and we do not.
+/// Types of SQL Server that are not supported.
 const UNSUPPORTED: &[&str] = &[
     "cursor",
     "geography",
@@ -367,22 +367,22 @@ const UNSUPPORTED: &[&str] = &[
     "xml",
 ];
 
-/// Of char, varchar, binary and varbinary: what fits a page of SQL Server's.
+/// The maximum length of char, varchar, binary and varbinary, which fits a page in SQL Server.
 pub(crate) const LENGTH_MAX: u16 = 8000;
 
-/// Of nchar and nvarchar, whose units have two bytes.
+/// The maximum length of nchar and nvarchar, in two-byte units.
 pub(crate) const NATIONAL_LENGTH_MAX: u16 = 4000;
 
-/// Of decimal and numeric: what 16 bytes can hold.
+/// The maximum precision of decimal and numeric, which fits 16 bytes.
 pub(crate) const PRECISION_MAX: u8 = 38;
 
-/// Digits of a second, to 100 ns.
+/// The maximum number of fractional second digits: 100 ns.
 pub(crate) const SCALE_MAX: u8 = 7;
 
-/// What CAST makes of `varchar` without a length.
+/// The length of `varchar` without an argument in CAST.
 const CAST_LENGTH: u16 = 30;
 
-/// An identifier of SQL Server's.
+/// The length of a SQL Server identifier (sysname).
 const SYSNAME_LENGTH: u16 = 128;
 
 #[cfg(test)]

@@ -1,54 +1,54 @@
-//! What can be wrong with a declared type.
+//! Errors of declared types.
 
 use std::fmt;
 
-/// An error of SQL Server's in a type as it is written, with its own number, severity and text.
+/// An error in a declared type, with SQL Server's number, severity and text.
 ///
-/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's text to the letter: it is what a
-/// client shows and a user searches for.
+/// The caller is at fault in every variant. [`fmt::Display`] writes SQL Server's exact text: clients display it and
+/// users search for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DeclarationError {
-    /// 102: `max` after a type that has no such form.
+    /// 102: `max` after a type that does not allow it.
     MaxNotAllowed,
-    /// 131 in a column of char, varchar, binary or varbinary.
+    /// 131 for a column of char, varchar, binary or varbinary.
     ColumnTooWide {
-        /// The column.
+        /// The column's name.
         column: Box<str>,
-        /// What was declared.
+        /// The declared length.
         size: u64,
     },
-    /// 131 in any other place, for char, varchar, binary and varbinary.
+    /// 131 for char, varchar, binary and varbinary anywhere else.
     TypeTooWide {
         /// The type's name.
         name: &'static str,
-        /// What was declared.
+        /// The declared length.
         size: u64,
     },
     /// 131 in CAST and CONVERT to nchar or nvarchar.
     CastTooWide {
         /// The type's name.
         name: &'static str,
-        /// What was declared.
+        /// The declared length.
         size: u64,
     },
-    /// 183: a column's scale is above its precision.
+    /// 183: a column's scale exceeds its precision.
     ColumnScale {
-        /// The column.
+        /// The column's name.
         column: Box<str>,
-        /// What was declared.
+        /// The declared scale.
         scale: u64,
-        /// The highest that would do.
+        /// The highest valid scale.
         scale_max: u8,
     },
-    /// 192: a scale above the precision, elsewhere than in a column.
+    /// 192: a scale exceeds the precision, outside of a column.
     ScaleAbovePrecision,
-    /// 243: no such type, in CAST or CONVERT.
+    /// 243: an unknown type in CAST or CONVERT.
     UnknownCastType {
-        /// The requested name.
+        /// The unknown name.
         name: Box<str>,
     },
-    /// 291: numbers after a type that takes none, in CAST or CONVERT.
+    /// 291: arguments after a type that accepts none, in CAST or CONVERT.
     CastWidthNotAllowed {
         /// The type's name.
         name: &'static str,
@@ -57,80 +57,80 @@ pub enum DeclarationError {
     LengthInvalid {
         /// The line of the batch, from 1.
         line: u32,
-        /// What was declared.
+        /// The declared length or precision.
         given: u64,
     },
-    /// 1002: more digits of a second than 7.
+    /// 1002: more than 7 fractional second digits.
     ScaleInvalid {
         /// The line of the batch, from 1.
         line: u32,
-        /// What was declared.
+        /// The declared scale.
         given: u64,
     },
-    /// 2715: no such type.
+    /// 2715: an unknown type.
     UnknownType {
-        /// Which column, parameter or variable, from 1.
+        /// The number of the column, parameter or variable, from 1.
         number: u32,
-        /// The requested name.
+        /// The unknown name.
         name: Box<str>,
     },
-    /// 2716: numbers after a type that takes none, or too many.
+    /// 2716: arguments after a type that accepts none, or too many.
     WidthNotAllowed {
-        /// Which column, parameter or variable, from 1.
+        /// The number of the column, parameter or variable, from 1.
         number: u32,
         /// The type's name.
         name: &'static str,
     },
     /// 2717 for a column, parameter or variable of nchar or nvarchar.
     ParameterTooWide {
-        /// The column, parameter or variable.
+        /// The name of the column, parameter or variable.
         parameter: Box<str>,
-        /// What was declared.
+        /// The declared length.
         size: u64,
     },
-    /// 2717 for decimal and numeric with a scale, elsewhere than in a column.
+    /// 2717 for decimal and numeric with a scale, outside of a column.
     PrecisionTooWide {
         /// The type's name.
         name: &'static str,
-        /// What was declared.
+        /// The declared precision.
         precision: u64,
     },
-    /// 2750: a precision above 38, or of float above 53.
+    /// 2750: a precision above 38, or above 53 for float.
     PrecisionTooHigh {
-        /// Which column, parameter or variable, from 1.
+        /// The number of the column, parameter or variable, from 1.
         number: u32,
-        /// What was declared.
+        /// The declared precision.
         precision: u64,
-        /// The highest that would do.
+        /// The highest valid precision.
         precision_max: u8,
     },
-    /// 40510: a type of SQL Server's that is not here.
+    /// 40510: a type of SQL Server that is not supported.
     Unsupported {
-        /// Its name.
+        /// The type's name.
         name: &'static str,
     },
 }
 
 impl DeclarationError {
-    /// SQL Server's number of the message.
+    /// SQL Server's message number.
     #[must_use]
     pub fn number(&self) -> u16 {
         self.code().0
     }
 
-    /// The severity, which messages call the level: 15 or 16.
+    /// The severity: 15 or 16.
     #[must_use]
     pub fn severity(&self) -> u8 {
         self.code().1
     }
 
-    /// The state, which shows SQL Server's developers where the message came from.
+    /// The state, which identifies the origin of the message in SQL Server.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().2
     }
 
-    /// Number, severity and state.
+    /// The number, severity and state.
     fn code(&self) -> (u16, u8, u8) {
         match self {
             Self::MaxNotAllowed => (102, 15, 1),
@@ -211,7 +211,7 @@ impl fmt::Display for DeclarationError {
     }
 }
 
-/// Messages 131 and 2717, which differ in what they name and in their end.
+/// Messages 131 and 2717, which differ in the object that they name and in their last part.
 fn too_wide(f: &mut fmt::Formatter<'_>, size: u64, of: &str, name: &str, end: &str) -> fmt::Result {
     write!(
         f,

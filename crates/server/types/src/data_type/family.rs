@@ -1,8 +1,8 @@
-//! What kind of type a type is, and which of two types is the higher.
+//! Type families and type precedence.
 
 use crate::{DataType, Width};
 
-/// A kind of types that the same rules hold for.
+/// A group of types with the same rules.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Family {
     /// bit.
@@ -19,7 +19,7 @@ pub enum Family {
     Text,
     /// binary and varbinary.
     Binary,
-    /// smalldatetime and datetime, which can be added to and subtracted from.
+    /// smalldatetime and datetime, which support `+` and `-`.
     OldDate,
     /// date, datetime2, datetimeoffset.
     NewDate,
@@ -30,7 +30,7 @@ pub enum Family {
 }
 
 impl DataType {
-    /// The kind of the type.
+    /// The type's family.
     #[must_use]
     pub fn family(&self) -> Family {
         match self {
@@ -48,9 +48,9 @@ impl DataType {
         }
     }
 
-    /// The place in T-SQL's order of precedence: of two types that meet, the one with the higher number wins.
+    /// The type's rank in T-SQL's data type precedence: of two types, the one with the higher number wins.
     ///
-    /// decimal and numeric share a place.
+    /// decimal and numeric have the same rank.
     #[must_use]
     pub fn precedence(&self) -> u8 {
         match self {
@@ -98,8 +98,8 @@ impl DataType {
         self.width() == Some(Width::Max)
     }
 
-    /// The declared length of a text or binary type: characters of char and varchar, units of UTF-16 of nchar and
-    /// nvarchar, bytes of binary and varbinary. `None` for any other type.
+    /// The declared length of a text or binary type: in characters for char and varchar, in UTF-16 units for nchar and
+    /// nvarchar, in bytes for binary and varbinary. `None` for any other type.
     #[must_use]
     pub fn width(&self) -> Option<Width> {
         match *self {

@@ -1,12 +1,12 @@
-//! How long a value is.
+//! Lengths of values.
 
 use super::{LENGTH_MAX, NATIONAL_LENGTH_MAX};
 use crate::{DataType, Decimal, Family, Value, Width, narrow_length, utf16_length};
 
 impl DataType {
-    /// DATALENGTH: the bytes that `value`, which is of this type, has in SQL Server's own storage; `None` for NULL.
+    /// DATALENGTH: the size in bytes of `value`, which has this type, in SQL Server's storage; `None` for NULL.
     ///
-    /// A decimal has as many as its digits need, not as its type allows: that is what SQL Server answers.
+    /// The size of a decimal depends on its digits, not on its precision, as in SQL Server.
     #[must_use]
     pub fn data_length(&self, value: &Value) -> Option<usize> {
         match value {
@@ -31,7 +31,7 @@ impl DataType {
         }
     }
 
-    /// How long `text` is in the type's own unit: units of UTF-16 for nchar and nvarchar, else bytes of code page 1252.
+    /// The length of `text` in the type's unit: UTF-16 units for nchar and nvarchar, otherwise bytes of code page 1252.
     #[must_use]
     pub fn text_length(&self, text: &str) -> usize {
         if self.is_national() {
@@ -41,7 +41,7 @@ impl DataType {
         }
     }
 
-    /// Whether `length` of the type's own units fit.
+    /// Whether the type holds `length` units.
     #[must_use]
     pub fn fits(&self, length: usize) -> bool {
         match self.width() {
@@ -51,7 +51,7 @@ impl DataType {
     }
 }
 
-/// A byte for the sign, and words of four for the digits.
+/// A sign byte, and four-byte words for the magnitude.
 fn decimal_length(decimal: Decimal) -> usize {
     let bits = u128::BITS - decimal.unscaled.unsigned_abs().leading_zeros();
     match bits {
@@ -62,12 +62,12 @@ fn decimal_length(decimal: Decimal) -> usize {
     }
 }
 
-/// The type of two concatenated strings: as long as both together, but no longer than such a type can be.
+/// The type of a concatenation: the sum of both lengths, up to the type's maximum.
 pub(crate) fn concatenated(left: &DataType, right: &DataType) -> DataType {
     joined_strings(left, right, |left, right| left.saturating_add(right))
 }
 
-/// nvarchar wins over varchar, a length that varies over a fixed one, and `max` over all.
+/// nvarchar takes precedence over varchar, variable length over fixed length, and `max` over all.
 pub(crate) fn joined_strings(left: &DataType, right: &DataType, join: fn(u16, u16) -> u16) -> DataType {
     let is_national = left.is_national() || right.is_national();
     let is_binary = left.family() == Family::Binary;

@@ -1,11 +1,11 @@
-//! A type's name, as T-SQL writes it.
+//! Type names in T-SQL.
 
 use std::fmt;
 
 use crate::{DataType, Width};
 
 impl DataType {
-    /// The name without numbers, but with `(max)`: what messages 206, 402 and 8117 call the type.
+    /// The name without arguments, except `(max)`, as in messages 206, 402 and 8117.
     #[must_use]
     pub fn bare_name(&self) -> &'static str {
         match self {
@@ -39,7 +39,7 @@ impl DataType {
         }
     }
 
-    /// The name that message 8115 has for the type: numeric also for decimal.
+    /// The name in message 8115: numeric also for decimal.
     #[must_use]
     pub fn overflow_name(&self) -> &'static str {
         if self.decimal_digits().is_some() {
@@ -49,7 +49,7 @@ impl DataType {
         }
     }
 
-    /// The word alone, as `name` in sys.types.
+    /// The name as in column `name` of sys.types.
     #[must_use]
     pub fn keyword(&self) -> &'static str {
         match self {
@@ -82,7 +82,7 @@ impl DataType {
 }
 
 impl fmt::Display for DataType {
-    /// Writes the type with its numbers: `decimal(10,2)`, `nvarchar(max)`, `datetime2(7)`.
+    /// Writes the type with its arguments: `decimal(10,2)`, `nvarchar(max)`, `datetime2(7)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let keyword = self.keyword();
         match *self {

@@ -1,24 +1,24 @@
-//! What sys.types and sys.columns contain about a type.
+//! The description of a type in sys.types and sys.columns.
 
 use crate::{DataType, Width};
 
-/// A type in the columns of sys.types and sys.columns.
+/// The columns of sys.types and sys.columns that describe a type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct SystemType {
-    /// `system_type_id`: also the type's number on the wire, where it has fixed length and may not be NULL.
+    /// `system_type_id`: also the wire's type byte of a fixed-length type that is not nullable.
     pub system_type_id: u8,
-    /// `user_type_id`: the same, but for alias types.
+    /// `user_type_id`: the same number, except for alias types.
     pub user_type_id: u32,
     /// `max_length` in bytes; -1 for `max`.
     pub max_length: i16,
-    /// `precision`: decimal digits, or characters of a date or time as text; 0 for text and bytes.
+    /// `precision`: decimal digits, or characters of a date or time as text; 0 for text and binary.
     pub precision: u8,
-    /// `scale`: digits after the point.
+    /// `scale`: fractional digits.
     pub scale: u8,
 }
 
 impl DataType {
-    /// Describes the type as sys.columns does.
+    /// The columns for this type.
     #[must_use]
     pub fn describe(&self) -> SystemType {
         let (system_type_id, precision, scale) = match *self {
@@ -60,7 +60,7 @@ impl DataType {
         }
     }
 
-    /// The most bytes that a value of the type has in SQL Server's own storage; `None` for `max`.
+    /// The maximum size in bytes of a value in SQL Server's storage; `None` for `max`.
     #[must_use]
     pub fn byte_length_max(&self) -> Option<u16> {
         let length = match *self {
@@ -90,12 +90,12 @@ impl DataType {
     }
 }
 
-/// How many characters the fraction of a second takes, with its point.
+/// The number of characters of fractional seconds, including the point.
 fn point_and(scale: u8) -> u8 {
     if scale == 0 { 0 } else { scale.saturating_add(1) }
 }
 
-/// The bytes of a time of day with `scale` digits of a second.
+/// The size in bytes of a time of day with `scale` fractional digits.
 fn time_length(scale: u8) -> u16 {
     match scale {
         0..=2 => 3,

@@ -1,7 +1,7 @@
 use super::*;
 use crate::{Decimal, Value};
 
-/// One of every type, with every shape of number.
+/// One of every type, with every kind of argument.
 pub(crate) fn all_types() -> Vec<DataType> {
     let mut types = vec![
         DataType::Bit,
@@ -42,7 +42,7 @@ pub(crate) fn all_types() -> Vec<DataType> {
 }
 
 #[test]
-fn a_type_is_shown_as_t_sql_writes_it() {
+fn a_type_displays_as_in_t_sql() {
     let shown = |data_type: DataType| data_type.to_string();
     assert_eq!(
         shown(DataType::Decimal {
@@ -67,7 +67,7 @@ fn a_type_is_shown_as_t_sql_writes_it() {
 }
 
 #[test]
-fn messages_name_types_without_numbers_but_with_max() {
+fn messages_name_types_without_arguments_except_max() {
     assert_eq!(DataType::VarChar(Width::Limited(50)).bare_name(), "varchar");
     assert_eq!(DataType::VarChar(Width::Max).bare_name(), "varchar(max)");
     assert_eq!(DataType::DateTime2(3).bare_name(), "datetime2");
@@ -77,7 +77,7 @@ fn messages_name_types_without_numbers_but_with_max() {
 }
 
 #[test]
-fn precedence_is_a_strict_order_but_for_decimal_and_numeric() {
+fn precedence_is_a_strict_order_except_for_decimal_and_numeric() {
     for left in all_types() {
         for right in all_types() {
             let same = left.keyword() == right.keyword()
@@ -94,7 +94,7 @@ fn precedence_is_a_strict_order_but_for_decimal_and_numeric() {
 }
 
 #[test]
-fn sys_types_are_described_with_their_published_numbers() {
+fn sys_types_have_the_documented_numbers() {
     let of = |data_type: DataType| {
         let SystemType {
             system_type_id,
@@ -151,7 +151,7 @@ fn sys_types_are_described_with_their_published_numbers() {
 }
 
 #[test]
-fn a_value_is_as_long_as_datalength_says() {
+fn data_length_is_that_of_datalength() {
     let decimal = |unscaled| Value::Decimal(Decimal { unscaled, scale: 0 });
     let wide = DataType::Decimal {
         precision: 38,

@@ -10,12 +10,13 @@ use crate::{
     },
 };
 
-/// DATEADD: `value`, which is of type `of`, with `number` of a part added; NULL stays NULL.
+/// DATEADD: adds `number` of a part to `value` of type `of`; NULL remains NULL.
 ///
-/// The result is of the same type, rounded as it rounds. A time turns around at midnight. The caller makes an int of
-/// the number, and datetime2 or datetime of text.
+/// The result has the same type and its rounding. A time wraps around at midnight. The caller converts the number to
+/// int, and text to datetime2 or datetime.
 ///
-/// Errors: 9810 if the type has no such part, 517 if the sum leaves the type's range, 8116 if it is no date or time.
+/// Errors: 9810 if the type does not have the part, 517 if the result is out of range, 8116 if it is not a date or
+/// time.
 pub fn date_add(part: DatePart, number: i32, value: &Value, of: &DataType) -> Result<Value, DateError> {
     if *value == Value::Null {
         return Ok(Value::Null);
@@ -68,16 +69,16 @@ pub fn end_of_month(date: Date, months: i32) -> Result<Date, DateError> {
     Ok(moved.end_of_month())
 }
 
-/// What one of a part is worth.
+/// The size of one unit of a part.
 enum Step {
     Months(i64),
     Days(i64),
-    /// So many nanoseconds.
+    /// A number of nanoseconds.
     Time(i128),
 }
 
 impl Step {
-    /// What one `part` is worth, if type `of` can be moved by it.
+    /// The size of one unit of `part`, if type `of` supports it.
     fn of(part: DatePart, of: &DataType) -> Result<Self, DateError> {
         let refused = DateError::NoPartOfType {
             part,
@@ -118,7 +119,7 @@ impl Step {
         }
     }
 
-    /// The sum, not yet rounded to the type's own digits.
+    /// The sum before rounding to the type's precision.
     fn add(&self, moment: DateTime2, number: i64) -> Option<DateTime2> {
         match self {
             Self::Months(_) | Self::Days(_) => Some(DateTime2 {
@@ -139,14 +140,14 @@ impl Step {
     }
 }
 
-/// Nanoseconds as units of 100, half up.
+/// Converts nanoseconds to units of 100 ns, rounding half up.
 fn units_of(nanoseconds: i128) -> i128 {
     (nanoseconds + 50).div_euclid(100)
 }
 
 fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) -> Option<DateTime2> {
     if *of == DataType::DateTime {
-        // From the three-hundredth itself, so that thousandths are not rounded twice.
+        // Starts from the exact tick, because milliseconds would be rounded twice.
         let exact = DateTimeTicks::nearest(moment)?.exact()?;
         return DateTimeTicks::nearest(step.add(exact, number)?)?.date_time();
     }
@@ -157,7 +158,7 @@ fn add_to_date_time(step: &Step, moment: DateTime2, number: i64, of: &DataType) 
     sum.rounded(scale_of(of))
 }
 
-/// How many digits of a second a type has.
+/// The number of fractional second digits of a type.
 fn scale_of(of: &DataType) -> u8 {
     MomentType::of(of).map_or(7, MomentType::scale)
 }

@@ -1,4 +1,4 @@
-//! The days of the calendar.
+//! The Gregorian calendar.
 
 use crate::Date;
 
@@ -7,10 +7,10 @@ impl Date {
     pub const MIN: Self = Self(0);
     /// 9999-12-31.
     pub const MAX: Self = Self(3_652_058);
-    /// 1900-01-01, from which datetime and smalldatetime count, and which is the date of text with a time alone.
+    /// 1900-01-01, day 0 of datetime and smalldatetime, and the date of text with only a time.
     pub const BASE: Self = Self(693_595);
 
-    /// The day of a year from 1 to 9999, a month from 1 to 12 and a day of that month; else none.
+    /// The date of a year from 1 to 9999, a month from 1 to 12 and a day of that month; otherwise `None`.
     #[must_use]
     pub fn from_civil(year: i32, month: i32, day: i32) -> Option<Self> {
         let year = u32::try_from(year).ok().filter(|year| (1..=YEAR_MAX).contains(year))?;
@@ -21,7 +21,7 @@ impl Date {
         Some(Self(first_of_year(year) + days_before_month(year, month) + day - 1))
     }
 
-    /// Year, month and day. A count beyond the calendar reads as its last day.
+    /// Year, month and day. A day number beyond the calendar is treated as its last day.
     #[must_use]
     pub fn civil(self) -> (i32, u32, u32) {
         let (year, day_index) = self.year_and_day_index();
@@ -57,23 +57,23 @@ impl Date {
         self.year_and_day_index().1 + 1
     }
 
-    /// How many days after a Monday it is: 0 to 6.
+    /// The number of days since Monday: 0 to 6.
     #[must_use]
     pub fn days_since_monday(self) -> u32 {
         // 0001-01-01 is a Monday.
         self.within().0 % 7
     }
 
-    /// The last day of its month.
+    /// The last day of the month.
     #[must_use]
     pub fn end_of_month(self) -> Self {
         let (year, month, day) = self.civil();
         let year = u32::try_from(year).unwrap_or(1);
-        // In this order: the first month of all has nothing before it.
+        // In this order: the first month has no preceding day.
         Self(self.within().0 + days_in_month(year, month) - day)
     }
 
-    /// The day `days` later; none beyond the calendar.
+    /// The date `days` later; `None` outside of the calendar.
     #[must_use]
     pub fn checked_add_days(self, days: i64) -> Option<Self> {
         let sum = i64::from(self.0).checked_add(days)?;
@@ -81,7 +81,7 @@ impl Date {
         (sum <= Self::MAX.0).then_some(Self(sum))
     }
 
-    /// The same day `months` later, or the last day of that month if it has no such day; none beyond the calendar.
+    /// The same day of the month `months` later, or that month's last day; `None` outside of the calendar.
     #[must_use]
     pub fn checked_add_months(self, months: i64) -> Option<Self> {
         let (year, month, day) = self.civil();
@@ -98,10 +98,10 @@ impl Date {
         self.min(Self::MAX)
     }
 
-    /// The year, and how many of its days are before this one.
+    /// The year, and the index of the day in it.
     fn year_and_day_index(self) -> (u32, u32) {
         let days = self.within().0;
-        // 146097 days are 400 years; of what is left, a century has 36524, four years 1461, a year 365. The last
+        // 146097 days are 400 years; in the remainder a century has 36524, four years 1461, a year 365. The last
         // century and the last year of their cycles are a day longer, hence the bounds.
         let (cycles, days) = (days / 146_097, days % 146_097);
         let centuries = (days / 36_524).min(3);
@@ -115,7 +115,7 @@ impl Date {
     }
 }
 
-/// How many days a month of 1 to 12 has.
+/// The number of days in a month from 1 to 12.
 pub(crate) fn days_in_month(year: u32, month: u32) -> u32 {
     match month {
         2 if is_leap(year) => 29,
@@ -129,13 +129,13 @@ fn is_leap(year: u32) -> bool {
     year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
 }
 
-/// Days from 0001-01-01 to the first of January of `year`, which is at least 1.
+/// Days from 0001-01-01 to January 1 of `year`, which is at least 1.
 fn first_of_year(year: u32) -> u32 {
     let past = year - 1;
     past * 365 + past / 4 - past / 100 + past / 400
 }
 
-/// Days of `year` before the first of `month`.
+/// Days of `year` before day 1 of `month`.
 fn days_before_month(year: u32, month: u32) -> u32 {
     const BEFORE: [u32; 12] = [0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334];
     let index = usize::try_from(month - 1).unwrap_or(0).min(11);
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_day_of_the_calendar_is_the_next_one_of_a_walked_calendar() {
+    fn every_day_agrees_with_a_calendar_counted_day_by_day() {
         let (mut year, mut month, mut day) = (1_i32, 1_u32, 1_u32);
         for index in 0..=Date::MAX.0 {
             let date = Date(index);
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_days_that_everybody_knows_are_where_they_belong() {
+    fn well_known_dates_have_their_day_numbers() {
         assert_eq!(Date::from_civil(1900, 1, 1), Some(Date::BASE));
         assert_eq!(Date::BASE.days_since_monday(), 0, "1900-01-01 was a Monday");
         assert_eq!(Date::from_civil(9999, 12, 31), Some(Date::MAX));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_day_is_none() {
+    fn invalid_dates_are_none() {
         for (year, month, day) in [
             (0, 1, 1),
             (10_000, 1, 1),
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_beyond_the_calendar_reads_as_its_last_day() {
+    fn a_day_number_beyond_the_calendar_is_treated_as_its_last_day() {
         assert_eq!(Date(u32::MAX).civil(), (9999, 12, 31));
         assert_eq!(Date(u32::MAX).checked_add_days(0), None);
         assert_eq!(Date(u32::MAX).end_of_month(), Date::MAX);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn months_clamp_to_the_end_of_theirs() {
+    fn adding_months_clamps_to_the_end_of_the_month() {
         let start = Date::from_civil(2006, 8, 31).unwrap();
         assert_eq!(start.checked_add_months(1), Date::from_civil(2006, 9, 30));
         assert_eq!(start.checked_add_months(-6), Date::from_civil(2006, 2, 28));

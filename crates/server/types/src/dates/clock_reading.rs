@@ -1,29 +1,29 @@
-//! What a calendar and a clock show of a value.
+//! Decomposes a date or time value.
 
 use crate::{
     DataType, Date, DateTime2, DateTimeOffset, TimeOfDay, Value,
     dates::{DateError, ticks::DateTimeTicks},
 };
 
-/// A value of a date or time type, taken apart.
+/// The local time, instant and offset of a date or time value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClockReading {
-    /// What clocks show at the value's offset; 1900-01-01 for a time, midnight for a date.
+    /// Local date and time; 1900-01-01 for a time, midnight for a date.
     pub local: DateTime2,
-    /// As `local`, but of a datetime to the nearest 100 ns.
+    /// Like `local`, but for a datetime to the nearest 100 ns.
     pub exact: DateTime2,
-    /// The moment as DATEDIFF compares it: in UTC if the value has an offset.
+    /// The instant that DATEDIFF compares: in UTC if the value has an offset.
     pub instant: DateTime2,
-    /// As `instant`, but of a datetime to the nearest 100 ns.
+    /// Like `instant`, but for a datetime to the nearest 100 ns.
     pub exact_instant: DateTime2,
     /// Minutes east of UTC; 0 for types without an offset.
     pub offset_minutes: i16,
 }
 
 impl ClockReading {
-    /// Takes `value`, of type `of`, apart; none for NULL.
+    /// Decomposes `value` of type `of`; `None` for NULL.
     ///
-    /// Errors: 8116 if it is no date or time, naming `argument` of `function`.
+    /// Errors: 8116 with `argument` and `function` if it is not a date or time.
     pub fn of(value: &Value, of: &DataType, argument: u8, function: &'static str) -> Result<Option<Self>, DateError> {
         if *value == Value::Null {
             return Ok(None);
@@ -62,14 +62,14 @@ impl ClockReading {
     }
 }
 
-/// A datetime, which is held to the thousandth, to the nearest 100 ns of the three-hundredth that it stands for.
+/// The exact tick of a datetime, which is stored in milliseconds, to the nearest 100 ns.
 pub(crate) fn exact_of_datetime(moment: DateTime2) -> DateTime2 {
     DateTimeTicks::nearest(moment)
         .and_then(DateTimeTicks::exact)
         .unwrap_or(moment)
 }
 
-/// A value without an offset as a day and a time.
+/// The date and time of a value without an offset.
 fn plain(value: &Value) -> Option<DateTime2> {
     match value {
         Value::Date(date) => Some(DateTime2::at_midnight((*date).min(Date::MAX))),

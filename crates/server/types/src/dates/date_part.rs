@@ -1,6 +1,6 @@
-//! The parts of a date that T-SQL names.
+//! The dateparts of T-SQL.
 
-/// A part of a date or time: DATEPART's first argument.
+/// A datepart: the first argument of DATEPART.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum DatePart {
     /// year, yy, yyyy.
@@ -36,7 +36,7 @@ pub enum DatePart {
 }
 
 impl DatePart {
-    /// The part of a name or abbreviation, in whatever case; none if there is no such part, which is error 155.
+    /// The part with this name or abbreviation, ignoring case; `None` (error 155) for an unknown name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         let row = NAMES
@@ -45,7 +45,7 @@ impl DatePart {
         Some(row.0)
     }
 
-    /// The part's full name, as messages have it.
+    /// The part's full name, as in messages.
     #[must_use]
     pub fn name(self) -> &'static str {
         NAMES
@@ -80,13 +80,13 @@ const NAMES: &[(DatePart, &[&str])] = &[
 pub struct DateFirst(u8);
 
 impl DateFirst {
-    /// Day `number` of 1 to 7; else none.
+    /// The day with this number, 1 to 7; otherwise `None`.
     #[must_use]
     pub fn new(number: u8) -> Option<Self> {
         (1..=7).contains(&number).then_some(Self(number))
     }
 
-    /// 1 to 7.
+    /// The number, 1 to 7.
     #[must_use]
     pub fn number(self) -> u8 {
         self.0

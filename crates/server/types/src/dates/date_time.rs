@@ -1,4 +1,4 @@
-//! A day and a time of it, as one count.
+//! Date and time as one count of units.
 
 use crate::{
     Date, DateTime2, TimeOfDay,
@@ -39,7 +39,7 @@ impl DateTime2 {
         i64::try_from(units).unwrap_or(i64::MAX)
     }
 
-    /// The moment so many units of 100 ns after 0001-01-01; none beyond the calendar.
+    /// The date and time `units` of 100 ns after 0001-01-01; `None` outside of the calendar.
     #[must_use]
     pub fn from_units(units: i64) -> Option<Self> {
         let units = u64::try_from(units).ok()?;
@@ -50,13 +50,13 @@ impl DateTime2 {
         })
     }
 
-    /// The moment `units` of 100 ns later; none beyond the calendar.
+    /// The date and time `units` of 100 ns later; `None` outside of the calendar.
     #[must_use]
     pub fn checked_add_units(self, units: i64) -> Option<Self> {
         Self::from_units(self.units().checked_add(units)?)
     }
 
-    /// Rounded, half up, to `scale` digits of a second; none if that leaves the calendar.
+    /// Rounds half up to `scale` fractional second digits; `None` outside of the calendar.
     #[must_use]
     pub fn rounded(self, scale: u8) -> Option<Self> {
         let step = i64::try_from(unit_of_scale(scale)).ok()?;
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_count_of_units_comes_back() {
+    fn units_round_trip() {
         for moment in [DateTime2::MIN, DateTime2::BASE, DateTime2::MAX] {
             assert_eq!(DateTime2::from_units(moment.units()), Some(moment));
         }

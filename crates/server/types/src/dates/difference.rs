@@ -5,13 +5,13 @@ use crate::{
     dates::{DateError, DatePart, clock_reading::ClockReading, time_of_day::UNITS_PER_SECOND},
 };
 
-/// DATEDIFF: how many boundaries of a part there are between `start` and `end`, each with its type; `None` if either
-/// is NULL.
+/// DATEDIFF: the number of boundaries of a part between `start` and `end`, each with its type; `None` if either is
+/// NULL.
 ///
-/// Moments with an offset are compared in UTC, weeks begin on Sunday whatever DATEFIRST says. Text is the caller's to
-/// convert to datetime2.
+/// Values with an offset are compared in UTC; weeks begin on Sunday regardless of DATEFIRST. The caller converts text
+/// to datetime2.
 ///
-/// Errors: 535 beyond int, 9806 for tzoffset and iso_week, 8116 if one is no date or time.
+/// Errors: 535 outside of int, 9806 for tzoffset and iso_week, 8116 if a value is not a date or time.
 pub fn date_diff(
     part: DatePart,
     start: (&Value, &DataType),
@@ -26,9 +26,9 @@ pub fn date_diff(
         .map_err(|_| DateError::DiffOverflow { function })
 }
 
-/// DATEDIFF_BIG: as [`date_diff`], to bigint.
+/// DATEDIFF_BIG: like [`date_diff`], with a bigint result.
 ///
-/// Errors: 535 beyond bigint, else as [`date_diff`].
+/// Errors: 535 outside of bigint, otherwise those of [`date_diff`].
 pub fn date_diff_big(
     part: DatePart,
     start: (&Value, &DataType),
@@ -59,7 +59,7 @@ fn boundaries(
         .map(|(start, end)| index_of(part, &end) - index_of(part, &start)))
 }
 
-/// How many boundaries of `part` are before the moment, from any fixed one.
+/// The number of boundaries of `part` between a fixed origin and the value.
 fn index_of(part: DatePart, reading: &ClockReading) -> i128 {
     let date = reading.instant.date;
     match part {
@@ -67,7 +67,7 @@ fn index_of(part: DatePart, reading: &ClockReading) -> i128 {
         DatePart::Quarter => i128::from(date.year()) * 4 + i128::from((date.month() - 1) / 3),
         DatePart::Month => i128::from(date.year()) * 12 + i128::from(date.month() - 1),
         DatePart::DayOfYear | DatePart::Day | DatePart::Weekday => i128::from(date.0),
-        // 0001-01-01 is a Monday, six days after a Sunday less a week.
+        // 0001-01-01 is a Monday: one day after the week's boundary on Sunday.
         DatePart::Week | DatePart::IsoWeek => i128::from((date.0.saturating_add(1)) / 7),
         DatePart::Hour => units_over(reading.instant, UNITS_PER_SECOND * 3600),
         DatePart::Minute => units_over(reading.instant, UNITS_PER_SECOND * 60),

@@ -1,47 +1,47 @@
-//! Why there is no such date.
+//! Errors of date functions.
 
 use std::fmt;
 
 use crate::{DataType, DatePart};
 
-/// Why a function of dates gives none: [`fmt::Display`] is SQL Server's own text.
+/// An error of a date function; [`fmt::Display`] writes SQL Server's text.
 ///
 /// The caller is at fault in every variant. `function` is the T-SQL function's name in lower case.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum DateError {
-    /// 289: arguments of DATEFROMPARTS and related functions that make no date.
+    /// 289: the arguments of DATEFROMPARTS or a similar function are not a valid date.
     Parts {
-        /// What was to be made.
+        /// The result type.
         to: DataType,
     },
-    /// 517: DATEADD or EOMONTH leaves the type's range.
+    /// 517: the result of DATEADD or EOMONTH is out of the type's range.
     AddOverflow {
         /// The type.
         of: DataType,
     },
-    /// 535: more boundaries than int, or bigint for DATEDIFF_BIG, counts.
+    /// 535: the difference is out of the range of int, or of bigint for DATEDIFF_BIG.
     DiffOverflow {
         /// datediff or datediff_big.
         function: &'static str,
     },
-    /// 8116: an argument of a type that the function does not take.
+    /// 8116: the function does not accept an argument of this type.
     Argument {
         /// The argument's type.
         of: DataType,
-        /// Which argument, from 1.
+        /// The argument's number, from 1.
         argument: u8,
         /// The function.
         function: &'static str,
     },
-    /// 9806: a part that the function never takes.
+    /// 9806: the function does not support the part.
     NoPart {
         /// The part.
         part: DatePart,
         /// The function.
         function: &'static str,
     },
-    /// 9810: a part that the function does not take for this type.
+    /// 9810: the function does not support the part for this type.
     NoPartOfType {
         /// The part.
         part: DatePart,
@@ -50,43 +50,43 @@ pub enum DateError {
         /// The value's type.
         of: DataType,
     },
-    /// 9812: no offset between -14:00 and +14:00.
+    /// 9812: the offset is not between -14:00 and +14:00.
     Offset {
         /// The function.
         function: &'static str,
     },
-    /// 9813: an offset that takes the moment out of range.
+    /// 9813: the offset moves the value out of range.
     OffsetOverflow {
         /// The function.
         function: &'static str,
     },
-    /// 10760: the last argument of TIMEFROMPARTS, DATETIME2FROMPARTS or DATETIMEOFFSETFROMPARTS is no number of digits.
+    /// 10760: the last argument of TIMEFROMPARTS, DATETIME2FROMPARTS or DATETIMEOFFSETFROMPARTS is not a valid scale.
     Scale {
-        /// What was to be made.
+        /// The result type.
         to: DataType,
     },
 }
 
 impl DateError {
-    /// SQL Server's number of the message.
+    /// SQL Server's message number.
     #[must_use]
     pub fn number(&self) -> u16 {
         self.code().0
     }
 
-    /// The severity, which messages call the level: always 16.
+    /// The severity: always 16.
     #[must_use]
     pub fn severity(&self) -> u8 {
         16
     }
 
-    /// The state, which shows SQL Server's developers where the message came from.
+    /// The state, which identifies the origin of the message in SQL Server.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.code().1
     }
 
-    /// Number and state.
+    /// The number and state.
     fn code(&self) -> (u16, u8) {
         match self {
             Self::Parts { to } => (289, parts_state(to)),
@@ -102,7 +102,7 @@ impl DateError {
     }
 }
 
-/// The state of 289 identifies the type.
+/// The state of 289, which identifies the type.
 fn parts_state(to: &DataType) -> u8 {
     if *to == DataType::Date {
         1

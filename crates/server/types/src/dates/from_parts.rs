@@ -1,4 +1,4 @@
-//! DATEFROMPARTS and related ones.
+//! DATEFROMPARTS and similar functions.
 
 use crate::{
     DataType, Date, DateTime2, DateTimeOffset, TimeOfDay, Value,
@@ -9,7 +9,7 @@ use crate::{
     },
 };
 
-/// Year, month and day, as the functions are given them.
+/// Year, month and day as arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CivilParts {
     /// 1 to 9999.
@@ -20,7 +20,7 @@ pub struct CivilParts {
     pub day: i32,
 }
 
-/// Hour, minute, second and what is beyond it, as the functions are given them.
+/// Hour, minute, second and fraction as arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ClockParts {
     /// 0 to 23.
@@ -29,9 +29,9 @@ pub struct ClockParts {
     pub minute: i32,
     /// 0 to 59.
     pub second: i32,
-    /// In the unit of the last of `scale` digits: 5 of scale 1 is half a second.
+    /// In units of the last of `scale` digits: 5 with scale 1 is half a second.
     pub fraction: i32,
-    /// How many digits of a second the result has: 0 to 7.
+    /// The number of fractional second digits of the result: 0 to 7.
     pub scale: i32,
 }
 
@@ -44,15 +44,15 @@ pub fn date_from_parts(day: CivilParts) -> Result<Value, DateError> {
         .ok_or(DateError::Parts { to: DataType::Date })
 }
 
-/// TIMEFROMPARTS, of type time(scale).
+/// TIMEFROMPARTS, with result type time(scale).
 ///
-/// Errors: 289, and 10760 for a scale that there is not.
+/// Errors: 289; 10760 for an invalid scale.
 pub fn time_from_parts(clock: ClockParts) -> Result<Value, DateError> {
     let to = DataType::Time(scale_of(&clock, DataType::Time(7))?);
     time_of(clock).map(Value::Time).ok_or(DateError::Parts { to })
 }
 
-/// DATETIMEFROMPARTS: `fraction` is thousandths, and `scale` of no matter.
+/// DATETIMEFROMPARTS: `fraction` is in milliseconds, and `scale` is ignored.
 ///
 /// Errors: 289.
 pub fn datetime_from_parts(day: CivilParts, clock: ClockParts) -> Result<Value, DateError> {
@@ -85,9 +85,9 @@ pub fn smalldatetime_from_parts(day: CivilParts, hour: i32, minute: i32) -> Resu
         })
 }
 
-/// DATETIME2FROMPARTS, of type datetime2(scale).
+/// DATETIME2FROMPARTS, with result type datetime2(scale).
 ///
-/// Errors: 289, and 10760 for a scale that there is not.
+/// Errors: 289; 10760 for an invalid scale.
 pub fn datetime2_from_parts(day: CivilParts, clock: ClockParts) -> Result<Value, DateError> {
     let to = DataType::DateTime2(scale_of(&clock, DataType::DateTime2(7))?);
     let moment = date_of(day)
@@ -96,9 +96,10 @@ pub fn datetime2_from_parts(day: CivilParts, clock: ClockParts) -> Result<Value,
     moment.map(Value::DateTime).ok_or(DateError::Parts { to })
 }
 
-/// DATETIMEOFFSETFROMPARTS, of type datetimeoffset(scale): hours and minutes east of UTC have the same sign.
+/// DATETIMEOFFSETFROMPARTS, with result type datetimeoffset(scale); the hours and minutes of the offset have the same
+/// sign.
 ///
-/// Errors: 289, and 10760 for a scale that there is not.
+/// Errors: 289; 10760 for an invalid scale.
 pub fn datetimeoffset_from_parts(
     day: CivilParts,
     clock: ClockParts,
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_make_what_they_name() {
+    fn valid_parts_make_a_value() {
         assert_eq!(
             date_from_parts(DAY),
             Ok(Value::Date(Date::from_civil(2010, 12, 31).unwrap()))
@@ -209,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_make_nothing_are_error_289() {
+    fn invalid_parts_are_error_289() {
         let error = date_from_parts(CivilParts { month: 2, ..DAY }).unwrap_err();
         assert_eq!(
             error.to_string(),

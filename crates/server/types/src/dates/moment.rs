@@ -1,16 +1,16 @@
-//! The present moment, as the caller knows it.
+//! The current time, which the caller provides.
 
 use crate::{
     Date, DateTime2, DateTimeOffset,
     dates::{offset::OFFSET_MINUTES_MAX, ticks::DateTimeTicks},
 };
 
-/// A moment that a clock showed, and where: GETDATE and related ones are made of it.
+/// A clock reading with its time zone offset, from which GETDATE and similar functions are computed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Moment {
-    /// Nanoseconds since 1970-01-01 in UTC: to the year 2554.
+    /// Nanoseconds since 1970-01-01 in UTC, up to the year 2554.
     pub unix_ns: u64,
-    /// How many minutes local time is ahead of UTC; what is over fourteen hours counts as fourteen.
+    /// Minutes that local time is ahead of UTC, limited to fourteen hours.
     pub offset_minutes: i16,
 }
 
@@ -53,7 +53,7 @@ impl Moment {
     }
 }
 
-/// Rounded to datetime's ticks. Between 1970 and 2554 there is always one.
+/// Rounds to datetime's ticks. The range of the clock, 1970 to 2554, is within datetime's.
 fn datetime(moment: DateTime2) -> DateTime2 {
     DateTimeTicks::nearest(moment)
         .and_then(DateTimeTicks::date_time)
@@ -69,7 +69,7 @@ mod tests {
     use crate::TimeOfDay;
 
     #[test]
-    fn the_clock_of_unix_becomes_each_type() {
+    fn unix_time_converts_to_each_type() {
         // 2001-09-09 01:46:40.1239999 UTC, in India.
         let moment = Moment {
             unix_ns: 1_000_000_000_123_999_999,
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn no_clock_leaves_the_calendar() {
+    fn every_clock_reading_is_in_the_calendar() {
         let early = Moment {
             unix_ns: 0,
             offset_minutes: i16::MIN,

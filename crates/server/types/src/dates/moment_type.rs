@@ -1,23 +1,23 @@
-//! The types of dates and times.
+//! The date and time types.
 
 use crate::DataType;
 
-/// A type that has a day, a time or both.
+/// A type with a date, a time or both.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MomentType {
     Date,
-    /// With so many digits of a second.
+    /// The number of fractional second digits.
     Time(u8),
     SmallDateTime,
     DateTime,
-    /// With so many digits of a second.
+    /// The number of fractional second digits.
     DateTime2(u8),
-    /// With so many digits of a second.
+    /// The number of fractional second digits.
     DateTimeOffset(u8),
 }
 
 impl MomentType {
-    /// None of any other type. More than seven digits count as seven.
+    /// `None` for any other type. A scale above seven is treated as seven.
     pub fn of(data_type: &DataType) -> Option<Self> {
         match *data_type {
             DataType::Date => Some(Self::Date),
@@ -47,7 +47,7 @@ impl MomentType {
         }
     }
 
-    /// How many digits of a second it has; datetime shows three, as smalldatetime does, all zero.
+    /// The number of displayed fractional second digits; datetime has three, and so has smalldatetime, always zero.
     pub fn scale(self) -> u8 {
         match self {
             Self::Time(scale) | Self::DateTime2(scale) | Self::DateTimeOffset(scale) => scale,

@@ -1,13 +1,13 @@
-//! How far local time is from UTC.
+//! Time zone offsets.
 
 use crate::{DateTime2, DateTimeOffset, dates::DateError};
 
-/// Fourteen hours, in minutes: no offset is further from UTC.
+/// 14 hours in minutes, the maximum distance from UTC.
 pub(crate) const OFFSET_MINUTES_MAX: i16 = 840;
 
 impl DateTimeOffset {
-    /// The moment that clocks show as `local` so many minutes east of UTC; none if either leaves the calendar, or the
-    /// offset is over fourteen hours.
+    /// The instant with local time `local` at an offset; `None` if either is outside of the calendar, or the offset
+    /// exceeds fourteen hours.
     #[must_use]
     pub fn from_local(local: DateTime2, offset_minutes: i16) -> Option<Self> {
         if offset_minutes.unsigned_abs() > OFFSET_MINUTES_MAX.unsigned_abs() {
@@ -17,27 +17,27 @@ impl DateTimeOffset {
         Some(Self { utc, offset_minutes })
     }
 
-    /// What clocks show there; none if that leaves the calendar.
+    /// The local time; `None` outside of the calendar.
     #[must_use]
     pub fn checked_local(self) -> Option<DateTime2> {
         self.utc.checked_add_units(offset_units(self.offset_minutes))
     }
 
-    /// What clocks show there, or UTC if that leaves the calendar, which no value that was made here does.
+    /// The local time, or UTC if it is outside of the calendar, which no function here produces.
     #[must_use]
     pub fn local(self) -> DateTime2 {
         self.checked_local().unwrap_or(self.utc)
     }
 }
 
-/// An offset as SWITCHOFFSET and TODATETIMEOFFSET read it: `+hh:mm` or `-hh:mm`.
+/// Parses an offset as SWITCHOFFSET and TODATETIMEOFFSET do: `+hh:mm` or `-hh:mm`.
 ///
 /// Errors: 9812.
 pub fn offset_from_text(text: &str, function: &'static str) -> Result<i16, DateError> {
     parse_offset(text).ok_or(DateError::Offset { function })
 }
 
-/// An offset given in minutes.
+/// Checks an offset in minutes.
 ///
 /// Errors: 9812.
 pub fn offset_from_minutes(minutes: i64, function: &'static str) -> Result<i16, DateError> {
@@ -48,9 +48,9 @@ pub fn offset_from_minutes(minutes: i64, function: &'static str) -> Result<i16, 
     Ok(offset)
 }
 
-/// SWITCHOFFSET: the same moment, with another offset.
+/// SWITCHOFFSET: the same instant with another offset.
 ///
-/// Errors: 9813 if clocks there would leave the calendar.
+/// Errors: 9813 if the local time would be outside of the calendar.
 pub fn switch_offset(moment: DateTimeOffset, offset_minutes: i16) -> Result<DateTimeOffset, DateError> {
     let switched = DateTimeOffset {
         utc: moment.utc,
@@ -64,16 +64,16 @@ pub fn switch_offset(moment: DateTimeOffset, offset_minutes: i16) -> Result<Date
     }
 }
 
-/// TODATETIMEOFFSET: the moment that clocks with this offset show as `local`.
+/// TODATETIMEOFFSET: the instant with local time `local` at an offset.
 ///
-/// Errors: 9813 if its UTC would leave the calendar.
+/// Errors: 9813 if its UTC would be outside of the calendar.
 pub fn to_date_time_offset(local: DateTime2, offset_minutes: i16) -> Result<DateTimeOffset, DateError> {
     DateTimeOffset::from_local(local, offset_minutes).ok_or(DateError::OffsetOverflow {
         function: "todatetimeoffset",
     })
 }
 
-/// `+hh:mm` or `-hh:mm`, the hours of one digit or two, to fourteen hours.
+/// `+hh:mm` or `-hh:mm` with one or two hour digits, up to fourteen hours.
 fn parse_offset(text: &str) -> Option<i16> {
     let text = text.trim_matches(' ');
     let sign = match text.as_bytes().first()? {
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn switching_keeps_the_moment_and_changes_the_clock() {
+    fn switchoffset_keeps_the_instant_and_changes_the_local_time() {
         // The documented example: 1998-09-20 7:45:50.71345 -5:00 at -08:00.
         let moment = DateTimeOffset::from_local(noon(), -300).unwrap();
         let switched = switch_offset(moment, -480).unwrap();
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn an_offset_put_on_keeps_the_clock() {
+    fn todatetimeoffset_keeps_the_local_time() {
         let moment = to_date_time_offset(noon(), 780).unwrap();
         assert_eq!(moment.local(), noon());
         assert_eq!(moment.utc.units() + 780 * 600_000_000, noon().units());
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn offsets_are_read_to_fourteen_hours() {
+    fn offsets_have_at_most_fourteen_hours() {
         for (text, minutes) in [
             ("+00:00", 0),
             ("-05:30", -330),

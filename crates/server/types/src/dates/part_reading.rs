@@ -5,11 +5,11 @@ use crate::{
     dates::{DateError, DateFirst, DatePart, clock_reading::ClockReading},
 };
 
-/// DATEPART: the number of a part of `value`, which is of type `of`; none for NULL.
+/// DATEPART: the number of a part of `value` of type `of`; `None` for NULL.
 ///
-/// Text is the caller's to convert, to datetimeoffset if it has an offset and to datetime2 if not.
+/// The caller converts text, to datetimeoffset if it has an offset and otherwise to datetime2.
 ///
-/// Errors: 9810 if the type has no such part, 8116 if it is no date or time.
+/// Errors: 9810 if the type does not have the part, 8116 if it is not a date or time.
 pub fn date_part(part: DatePart, value: &Value, of: &DataType, first: DateFirst) -> Result<Option<i32>, DateError> {
     let Some(reading) = reading_with(part, value, of, "datepart")? else {
         return Ok(None);
@@ -17,9 +17,10 @@ pub fn date_part(part: DatePart, value: &Value, of: &DataType, first: DateFirst)
     Ok(Some(number_of(part, &reading, first)))
 }
 
-/// DATENAME: a part of `value` in words, which is its number for all but month, weekday and tzoffset; none for NULL.
+/// DATENAME: the name of a part of `value`, which is its number except for month, weekday and tzoffset; `None` for
+/// NULL.
 ///
-/// Errors: as [`date_part`].
+/// Errors: those of [`date_part`].
 pub fn date_name(part: DatePart, value: &Value, of: &DataType, first: DateFirst) -> Result<Option<String>, DateError> {
     let Some(reading) = reading_with(part, value, of, "datename")? else {
         return Ok(None);
@@ -45,7 +46,7 @@ pub fn date_name(part: DatePart, value: &Value, of: &DataType, first: DateFirst)
     Ok(Some(name))
 }
 
-/// A month of 1 to 12 by its English name.
+/// The English name of a month from 1 to 12.
 pub(crate) fn month_name(month: u32) -> &'static str {
     let index = usize::try_from(month.clamp(1, 12) - 1).unwrap_or(0);
     MONTHS[index]
@@ -58,7 +59,7 @@ pub(crate) fn offset_name(minutes: i16) -> String {
     format!("{sign}{:02}:{:02}", minutes / 60, minutes % 60)
 }
 
-/// The month of an English name, in full or its first three letters, in whatever case.
+/// The month with this English name, complete or three letters, ignoring case.
 pub(crate) fn month_of_name(word: &str) -> Option<u32> {
     let index = MONTHS.iter().position(|month| {
         month.eq_ignore_ascii_case(word) || month.get(..3).is_some_and(|short| short.eq_ignore_ascii_case(word))
@@ -101,7 +102,7 @@ fn reading_with(
     if has_part {
         return Ok(reading);
     }
-    // SQL Server names smalldatetime datetime here.
+    // SQL Server's message says datetime for smalldatetime.
     let of = if *of == DataType::SmallDateTime {
         DataType::DateTime
     } else {
@@ -129,26 +130,26 @@ fn number_of(part: DatePart, reading: &ClockReading, first: DateFirst) -> i32 {
         DatePart::Nanosecond => reading.exact.time.fraction() * 100,
         DatePart::IsoWeek => iso_week(date),
     };
-    // At most a billion.
+    // At most 10^9.
     i32::try_from(number).unwrap_or(i32::MAX)
 }
 
-/// The day of the week, from 1, where `first` is the first.
+/// The number of the day in a week that begins with `first`, from 1.
 fn weekday(date: Date, first: DateFirst) -> u32 {
     (date.days_since_monday() + 7 - (u32::from(first.number()) - 1)) % 7 + 1
 }
 
-/// The week of the year, from 1: a new one begins at each `first`, the first week at the first of January.
+/// The week of the year, from 1: week 1 contains January 1, and weeks begin with `first`.
 fn week(date: Date, first: DateFirst) -> u32 {
     let day_index = date.day_of_year() - 1;
     let new_year = Date(date.min(Date::MAX).0 - day_index);
     (day_index + weekday(new_year, first) - 1) / 7 + 1
 }
 
-/// The week of ISO 8601: that of the year in which its Thursday is.
+/// The ISO 8601 week, which belongs to the year of its Thursday.
 fn iso_week(date: Date) -> u32 {
     let date = date.min(Date::MAX);
-    // The Thursday of the last week of 9999 is in 10000, whose first week it therefore is.
+    // The Thursday of the last week of 9999 is in the year 10000, so the week is that year's week 1.
     let thursday = i64::from(date.0) - i64::from(date.days_since_monday()) + 3;
     match Date::BASE.checked_add_days(thursday - i64::from(Date::BASE.0)) {
         Some(thursday) => (thursday.day_of_year() - 1) / 7 + 1,

@@ -1,20 +1,20 @@
-//! datetime and smalldatetime as SQL Server counts them.
+//! datetime and smalldatetime in SQL Server's units.
 
 use crate::{
     Date, DateTime2, TimeOfDay,
     dates::time_of_day::{UNITS_PER_DAY, UNITS_PER_SECOND},
 };
 
-/// A datetime as the wire has it.
+/// A datetime as encoded on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DateTimeTicks {
     /// Days since 1900-01-01, negative before.
     pub days: i32,
-    /// Three-hundredths of a second since midnight: below 25,920,000.
+    /// Ticks of 1/300 second since midnight: below 25,920,000.
     pub ticks: u32,
 }
 
-/// A smalldatetime as the wire has it.
+/// A smalldatetime as encoded on the wire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct DateTimeMinutes {
     /// Days since 1900-01-01.
@@ -35,7 +35,7 @@ impl DateTimeTicks {
         ticks: TICKS_PER_DAY - 1,
     };
 
-    /// The nearest three-hundredth of a second, half up; none out of datetime's range.
+    /// Rounds half up to the nearest tick; `None` outside of datetime's range.
     #[must_use]
     pub fn nearest(moment: DateTime2) -> Option<Self> {
         let days = i32::try_from(i64::from(moment.date.0) - i64::from(Date::BASE.0)).ok()?;
@@ -52,7 +52,7 @@ impl DateTimeTicks {
         rounded.in_range().then_some(rounded)
     }
 
-    /// The datetime: to the thousandth, as [`crate::Value::DateTime`] has it. None out of datetime's range.
+    /// The datetime in milliseconds, as in [`crate::Value::DateTime`]. `None` outside of datetime's range.
     #[must_use]
     pub fn date_time(self) -> Option<DateTime2> {
         // A tick is 10/3 ms: one rounds to 3, two to 7.
@@ -60,7 +60,7 @@ impl DateTimeTicks {
         self.at(thousandths * (UNITS_PER_SECOND / 1000))
     }
 
-    /// The datetime to the nearest 100 ns: what becomes of it in a finer type. None out of datetime's range.
+    /// The datetime to the nearest 100 ns, as converted to a finer type. `None` outside of datetime's range.
     #[must_use]
     pub fn exact(self) -> Option<DateTime2> {
         self.at((u64::from(self.ticks) * UNITS_PER_THREE_TICKS + 1) / 3)
@@ -83,7 +83,7 @@ impl DateTimeTicks {
 }
 
 impl DateTimeMinutes {
-    /// The nearest minute: with the precision of datetime, 29.997 seconds are rounded down and 30 up. `None` out of
+    /// Rounds to the nearest minute at datetime's precision: 29.997 seconds round down and 30 up. `None` if out of
     /// range.
     #[must_use]
     pub fn nearest(moment: DateTime2) -> Option<Self> {
@@ -100,7 +100,7 @@ impl DateTimeMinutes {
         })
     }
 
-    /// The smalldatetime; none if there are more minutes than a day has.
+    /// The smalldatetime; `None` if `minutes` exceeds a day.
     #[must_use]
     pub fn date_time(self) -> Option<DateTime2> {
         let units = u64::from(self.minutes) * 60 * UNITS_PER_SECOND;
@@ -112,9 +112,9 @@ impl DateTimeMinutes {
     }
 }
 
-/// A three-hundredth of a second is 33333.3 units of 100 ns.
+/// A tick is 33333.3 units of 100 ns.
 const UNITS_PER_THREE_TICKS: u64 = 100_000;
-/// Ticks of a day.
+/// Ticks in a day.
 pub(crate) const TICKS_PER_DAY: u32 = 25_920_000;
 const TICKS_PER_MINUTE: u32 = 18_000;
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documented_thousandths_round_as_documented() {
+    fn milliseconds_round_as_documented() {
         let day = (1998, 1, 1);
         for (given, stored) in [
             (995, 997),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tick_of_a_second_comes_back_from_its_thousandth_and_from_its_exact_form() {
+    fn every_tick_of_a_second_round_trips_through_milliseconds_and_through_its_exact_form() {
         for ticks in (0..900).chain(TICKS_PER_DAY - 900..TICKS_PER_DAY) {
             let datetime = DateTimeTicks { days: 40_000, ticks };
             let shown = datetime.date_time().unwrap();
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn datetime_ends_where_it_is_documented_to() {
+    fn datetime_has_the_documented_range() {
         assert_eq!(DateTimeTicks::MIN.date_time(), Some(at((1753, 1, 1), 0, 0, 0, 0)));
         assert_eq!(
             DateTimeTicks::MAX.date_time(),

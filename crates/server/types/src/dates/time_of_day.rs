@@ -1,4 +1,4 @@
-//! The time of a day.
+//! The time of day.
 
 use crate::TimeOfDay;
 
@@ -13,7 +13,7 @@ impl TimeOfDay {
     /// 23:59:59.9999999.
     pub const MAX: Self = Self(UNITS_PER_DAY - 1);
 
-    /// The time of an hour to 23, a minute and a second to 59, and units of 100 ns below a second; else none.
+    /// The time of an hour up to 23, a minute and a second up to 59, and a fraction below a second; otherwise `None`.
     #[must_use]
     pub fn from_clock(hour: u32, minute: u32, second: u32, units: u32) -> Option<Self> {
         let fits = hour < 24 && minute < 60 && second < 60 && u64::from(units) < UNITS_PER_SECOND;
@@ -23,31 +23,31 @@ impl TimeOfDay {
         })
     }
 
-    /// The hour, to 23.
+    /// The hour, 0 to 23.
     #[must_use]
     pub fn hour(self) -> u32 {
         small(self.seconds() / 3600)
     }
 
-    /// The minute, to 59.
+    /// The minute, 0 to 59.
     #[must_use]
     pub fn minute(self) -> u32 {
         small(self.seconds() / 60 % 60)
     }
 
-    /// The second, to 59.
+    /// The second, 0 to 59.
     #[must_use]
     pub fn second(self) -> u32 {
         small(self.seconds() % 60)
     }
 
-    /// What is beyond the second, in units of 100 ns.
+    /// The fraction of the second in units of 100 ns.
     #[must_use]
     pub fn fraction(self) -> u32 {
         small(self.within() % UNITS_PER_SECOND)
     }
 
-    /// Rounded, half up, to `scale` digits of a second; true if that made the next day's midnight of it.
+    /// Rounds half up to `scale` fractional second digits; true if the result wrapped to the next day's midnight.
     #[must_use]
     pub fn rounded(self, scale: u8) -> (Self, bool) {
         let step = unit_of_scale(scale);
@@ -59,7 +59,7 @@ impl TimeOfDay {
         }
     }
 
-    /// The units, of which there is never a day full.
+    /// The units, limited to less than a day.
     pub(crate) fn within(self) -> u64 {
         self.0.min(UNITS_PER_DAY - 1)
     }
@@ -69,12 +69,12 @@ impl TimeOfDay {
     }
 }
 
-/// How many units of 100 ns the last of `scale` digits of a second is worth.
+/// The number of 100 ns units in the last of `scale` fractional second digits.
 pub(crate) fn unit_of_scale(scale: u8) -> u64 {
     10_u64.pow(u32::from(7_u8.saturating_sub(scale)))
 }
 
-/// A number below a billion.
+/// A number below 10^9.
 fn small(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_time_comes_apart_as_it_was_put_together() {
+    fn a_time_decomposes_to_its_parts() {
         let time = TimeOfDay::from_clock(23, 59, 58, 1_234_567).unwrap();
         assert_eq!(
             (time.hour(), time.minute(), time.second(), time.fraction()),
@@ -94,14 +94,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_time_is_none() {
+    fn invalid_times_are_none() {
         for (hour, minute, second, units) in [(24, 0, 0, 0), (0, 60, 0, 0), (0, 0, 60, 0), (0, 0, 0, 10_000_000)] {
             assert_eq!(TimeOfDay::from_clock(hour, minute, second, units), None);
         }
     }
 
     #[test]
-    fn rounding_goes_half_up_and_over_midnight() {
+    fn rounding_is_half_up_and_wraps_at_midnight() {
         let time = TimeOfDay::from_clock(12, 34, 54, 1_237_000).unwrap();
         assert_eq!(
             time.rounded(3),
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn more_than_a_day_reads_as_its_last_moment() {
+    fn more_than_a_day_is_treated_as_its_last_unit() {
         let late = TimeOfDay(u64::MAX);
         assert_eq!(
             (late.hour(), late.minute(), late.second(), late.fraction()),

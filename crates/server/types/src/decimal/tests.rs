@@ -13,7 +13,7 @@ fn d(text: &str) -> Decimal {
     }
 }
 
-/// Any decimal: of any number of digits, with any of them after the point.
+/// Any decimal, with any number of digits and any scale.
 fn decimals() -> impl Strategy<Value = Decimal> {
     (any::<i128>(), 0..=38_u8, 0..=38_u8).prop_map(|(bits, digits, scale)| {
         let limit = i128::try_from(POWERS_OF_TEN[usize::from(digits)]).unwrap();
@@ -25,7 +25,7 @@ fn decimals() -> impl Strategy<Value = Decimal> {
 }
 
 #[test]
-fn a_quotient_is_cut_off_and_never_rounded() {
+fn a_quotient_is_truncated_and_never_rounded() {
     assert_eq!(divide(d("4.00"), d("7"), 6), Some(d("0.571428")));
     assert_eq!(divide(d("-4.00"), d("7"), 6), Some(d("-0.571428")));
     assert_eq!(divide(d("4.00"), d("-7"), 6), Some(d("-0.571428")));
@@ -147,7 +147,7 @@ fn another_scale_rounds_or_adds_zeros() {
 }
 
 #[test]
-fn numbers_out_of_range_are_refused_everywhere_and_nothing_panics() {
+fn numbers_out_of_range_are_none_and_never_panic() {
     let wild = [i128::MIN, i128::MIN + 1, -1, 0, 1, i128::MAX];
     for a in wild {
         for b in wild {
@@ -188,7 +188,7 @@ proptest! {
     }
 
     #[test]
-    fn sums_and_differences_undo_each_other(a in decimals(), b in decimals()) {
+    fn subtraction_is_the_inverse_of_addition(a in decimals(), b in decimals()) {
         let scale = a.scale.max(b.scale);
         prop_assert_eq!(add(a, b, scale), add(b, a, scale));
         if let Some(sum) = add(a, b, scale) {
@@ -198,7 +198,7 @@ proptest! {
     }
 
     #[test]
-    fn a_product_of_small_numbers_is_that_of_their_digits(a in any::<i64>(), b in any::<i64>(), s in 0..=19_u8, t in 0..=19_u8) {
+    fn a_product_of_small_numbers_is_that_of_the_unscaled_numbers(a in any::<i64>(), b in any::<i64>(), s in 0..=19_u8, t in 0..=19_u8) {
         let product = multiply(Decimal { unscaled: a.into(), scale: s }, Decimal { unscaled: b.into(), scale: t }, s + t);
         let exact = i128::from(a) * i128::from(b);
         prop_assert_eq!(product, Decimal { unscaled: exact, scale: s + t }.checked());
@@ -219,13 +219,13 @@ proptest! {
     }
 
     #[test]
-    fn quotient_times_divisor_and_the_rest_is_the_dividend(a in any::<i64>(), b in any::<i64>(), s in 0..=6_u8, t in 0..=6_u8) {
+    fn quotient_times_divisor_plus_remainder_is_the_dividend(a in any::<i64>(), b in any::<i64>(), s in 0..=6_u8, t in 0..=6_u8) {
         prop_assume!(b != 0);
         let (a, b) = (Decimal { unscaled: a.into(), scale: s }, Decimal { unscaled: b.into(), scale: t });
         let quotient = divide(a, b, 6).unwrap();
         let back = multiply(quotient, b, 6 + t).unwrap();
         let rest = subtract(a, back, 6 + t.max(s)).unwrap();
-        // Cut off towards zero: less than one unit of the quotient times the divisor is missing.
+        // Truncated towards zero: the error is less than one unit of the quotient times the divisor.
         let missing = Decimal { unscaled: rest.unscaled.abs(), ..rest };
         let unit = Decimal { unscaled: b.unscaled.abs(), scale: b.scale + 6 };
         prop_assert_eq!(compare(missing, unit), Ordering::Less);

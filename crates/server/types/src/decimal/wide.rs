@@ -1,4 +1,4 @@
-//! Numbers of 256 bits without a sign: as much of them as decimals need.
+//! Unsigned 256-bit integers, with the operations that decimals require.
 
 /// `high` times 2^128 plus `low`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,7 +13,7 @@ impl Wide {
         let (a1, a0) = (left >> 64, left & HALF);
         let (b1, b0) = (right >> 64, right & HALF);
         let low = a0 * b0;
-        // No sum overflows: (2^64 - 1)^2 + 2 (2^64 - 1) is 2^128 - 1.
+        // No addition overflows: (2^64 - 1)^2 + 2 (2^64 - 1) is 2^128 - 1.
         let middle = a1 * b0 + (low >> 64);
         let other = a0 * b1 + (middle & HALF);
         Self {
@@ -22,14 +22,14 @@ impl Wide {
         }
     }
 
-    /// A sum, or `None` from 2^256 on.
+    /// The sum; `None` from 2^256 on.
     pub fn sum(self, other: Self) -> Option<Self> {
         let (low, carry) = self.low.overflowing_add(other.low);
         let high = self.high.checked_add(other.high)?.checked_add(u128::from(carry))?;
         Some(Self { high, low })
     }
 
-    /// How far apart two numbers are.
+    /// The absolute difference.
     pub fn difference(self, other: Self) -> Self {
         let (large, small) = if self >= other { (self, other) } else { (other, self) };
         let (low, borrow) = large.low.overflowing_sub(small.low);
@@ -39,7 +39,7 @@ impl Wide {
         }
     }
 
-    /// Quotient and remainder, or `None` if the divisor is 0 or the quotient does not fit into 128 bits.
+    /// Quotient and remainder; `None` if the divisor is 0 or the quotient does not fit into 128 bits.
     pub fn divide(self, divisor: u128) -> Option<(u128, u128)> {
         if self.high == 0 {
             return Some((self.low.checked_div(divisor)?, self.low % divisor));
@@ -50,7 +50,7 @@ impl Wide {
         Some(divide_narrow(self, divisor))
     }
 
-    /// The remainder, or `None` if the divisor is 0.
+    /// The remainder; `None` if the divisor is 0.
     pub fn remainder(self, divisor: u128) -> Option<u128> {
         let high = self.high.checked_rem(divisor)?;
         Self { high, low: self.low }
@@ -59,9 +59,9 @@ impl Wide {
     }
 }
 
-/// Quotient and remainder where the quotient fits: `dividend.high` is below `divisor`, which is therefore not 0.
+/// Quotient and remainder if the quotient fits: `dividend.high` is below `divisor`, which is therefore not 0.
 ///
-/// Knuth's algorithm D (TAOCP 4.3.1) with digits of 64 bits.
+/// Knuth's algorithm D (TAOCP 4.3.1) with 64-bit digits.
 fn divide_narrow(dividend: Wide, divisor: u128) -> (u128, u128) {
     let shift = divisor.leading_zeros();
     let divisor = divisor << shift;
@@ -76,14 +76,14 @@ fn divide_narrow(dividend: Wide, divisor: u128) -> (u128, u128) {
     (first << 64 | second, rest >> shift)
 }
 
-/// One digit of the quotient of `high` and a further digit by `divisor`, and what is left.
+/// One quotient digit of `high` and a further digit divided by `divisor`, and the remainder.
 ///
 /// `divisor` has its highest bit set, and `high` is below it.
 fn divide_digit(high: u128, digit: u128, divisor: u128) -> (u128, u128) {
     let (d1, d0) = (divisor >> 64, divisor & HALF);
     let mut quotient = high / d1;
     let mut left = high % d1;
-    // At most twice: the guess is at most 2 too high, as the divisor's highest bit is set.
+    // At most twice: the estimate is at most 2 too high, because the divisor's highest bit is set.
     while quotient > HALF || quotient * d0 > (left << 64 | digit) {
         quotient -= 1;
         left += d1;
@@ -104,7 +104,7 @@ mod tests {
 
     use super::*;
 
-    /// Bits in a row of any length: numbers near powers of two are where a carry gets lost.
+    /// Runs of set bits of any length: carries are most likely to be lost near powers of two.
     fn number() -> impl Strategy<Value = u128> {
         (any::<u128>(), 0..128_u32, any::<bool>()).prop_map(|(bits, shift, invert)| {
             let number = bits >> shift;

@@ -1,9 +1,9 @@
 //! real and float as text.
 
-/// A float as CONVERT shows it, in a style; `None` for 128 and 129, which are not documented.
+/// The text of a float in a style of CONVERT; `None` for 128 and 129, which are undocumented.
 ///
-/// 1, 2 and 3 are always scientific, of 8, 16 and 17 digits; 126 of 8 for real and 16 for float;
-/// any other has at most 6 digits, scientific below 0.0001 and from a million.
+/// 1, 2 and 3 are always scientific, with 8, 16 and 17 digits; 126 has 8 for real and 16 for float; any other style has
+/// at most 6 digits, and is scientific below 0.0001 and from 10^6 on.
 pub(crate) fn float_text(value: f64, is_real: bool, style: i32) -> Option<String> {
     if !value.is_finite() {
         return Some(value.to_string());
@@ -18,7 +18,7 @@ pub(crate) fn float_text(value: f64, is_real: bool, style: i32) -> Option<String
     })
 }
 
-/// A float with six digits after the point, of which no more than seventeen in all are shown: message 232 has it so.
+/// A float with six fractional digits, of which at most seventeen digits in total are significant, as in message 232.
 pub(crate) fn float_with_six_decimals(value: f64) -> String {
     if !value.is_finite() || value.abs() < 1e17 {
         return format!("{value:.6}");
@@ -28,7 +28,7 @@ pub(crate) fn float_with_six_decimals(value: f64) -> String {
     format!("{}{}{}.000000", digits.sign, digits.digits, "0".repeat(zeros))
 }
 
-/// At most six digits.
+/// Formats with at most six digits.
 fn general(value: f64) -> String {
     let digits = Digits::of(value, 6);
     let kept = digits.digits.trim_end_matches('0');
@@ -57,7 +57,7 @@ fn scientific(value: f64, count: usize) -> String {
     exponential(digits.sign, &digits.digits, digits.exponent)
 }
 
-/// The exponent has three digits and always a sign.
+/// The exponent has a sign and three digits.
 fn exponential(sign: &str, digits: &str, exponent: i32) -> String {
     let (first, rest) = digits.split_at(1.min(digits.len()));
     let point = if rest.is_empty() { "" } else { "." };
@@ -68,7 +68,7 @@ fn exponential(sign: &str, digits: &str, exponent: i32) -> String {
     )
 }
 
-/// A number as its first digits and the power of ten of the first.
+/// The significant digits of a number, and the power of ten of the first.
 struct Digits {
     sign: &'static str,
     digits: String,
@@ -79,7 +79,7 @@ impl Digits {
     /// The first `count` digits, rounded half away from zero.
     fn of(value: f64, count: usize) -> Self {
         let sign = if value.is_sign_negative() { "-" } else { "" };
-        // Forty digits: whatever is just between two roundings of at most seventeen is distinguished.
+        // Forty digits distinguish every number from a tie at up to seventeen digits.
         let exact = format!("{:.39e}", value.abs());
         let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
         let mut exponent = exponent.parse::<i32>().unwrap_or(0);
@@ -99,7 +99,7 @@ impl Digits {
     }
 }
 
-/// Adds one to a number's last digit; true if all its digits were nines, and now are zeros.
+/// Adds one to the last digit; true if all digits were nines, and are zeros now.
 fn carry(digits: &mut [u8]) -> bool {
     for digit in digits.iter_mut().rev() {
         if *digit == b'9' {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_scientific_styles_have_all_their_digits() {
+    fn the_scientific_styles_have_a_fixed_number_of_digits() {
         assert_eq!(text(123.456, 1), "1.2345600e+002");
         assert_eq!(text(1_234_567.875, 1), "1.2345679e+006");
         assert_eq!(text(123.456, 2), "1.234560000000000e+002");
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn message_232_tells_seventeen_digits() {
+    fn message_232_has_seventeen_digits() {
         assert_eq!(float_with_six_decimals(300.0), "300.000000");
         assert_eq!(float_with_six_decimals(3_000_000_000.0), "3000000000.000000");
         assert_eq!(float_with_six_decimals(1e30), "1000000000000000000000000000000.000000");
@@ -175,7 +175,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn style_3_tells_every_float_apart(bits in any::<u64>()) {
+        fn style_3_distinguishes_every_float(bits in any::<u64>()) {
             let value = f64::from_bits(bits);
             if value.is_finite() {
                 let back = text(value, 3).parse::<f64>().unwrap();
@@ -184,7 +184,7 @@ mod tests {
         }
 
         #[test]
-        fn the_default_is_as_near_as_six_digits_are(value in -1e12..1e12_f64) {
+        fn the_default_is_rounded_to_six_digits(value in -1e12..1e12_f64) {
             let back = text(value, 0).parse::<f64>().unwrap();
             prop_assert!((back - value).abs() <= value.abs() * 5.000_001e-6);
         }

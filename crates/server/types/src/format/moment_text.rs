@@ -7,14 +7,14 @@ use crate::{
     dates::{MomentType, month_name, offset_name, unit_of_scale},
 };
 
-/// Why a date or time is not shown in a style.
+/// Why a date or time has no text in a style.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MomentTextFault {
-    /// There is no such style.
+    /// The style does not exist.
     NoStyle,
-    /// The style shows nothing that the value has.
+    /// The style shows no part of the value.
     NothingShown,
-    /// The style is of the Hijri calendar.
+    /// The style uses the Hijri calendar.
     Hijri,
 }
 
@@ -27,7 +27,7 @@ pub(crate) fn default_style(of: &DataType) -> i32 {
     }
 }
 
-/// `value`, a date or time of type `of`, in a style.
+/// The text of `value`, a date or time of type `of`, in a style.
 pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<String, MomentTextFault> {
     let layout = Layout::of_style(style)?;
     let Some(shown) = Shown::of(value, of, style) else {
@@ -38,7 +38,7 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
         layout.clock.filter(|_| shown.has_time),
     );
     if day.is_none() && clock.is_none() {
-        // A date in style 14 or 114 is shown differently than in 8, 24 or 108.
+        // A date in style 14 or 114 has another text than in 8, 24 or 108.
         let odd = shown.has_date && layout.clock == Some(ClockForm::Fraction);
         return Err(if odd {
             MomentTextFault::NoStyle
@@ -68,15 +68,15 @@ pub(crate) fn moment_text(value: &Value, of: &DataType, style: i32) -> Result<St
     Ok(text)
 }
 
-/// The parts of a value that are shown.
+/// The displayed parts of a value.
 struct Shown {
     local: DateTime2,
     has_date: bool,
     has_time: bool,
     offset_minutes: Option<i16>,
-    /// Digits of a second.
+    /// The number of fractional second digits.
     scale: u8,
-    /// datetime or smalldatetime, whose fraction has a colon before it in most styles.
+    /// Whether it is datetime or smalldatetime, whose fraction is preceded by a colon in most styles.
     is_legacy: bool,
 }
 
@@ -135,7 +135,7 @@ impl Shown {
     }
 }
 
-/// What a style shows.
+/// The parts and forms of a style.
 struct Layout {
     day: Option<DayForm>,
     clock: Option<ClockForm>,
@@ -195,7 +195,7 @@ enum Order {
     Ymd,
 }
 
-/// How a style writes a day.
+/// The form of a date in a style.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum DayForm {
     /// `Jan  2 2006`.
@@ -244,7 +244,7 @@ impl DayForm {
     }
 }
 
-/// How a style writes a time.
+/// The form of a time in a style.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ClockForm {
     /// ` 3:04PM`.
@@ -255,11 +255,11 @@ enum ClockForm {
     TwelveSeconds,
     /// `15:04:05`.
     Plain,
-    /// `15:04:05:007`, of the newer types `15:04:05.007`.
+    /// `15:04:05:007`, for the newer types `15:04:05.007`.
     Fraction,
     /// `15:04:05.007`.
     PointFraction,
-    /// `15:04:05.007`, and no fraction if it is nothing.
+    /// `15:04:05.007`, without the fraction if it is 0.
     Iso,
 }
 
@@ -269,7 +269,7 @@ impl ClockForm {
         let (hour, minute, second) = (time.hour(), time.minute(), time.second());
         let half = if hour < 12 { "AM" } else { "PM" };
         let twelve = (hour + 11) % 12 + 1;
-        // A time alone is not padded, but in style 22.
+        // A time without a date is only padded in style 22.
         let padded = shown.has_date && style_has_day || self == Self::TwelveSeconds;
         let width = if padded { 2 } else { 1 };
         let _written = match self {
@@ -300,7 +300,7 @@ impl ClockForm {
     }
 }
 
-/// The digits of a second with the separator before them, or nothing if the type has none.
+/// The separator and the fractional second digits; empty if the type has none.
 fn fraction_text(time: TimeOfDay, shown: &Shown, legacy_separator: char) -> String {
     if shown.scale == 0 {
         return String::new();

@@ -2,19 +2,19 @@
 
 use crate::Decimal;
 
-/// All digits of a decimal, as many after the point as its scale says, at least one before it.
+/// All digits of a decimal, with `scale` fractional digits and at least one integer digit.
 pub(crate) fn decimal_text(number: Decimal) -> String {
     let digits = number.unscaled.unsigned_abs();
     pointed(number.unscaled < 0, digits, usize::from(number.scale))
 }
 
-/// An amount in ten-thousandths: style 1 has commas and two digits, 2 and 126 four digits, any other two.
+/// An amount in units of 1/10,000: style 1 has commas and two fractional digits, 2 and 126 four digits, any other two.
 pub(crate) fn money_text(units: i64, style: i32) -> String {
     let negative = units < 0;
     if matches!(style, 2 | 126) {
         return pointed(negative, u128::from(units.unsigned_abs()), 4);
     }
-    // Half away from zero.
+    // Rounds half away from zero.
     let cents = (u128::from(units.unsigned_abs()) + 50) / 100;
     let text = pointed(negative && cents > 0, cents, 2);
     if style == 1 { with_commas(&text) } else { text }
@@ -31,7 +31,7 @@ fn pointed(negative: bool, digits: u128, scale: usize) -> String {
     }
 }
 
-/// Commas before every third digit left of the point.
+/// Inserts a comma before every third integer digit.
 fn with_commas(text: &str) -> String {
     let (sign, unsigned) = match text.strip_prefix('-') {
         Some(unsigned) => ("-", unsigned),
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn the_documented_styles_of_money_are_kept() {
+    fn money_has_the_documented_styles() {
         assert_eq!(money_text(42_359_819, 0), "4235.98");
         assert_eq!(money_text(35_109_200, 1), "3,510.92");
         assert_eq!(money_text(42_359_819, 2), "4235.9819");

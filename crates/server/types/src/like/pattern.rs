@@ -1,13 +1,13 @@
-//! The parts of a pattern.
+//! Parses a pattern into tokens.
 
 use std::iter::Peekable;
 
 use selenite_collation::{CharacterKey, Collation, character_keys};
 
-/// A part of a pattern.
+/// A token of a pattern.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Token {
-    /// One character, as equal as the collation has it.
+    /// One character, compared by the collation.
     Literal(CharacterKey),
     /// `_`
     One,
@@ -17,7 +17,7 @@ pub(super) enum Token {
     Class(Class),
 }
 
-/// Ranges of characters, both ends included.
+/// Inclusive ranges of characters.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Class {
     ranges: Vec<(CharacterKey, CharacterKey)>,
@@ -25,7 +25,7 @@ pub(super) struct Class {
 }
 
 impl Token {
-    /// How many comparisons [`Token::takes`] needs at most.
+    /// The maximum number of comparisons in [`Token::takes`].
     #[inline]
     pub fn comparison_count(&self) -> usize {
         match self {
@@ -34,7 +34,7 @@ impl Token {
         }
     }
 
-    /// Whether the token matches one character, and this one.
+    /// Whether the token matches this character.
     #[inline]
     pub fn takes(&self, key: CharacterKey) -> bool {
         match self {
@@ -49,14 +49,14 @@ impl Token {
     }
 }
 
-/// Reads a pattern, or `None` if it matches nothing.
+/// Parses a pattern; `None` if it matches nothing.
 pub(super) fn parse(pattern: &str, escape: Option<char>, collation: Collation) -> Option<Vec<Token>> {
     let mut tokens = Vec::with_capacity(pattern.len());
     let mut rest = pattern.chars().peekable();
     while let Some(character) = rest.next() {
         match character {
             _ if Some(character) == escape => push_literal(&mut tokens, rest.next()?, collation),
-            // Two are as good as one, and slower.
+            // Consecutive `%` are equivalent to one, and slower.
             '%' if tokens.last() == Some(&Token::Many) => {}
             '%' => tokens.push(Token::Many),
             '_' => tokens.push(Token::One),
@@ -71,7 +71,7 @@ fn push_literal(tokens: &mut Vec<Token>, character: char, collation: Collation) 
     tokens.extend(character_keys(character.encode_utf8(&mut [0; 4]), collation).map(Token::Literal));
 }
 
-/// Reads what follows a `[`, up to its `]`.
+/// Parses a class after `[`, including its `]`.
 fn parse_class(
     rest: &mut Peekable<impl Iterator<Item = char> + Clone>,
     escape: Option<char>,

@@ -50,7 +50,7 @@ fn wildcards_stand_for_text_and_for_characters() {
 }
 
 #[test]
-fn case_does_not_count_and_accents_do() {
+fn case_is_ignored_and_accents_are_significant() {
     assert!(like("ABC", "abc") && like("abc", "A_C") && like("\u{c9}T\u{c9}", "\u{e9}t\u{e9}"));
     assert!(!like("resume", "r\u{e9}sum\u{e9}") && !like("strasse", "stra\u{df}e"));
     let binary = LikePattern::new("aB%", None, Collation::Latin1GeneralBin2);
@@ -95,7 +95,7 @@ fn classes_hold_single_characters_and_ranges_by_the_collation() {
 }
 
 #[test]
-fn what_is_no_pattern_matches_nothing() {
+fn a_malformed_pattern_matches_nothing() {
     for pattern in ["[", "a[", "[]", "[]a", "[^]", "[a", "[a-", "%[", "[^"] {
         for text in ["", "[", "a", "[]", "a[", "]", "^", "[a"] {
             assert!(!like(text, pattern), "{text:?} like {pattern:?}");
@@ -119,7 +119,7 @@ fn an_escaped_character_is_itself() {
 }
 
 #[test]
-fn an_escape_that_is_no_character_is_error_506() {
+fn an_escape_that_is_not_one_character_is_error_506() {
     assert_eq!(LikePattern::escape_character("!"), Ok('!'));
     assert_eq!(LikePattern::escape_character("\u{e9}"), Ok('\u{e9}'));
     for escape in ["", "ab"] {
@@ -131,7 +131,7 @@ fn an_escape_that_is_no_character_is_error_506() {
 }
 
 #[test]
-fn blanks_at_the_end_of_the_text_may_be_left_over_but_in_unicode() {
+fn trailing_blanks_of_the_text_are_ignored_except_in_unicode() {
     assert!(
         like("abc  ", "abc") && like("abc  ", "abc ") && like("abc  ", "%c") && like("x    ", "_") && like("   ", "")
     );
@@ -142,7 +142,7 @@ fn blanks_at_the_end_of_the_text_may_be_left_over_but_in_unicode() {
 }
 
 #[test]
-fn a_character_beyond_the_plane_is_matched_by_itself_and_by_any_text() {
+fn a_character_beyond_the_bmp_matches_itself_and_percent() {
     assert!(like("\u{1f600}", "\u{1f600}") && like("a\u{1f600}b", "a%b"));
     assert!(!like("\u{1f600}", "_") && !like("\u{1f600}", "__") && !like("\u{1f600}", "[^a]"));
     let binary = |pattern| LikePattern::new(pattern, None, Collation::Latin1GeneralBin2).matches("\u{1f600}", true);
@@ -150,7 +150,7 @@ fn a_character_beyond_the_plane_is_matched_by_itself_and_by_any_text() {
 }
 
 #[test]
-fn a_pattern_begins_with_what_every_match_begins_with() {
+fn the_prefix_of_a_pattern_is_a_prefix_of_every_match() {
     for (pattern, prefix) in [
         ("abc%", "abc"),
         ("ab_c", "ab"),
@@ -172,7 +172,7 @@ fn no_pattern_takes_long() {
     assert!(!like(&text, "%_%_%_%_%_%_%_%_%_%b%"));
 }
 
-/// The definition: every way to split the text is tried.
+/// A reference implementation, which tries every split of the text.
 fn by_definition(text: &[char], pattern: &[char]) -> bool {
     match pattern.split_first() {
         None => text.is_empty(),
@@ -186,7 +186,7 @@ fn by_definition(text: &[char], pattern: &[char]) -> bool {
 
 proptest! {
     #[test]
-    fn it_agrees_with_trying_everything(text in "[abA\u{e9}\u{c9}]{0,8}", pattern in "[ab\u{e9}%_]{0,6}") {
+    fn matching_agrees_with_the_reference_implementation(text in "[abA\u{e9}\u{c9}]{0,8}", pattern in "[ab\u{e9}%_]{0,6}") {
         let expected = by_definition(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>());
         prop_assert_eq!(like(&text, &pattern), expected);
         prop_assert_eq!(like_national(&text, &pattern), expected);
@@ -203,7 +203,7 @@ proptest! {
     }
 
     #[test]
-    fn an_escaped_text_matches_itself_alone(text in "[a-c%_\\[\\]^ \u{e9}-]{0,8}", other in "[a-c%_ \u{e9}]{0,8}") {
+    fn an_escaped_text_matches_only_itself(text in "[a-c%_\\[\\]^ \u{e9}-]{0,8}", other in "[a-c%_ \u{e9}]{0,8}") {
         let escaped: String = text.chars().flat_map(|character| ['!', character]).collect();
         let pattern = LikePattern::new(&escaped, Some('!'), Collation::Latin1General);
         prop_assert!(pattern.matches(&text, true));
@@ -211,7 +211,7 @@ proptest! {
     }
 }
 
-/// Each rest of the text is tried, as PATINDEX was once carried out.
+/// A slow reference implementation of PATINDEX, which tries each suffix of the text.
 fn found_slowly(pattern: &LikePattern, text: &str, is_national: bool) -> Option<usize> {
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let mut starts = starts.filter(|at| pattern.matches(&text[*at..], is_national));
@@ -219,7 +219,7 @@ fn found_slowly(pattern: &LikePattern, text: &str, is_national: bool) -> Option<
 }
 
 #[test]
-fn the_first_rest_that_matches_is_found() {
+fn the_first_matching_suffix_is_found() {
     let texts = [
         "",
         "abc",
@@ -252,8 +252,8 @@ fn the_first_rest_that_matches_is_found() {
 }
 
 #[test]
-fn a_match_that_takes_long_polls_and_ends_when_that_fails() {
-    // Each place is compared with the whole pattern: 10^11 comparisons.
+fn a_long_match_polls_and_ends_at_an_error_of_poll() {
+    // Each position is compared with the complete pattern: 10^11 comparisons.
     let near = format!("%{}c%", "a".repeat(100_000));
     let class = format!("%[{}]", "b".repeat(1_000_000));
     for text in ["a".repeat(1_000_000), "a".repeat(999_999) + "\u{e9}"] {
@@ -283,7 +283,7 @@ fn a_match_that_takes_long_polls_and_ends_when_that_fails() {
 }
 
 #[test]
-fn a_pattern_is_found_in_a_long_text_in_no_time() {
+fn a_pattern_is_found_quickly_in_a_long_text() {
     let text = "e".repeat(3_000_000);
     for pattern in ["z%", "[x-z]q%", "ez%", "e%z", "z"] {
         assert_eq!(

@@ -1,9 +1,9 @@
-//! Dates and times in the one form in which they are stored.
+//! The storage form of dates and times.
 
 use crate::dates::unit_of_scale;
 use crate::{Date, DateTime2, DateTimeOffset, TimeOfDay};
 
-/// Text that is being written: no date or time has more than 34 characters.
+/// A buffer for the text: no date or time has more than 34 characters.
 pub(super) struct ClockText {
     bytes: [u8; 34],
     length: usize,
@@ -45,14 +45,14 @@ impl ClockText {
         self
     }
 
-    /// A date, a blank and a time.
+    /// A date, a space and a time.
     pub fn date_time(self, moment: DateTime2, scale: u8) -> Self {
         let mut text = self.date(moment.date);
         text.push(b' ');
         text.time(moment.time, scale)
     }
 
-    /// The instant in UTC, a blank and the offset.
+    /// The instant in UTC, a space and the offset.
     pub fn date_time_offset(self, moment: DateTimeOffset, scale: u8) -> Self {
         let mut text = self.date_time(moment.utc, scale);
         let minutes = u32::from(moment.offset_minutes.unsigned_abs());
@@ -64,7 +64,7 @@ impl ClockText {
         text
     }
 
-    /// What was written, which is ASCII.
+    /// The text, which is ASCII.
     pub fn into_string(self) -> String {
         let written = self.bytes.get(..self.length).unwrap_or(&[]);
         std::str::from_utf8(written).unwrap_or_default().to_owned()
@@ -77,7 +77,7 @@ impl ClockText {
         }
     }
 
-    /// The last `count` digits of a number.
+    /// Appends the last `count` digits of a number.
     fn digits(&mut self, number: u32, count: usize) {
         let Some(places) = self.bytes.get_mut(self.length..self.length + count) else {
             return;
@@ -92,7 +92,7 @@ impl ClockText {
     }
 }
 
-/// Reads `YYYY-MM-DD`.
+/// Parses `YYYY-MM-DD`.
 pub(super) fn parse_date(text: &[u8]) -> Option<Date> {
     let [y1, y2, y3, y4, b'-', m1, m2, b'-', d1, d2] = *text else {
         return None;
@@ -101,7 +101,7 @@ pub(super) fn parse_date(text: &[u8]) -> Option<Date> {
     Date::from_civil(year, number(&[m1, m2])?, number(&[d1, d2])?)
 }
 
-/// Reads `HH:MM:SS[.f..]` with just `scale` digits.
+/// Parses `HH:MM:SS[.f..]` with exactly `scale` digits.
 pub(super) fn parse_time(text: &[u8], scale: u8) -> Option<TimeOfDay> {
     let ([h1, h2, b':', m1, m2, b':', s1, s2], fraction) = text.split_first_chunk::<8>()? else {
         return None;
@@ -118,7 +118,7 @@ pub(super) fn parse_time(text: &[u8], scale: u8) -> Option<TimeOfDay> {
     TimeOfDay::from_clock(part(hour)?, part(minute)?, part(second)?, u32::try_from(units).ok()?)
 }
 
-/// Reads a date, a blank and a time.
+/// Parses a date, a space and a time.
 pub(super) fn parse_date_time(text: &[u8], scale: u8) -> Option<DateTime2> {
     let (date, rest) = text.split_at_checked(10)?;
     let (blank, time) = rest.split_first()?;
@@ -126,7 +126,7 @@ pub(super) fn parse_date_time(text: &[u8], scale: u8) -> Option<DateTime2> {
     (*blank == b' ').then_some(DateTime2 { date, time })
 }
 
-/// Reads an instant in UTC and an offset of at most 14 hours.
+/// Parses an instant in UTC and an offset of at most 14 hours.
 pub(super) fn parse_date_time_offset(text: &[u8], scale: u8) -> Option<DateTimeOffset> {
     let (instant, [b' ', sign, h1, h2, b':', m1, m2]) = split_offset(text)? else {
         return None;
@@ -135,7 +135,7 @@ pub(super) fn parse_date_time_offset(text: &[u8], scale: u8) -> Option<DateTimeO
     let total = i16::try_from(hours * 60 + minutes).ok()?;
     let offset_minutes = match sign {
         b'+' => total,
-        // One form for each offset: there is no -00:00.
+        // Each offset has one form: -00:00 is invalid.
         b'-' if total > 0 => -total,
         _ => return None,
     };
@@ -144,12 +144,12 @@ pub(super) fn parse_date_time_offset(text: &[u8], scale: u8) -> Option<DateTimeO
     fits.then_some(DateTimeOffset { utc, offset_minutes })
 }
 
-/// The instant, and the seven bytes of the offset after it.
+/// Splits off the seven bytes of the offset.
 pub(super) fn split_offset(text: &[u8]) -> Option<(&[u8], &[u8; 7])> {
     text.split_last_chunk::<7>()
 }
 
-/// A number of digits and nothing else; at most nine.
+/// Parses up to nine digits.
 fn number(digits: &[u8]) -> Option<i32> {
     digits.iter().try_fold(0_i32, |number, digit| {
         let digit = digit.is_ascii_digit().then(|| i32::from(digit - b'0'))?;
@@ -157,5 +157,5 @@ fn number(digits: &[u8]) -> Option<i32> {
     })
 }
 
-/// Fourteen hours.
+/// 14 hours.
 pub(super) const OFFSET_MINUTES_MAX: i16 = 840;

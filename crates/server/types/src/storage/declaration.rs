@@ -1,13 +1,13 @@
-//! A type as it is written in SQLite's CREATE TABLE.
+//! Declared types in SQLite's CREATE TABLE.
 
 use crate::{Argument, DataType, DeclarationContext, DeclarationError, Site};
 
-/// The declared type to write after a column's name.
+/// The declared type of a column in SQLite.
 ///
-/// It is T-SQL's own, with all its numbers. SQLite takes its affinity from it, which changes no form of the type's
-/// values: INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose
-/// forms are integers already, or bytes, or texts that are no numbers. A type of `max` is in quotes, as SQLite's
-/// grammar has nothing but numbers in parentheses (<https://sqlite.org/syntax/type-name.html>).
+/// It is the T-SQL type with all its arguments. SQLite derives the column's affinity from it, which changes no storage
+/// form: INTEGER for the integers, REAL for real and float, TEXT for text types; NUMERIC for all others, whose forms
+/// are integers, BLOBs, or texts that do not look like numbers. A type with `max` is quoted, because SQLite's grammar
+/// allows only numbers in parentheses (<https://sqlite.org/syntax/type-name.html>).
 #[must_use]
 pub fn declared_name(data_type: &DataType) -> String {
     let name = data_type.to_string();
@@ -18,9 +18,9 @@ pub fn declared_name(data_type: &DataType) -> String {
     }
 }
 
-/// The type that SQLite's schema declares for a column, in any case and with any blanks, in quotes or without.
+/// The type that SQLite's schema declares for a column, in any case, with any whitespace, quoted or not.
 ///
-/// Errors: as for a column in T-SQL ([`DataType::from_name`]); 2715 for what is no type of ours, an empty one too.
+/// Errors: as for a T-SQL column ([`DataType::from_name`]); 2715 for an unknown or empty type.
 pub fn declared_type(declared: &str) -> Result<DataType, DeclarationError> {
     let unknown = || DeclarationError::UnknownType {
         number: 1,
@@ -46,7 +46,7 @@ fn parse_argument(argument: &str) -> Option<Argument> {
     if argument.eq_ignore_ascii_case("max") {
         return Some(Argument::Max);
     }
-    // A sign is no digit.
+    // A number has only digits, no sign.
     let is_number = !argument.is_empty() && argument.bytes().all(|byte| byte.is_ascii_digit());
     is_number.then(|| argument.parse().ok().map(Argument::Number)).flatten()
 }

@@ -1,15 +1,15 @@
-//! A value as SQLite has it.
+//! Values in SQLite's storage classes.
 
 use std::borrow::Cow;
 
-/// One of SQLite's five classes of values.
+/// One of SQLite's five storage classes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StorageClass {
     /// NULL.
     Null,
-    /// 64 bits with a sign.
+    /// Signed 64 bits.
     Integer,
-    /// IEEE 754 of 64 bits.
+    /// IEEE 754 binary64.
     Real,
     /// UTF-8.
     Text,
@@ -17,7 +17,7 @@ pub enum StorageClass {
     Blob,
 }
 
-/// A value to be bound or stored, which borrows from the value that it is made of where it can.
+/// A value to be bound or stored, which borrows from its T-SQL value where possible.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Stored<'a> {
     /// NULL.
@@ -32,7 +32,7 @@ pub enum Stored<'a> {
     Blob(Cow<'a, [u8]>),
 }
 
-/// A value as SQLite gives it: text is bytes, since nothing in a file keeps them UTF-8.
+/// A value from SQLite: text is bytes, because SQLite does not guarantee valid UTF-8.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum StoredRef<'a> {
     /// NULL.
@@ -48,7 +48,7 @@ pub enum StoredRef<'a> {
 }
 
 impl StorageClass {
-    /// The class's name in SQLite.
+    /// The storage class's name in SQLite.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -62,7 +62,7 @@ impl StorageClass {
 }
 
 impl Stored<'_> {
-    /// The same value, which borrows nothing.
+    /// The same value with owned data.
     #[must_use]
     pub fn into_owned(self) -> Stored<'static> {
         match self {
@@ -88,7 +88,7 @@ impl Stored<'_> {
 }
 
 impl StoredRef<'_> {
-    /// The value's class.
+    /// The value's storage class.
     #[must_use]
     pub fn class(self) -> StorageClass {
         match self {

@@ -1,43 +1,43 @@
-//! A value that is no value of its declared type.
+//! Values that do not belong to their declared type.
 
 use std::fmt;
 
 use super::StorageClass;
 use crate::DataType;
 
-/// What was found where a value of a declared type should be, and what is wrong with it. It holds nothing of the value.
+/// A value that does not belong to its declared type, and why. It contains no data of the value.
 ///
-/// The file is at fault if a value was read; the caller if one was to be written. The message to a client has number
-/// 50823 and names table and column, which the caller knows.
+/// The file is at fault if a value was read, the caller if it was to be written. The message to a client has number
+/// 50823 and names the table and column, which the caller knows.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Misfit {
-    /// The class of what was found.
+    /// The storage class of the value.
     pub found: StorageClass,
-    /// The type that was declared.
+    /// The declared type.
     pub declared: DataType,
     /// Why it does not fit.
     pub cause: MisfitCause,
 }
 
-/// Why a value does not fit its declared type.
+/// Why a value does not belong to its declared type.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum MisfitCause {
-    /// The type's values are stored in another class.
+    /// The type has another storage class.
     Class,
-    /// The number is out of the type's range, or has more digits than it.
+    /// The number is out of the type's range or exceeds its precision.
     Range,
-    /// The number is no number, or endless, or more exact than real.
+    /// The number is NaN or infinite, or is not exactly representable as real.
     NotFinite,
     /// The text or bytes are longer than declared.
     Length,
-    /// The bytes are not as many as the type has.
+    /// The bytes do not have the type's size.
     Size,
     /// The text is not UTF-8.
     Encoding,
-    /// The text has a character that code page 1252 has not.
+    /// The text has a character outside of code page 1252.
     CodePage,
-    /// The text is not a date or time in the one form of its type.
+    /// The text is not the storage form of a date or time of the type.
     Form,
 }
 

@@ -1,11 +1,11 @@
-//! Values as SQLite gives them.
+//! Converts storage forms to values.
 
 use super::clock_text::{parse_date, parse_date_time, parse_date_time_offset, parse_time};
 use super::write::{INTEGER_PRECISION_MAX, SIGN_BIT, is_moment, is_offset_moment};
 use super::{Misfit, MisfitCause, StorageClass, StoredRef, text};
 use crate::{DataType, Decimal, Value, Width, guid_from_ordered};
 
-/// The value of type `declared` that `stored` is the form of.
+/// The value of type `declared` with the storage form `stored`.
 ///
 /// A [`Misfit`] if it is the form of no value: another program wrote to the file.
 #[inline]
@@ -182,7 +182,7 @@ fn from_blob(bytes: &[u8], declared: &DataType) -> Result<Value, MisfitCause> {
 }
 
 impl DataType {
-    /// The class in which values of the type are stored, NULL apart.
+    /// The storage class of the type's values other than NULL.
     #[must_use]
     pub fn storage_class(&self) -> StorageClass {
         match *self {

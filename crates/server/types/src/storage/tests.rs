@@ -28,7 +28,7 @@ fn null_is_null_in_every_type() {
 }
 
 #[test]
-fn dates_and_times_have_the_forms_that_were_decided() {
+fn dates_and_times_have_the_documented_forms() {
     let noon = DateTime2 {
         date: Date::from_civil(2024, 2, 9).unwrap(),
         time: TimeOfDay::from_clock(12, 5, 9, 1_230_000).unwrap(),
@@ -80,7 +80,7 @@ fn dates_and_times_have_the_forms_that_were_decided() {
 }
 
 #[test]
-fn numbers_and_bytes_have_the_forms_that_were_decided() {
+fn numbers_and_binary_have_the_documented_forms() {
     let decimal = |unscaled, precision, scale| {
         to_stored(
             &Value::Decimal(Decimal { unscaled, scale }),
@@ -112,7 +112,7 @@ fn numbers_and_bytes_have_the_forms_that_were_decided() {
 }
 
 #[test]
-fn padding_is_not_stored_and_put_back() {
+fn padding_is_not_stored_and_is_restored() {
     let padded = Value::Text("ab   ".into());
     assert_eq!(to_stored(&padded, &DataType::Char(5)), Ok(Stored::Text("ab".into())));
     assert_eq!(read_text("ab", DataType::Char(5)), Ok(padded.clone()));
@@ -358,7 +358,7 @@ fn a_misfit_is_never_written() {
 }
 
 #[test]
-fn a_misfit_tells_what_was_found_and_declared_and_no_data() {
+fn a_misfit_names_the_class_and_the_type_but_no_data() {
     let misfit = from_stored(StoredRef::Text(b"secret"), &DataType::DateTime2(3)).unwrap_err();
     assert_eq!(
         misfit.to_string(),
@@ -370,7 +370,7 @@ fn a_misfit_tells_what_was_found_and_declared_and_no_data() {
 }
 
 #[test]
-fn a_declared_type_is_read_back_in_any_dress() {
+fn a_declared_type_parses_in_every_spelling() {
     for data_type in all_types() {
         let name = declared_name(&data_type);
         assert_eq!(declared_type(&name), Ok(data_type));
@@ -420,7 +420,7 @@ fn sqlite_gives_no_type_an_affinity_that_changes_its_form() {
         } else if has(&["REAL", "FLOA", "DOUB"]) {
             StorageClass::Real
         } else {
-            // NUMERIC: it would change a text that is a number, and none is.
+            // NUMERIC would convert text that looks like a number, and no form does.
             assert_ne!(data_type.storage_class(), StorageClass::Real, "{name}");
             assert_ne!(data_type.family(), Family::Text, "{name}");
             continue;

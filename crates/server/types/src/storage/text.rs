@@ -1,9 +1,9 @@
-//! What text a text type takes.
+//! Validation of text for a text type.
 
 use super::MisfitCause;
 use crate::{DataType, Width, code_page_byte, utf16_length};
 
-/// `bytes` as text that a type takes: without blanks at its end for char and nchar.
+/// `bytes` as valid text of the type: without trailing blanks for char and nchar.
 pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a str, MisfitCause> {
     let bytes = if declared.is_padded() {
         without_blanks(bytes)
@@ -15,7 +15,7 @@ pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a st
         Some(Width::Limited(length)) => usize::from(length),
         Some(Width::Max) | None => usize::MAX,
     };
-    // No text has more units than bytes; ASCII has as many, and is in the code page.
+    // A text never has more units than bytes; ASCII has equally many, and is in the code page.
     let is_narrow = !declared.is_national();
     if (text.len() > room || is_narrow) && !text.is_ascii() {
         if is_narrow && !text.chars().all(|character| code_page_byte(character).is_some()) {
@@ -34,7 +34,7 @@ pub(super) fn checked<'a>(bytes: &'a [u8], declared: &DataType) -> Result<&'a st
     }
 }
 
-/// `text` padded with blanks to the length of a char or nchar.
+/// Pads `text` with blanks to the length of a char or nchar.
 pub(super) fn padded(text: &str, length: u16) -> String {
     let missing = usize::from(length).saturating_sub(utf16_length(text));
     let mut padded = String::with_capacity(text.len() + missing);
@@ -53,5 +53,5 @@ fn without_blanks(bytes: &[u8]) -> &[u8] {
     bytes.get(..end).unwrap_or(bytes)
 }
 
-/// Blanks, as many as most columns of char have.
+/// As many blanks as the length of most char columns.
 const BLANKS: &str = "                                                                ";

@@ -1,4 +1,4 @@
-//! Values as SQLite is given them.
+//! Converts values to storage forms.
 
 use std::borrow::Cow;
 
@@ -7,10 +7,10 @@ use super::{Misfit, MisfitCause, StorageClass, Stored, text};
 use crate::dates::unit_of_scale;
 use crate::{DataType, Date, DateTime2, DateTimeOffset, DateTimeTicks, Decimal, TimeOfDay, Value, Width, guid_ordered};
 
-/// The form in which `value`, which is of type `declared`, is stored.
+/// The storage form of `value` of type `declared`.
 ///
-/// A number allocates nothing, and text and bytes are borrowed. A [`Misfit`] if the value is not of the type, so that
-/// what is written can always be read.
+/// A number allocates nothing, and text and bytes are borrowed. A [`Misfit`] if the value does not belong to the type,
+/// so that every written form can be read.
 #[inline]
 pub fn to_stored<'a>(value: &'a Value, declared: &DataType) -> Result<Stored<'a>, Misfit> {
     match (value, declared) {
@@ -109,12 +109,12 @@ fn is_date(date: Date) -> bool {
     date <= Date::MAX
 }
 
-/// Whether the time is one of a day, and no more exact than its type.
+/// Whether the time is less than a day, and not more precise than its type.
 fn is_time(time: TimeOfDay, scale: u8) -> bool {
     time <= TimeOfDay::MAX && time.0.is_multiple_of(unit_of_scale(scale))
 }
 
-/// Whether smalldatetime, datetime or datetime2 can represent a moment exactly.
+/// Whether smalldatetime, datetime or datetime2 represents the value exactly.
 pub(super) fn is_moment(moment: DateTime2, declared: &DataType) -> bool {
     if !is_date(moment.date) || !is_time(moment.time, declared.time_scale()) {
         return false;
@@ -129,7 +129,7 @@ pub(super) fn is_moment(moment: DateTime2, declared: &DataType) -> bool {
     }
 }
 
-/// Whether a moment is in the calendar at its offset, too.
+/// Whether the instant and its local time are in the calendar.
 pub(super) fn is_offset_moment(moment: DateTimeOffset, scale: u8) -> bool {
     let declared = DataType::DateTime2(scale);
     let minute = i128::from(unit_of_scale(0)) * 60;
@@ -140,7 +140,7 @@ pub(super) fn is_offset_moment(moment: DateTimeOffset, scale: u8) -> bool {
     is_offset && is_moment(moment.utc, &declared) && (0..(i128::from(Date::MAX.0) + 1) * day).contains(&local)
 }
 
-/// The class that the value's own type is stored in.
+/// The storage class of the value's variant.
 fn class_of(value: &Value) -> StorageClass {
     match value {
         Value::Null => StorageClass::Null,
@@ -159,8 +159,8 @@ fn class_of(value: &Value) -> StorageClass {
     }
 }
 
-/// The most digits that are stored as INTEGER: all numbers of 18 digits fit into 64 bits.
+/// The maximum precision that is stored as INTEGER: all numbers of 18 digits fit into 64 bits.
 pub(super) const INTEGER_PRECISION_MAX: u8 = 18;
 
-/// Flipped, so that negative numbers come first by bytes.
+/// Flipped, so that negative numbers sort first bytewise.
 pub(super) const SIGN_BIT: u128 = 1 << 127;

@@ -83,7 +83,7 @@ fn a_division_by_zero_is_error_8134_in_every_type() {
 }
 
 #[test]
-fn null_with_anything_is_null_even_over_zero() {
+fn null_with_any_value_is_null_even_divided_by_zero() {
     assert_eq!(
         Operator::Divide.apply(&Value::Null, &Value::Int(0), &DataType::Int),
         Ok(Value::Null)
@@ -120,7 +120,7 @@ fn decimals_are_computed_at_the_scale_of_their_result() {
 }
 
 #[test]
-fn money_rounds_a_product_and_cuts_a_quotient() {
+fn money_rounds_a_product_and_truncates_a_quotient() {
     let money = |operator: Operator, a, b| operator.apply(&Value::Money(a), &Value::Money(b), &DataType::Money);
     assert_eq!(money(Operator::Multiply, 10_001, 5_555), Ok(Value::Money(5_556)));
     assert_eq!(money(Operator::Multiply, -10_001, 5_555), Ok(Value::Money(-5_556)));
@@ -147,7 +147,7 @@ fn floats_overflow_and_reals_are_rounded_at_the_end() {
 }
 
 #[test]
-fn text_is_joined_and_cut_to_the_width_of_the_result() {
+fn text_is_concatenated_and_truncated_to_the_width_of_the_result() {
     let joined = |a: &str, b: &str, result| Operator::Add.apply(&text(a), &text(b), &result);
     let four = DataType::VarChar(Width::Limited(4));
     assert_eq!(joined("ab", "cd", four), Ok(text("abcd")));
@@ -210,7 +210,7 @@ fn datetimes_count_from_1900() {
 }
 
 #[test]
-fn one_operand_is_negated_and_inverted_within_its_type() {
+fn unary_operators_are_computed_within_their_type() {
     let minus = |value, result| UnaryOperator::Minus.apply(&value, &result);
     assert_eq!(minus(Value::Int(5), DataType::Int), Ok(Value::Int(-5)));
     assert_eq!(minus(Value::Int(i32::MIN), DataType::Int), overflow(DataType::Int));
@@ -245,7 +245,7 @@ fn one_operand_is_negated_and_inverted_within_its_type() {
 }
 
 #[test]
-fn values_that_no_rule_brings_together_are_refused() {
+fn values_that_were_not_promoted_are_refused() {
     let error = Operator::Add
         .apply(&Value::Int(1), &text("a"), &DataType::Int)
         .unwrap_err();
@@ -272,7 +272,7 @@ fn values_that_no_rule_brings_together_are_refused() {
 
 proptest! {
     #[test]
-    fn integers_agree_with_wider_ones(a in any::<i32>(), b in any::<i32>()) {
+    fn integer_results_equal_those_of_wider_integers(a in any::<i32>(), b in any::<i32>()) {
         for (operator, exact) in [
             (Operator::Add, i64::from(a) + i64::from(b)),
             (Operator::Subtract, i64::from(a) - i64::from(b)),
@@ -290,7 +290,7 @@ proptest! {
     }
 
     #[test]
-    fn a_datetime_comes_back_when_what_was_added_is_taken_away(
+    fn datetime_subtraction_is_the_inverse_of_addition(
         day in 693_595_u32..3_000_000, ticks in 0..25_920_000_u64, more in 0..1_000_u32, more_ticks in 0..25_920_000_u64,
     ) {
         let moment = |date, ticks: u64| {

@@ -44,7 +44,7 @@ fn refused(operator: Operator, left: DataType, right: DataType) -> String {
 }
 
 #[test]
-fn integers_make_the_wider_of_both() {
+fn integers_have_the_wider_type_as_result() {
     use DataType::{BigInt, Bit, Int, SmallInt, TinyInt};
     for operator in ALL {
         assert_eq!(result(operator, Int, Int), Int);
@@ -57,7 +57,7 @@ fn integers_make_the_wider_of_both() {
 }
 
 #[test]
-fn decimals_have_the_published_precision_and_scale() {
+fn decimals_have_the_documented_precision_and_scale() {
     let cases = [
         (Operator::Add, dec(10, 2), dec(10, 2), dec(11, 2)),
         (Operator::Add, dec(5, 2), dec(8, 4), dec(9, 4)),
@@ -84,7 +84,7 @@ fn decimals_have_the_published_precision_and_scale() {
 }
 
 #[test]
-fn exact_numbers_beside_a_decimal_become_one_by_their_type() {
+fn exact_numbers_next_to_a_decimal_become_the_decimal_of_their_type() {
     assert_eq!(result(Operator::Divide, num(3, 1), DataType::Int), num(14, 12));
     assert_eq!(
         result(Operator::Divide, num(3, 1), DataType::of_integer_constant(3)),
@@ -100,7 +100,7 @@ fn exact_numbers_beside_a_decimal_become_one_by_their_type() {
 }
 
 #[test]
-fn numeric_wins_over_decimal_by_name() {
+fn a_result_of_numeric_and_decimal_is_numeric() {
     assert_eq!(result(Operator::Add, dec(5, 2), num(5, 2)), num(6, 2));
     assert_eq!(result(Operator::Add, num(5, 2), dec(5, 2)), num(6, 2));
     assert_eq!(result(Operator::Add, dec(5, 2), DataType::Int), dec(13, 2));
@@ -137,7 +137,7 @@ fn money_and_approximate_numbers_win_by_precedence() {
 }
 
 #[test]
-fn strings_are_put_behind_each_other_up_to_the_longest_there_is() {
+fn string_lengths_are_added_up_to_the_maximum() {
     let max = DataType::VarChar(Width::Max);
     let cases = [
         (varchar(10), varchar(20), varchar(30)),
@@ -166,7 +166,7 @@ fn strings_are_put_behind_each_other_up_to_the_longest_there_is() {
 }
 
 #[test]
-fn text_and_bytes_beside_a_number_become_that_number() {
+fn text_and_binary_next_to_a_number_become_the_numbers_type() {
     assert_eq!(result(Operator::Add, varchar(5), DataType::Int), DataType::Int);
     assert_eq!(
         result(Operator::Modulo, DataType::TinyInt, varchar(5)),
@@ -187,7 +187,7 @@ fn text_and_bytes_beside_a_number_become_that_number() {
 }
 
 #[test]
-fn old_dates_take_numbers_and_each_other() {
+fn datetime_arithmetic_accepts_numbers_and_datetimes() {
     use DataType::{DateTime, Float, Int, SmallDateTime};
     assert_eq!(result(Operator::Add, DateTime, Int), DateTime);
     assert_eq!(result(Operator::Subtract, DateTime, DateTime), DateTime);
@@ -205,7 +205,7 @@ fn old_dates_take_numbers_and_each_other() {
     );
 }
 
-/// Left operand, operator, right operand, and what SQL Server says of them.
+/// Left operand, operator, right operand, and SQL Server's message.
 const REFUSED: &str = "\
 bit + bit: 402 The data types bit and bit are incompatible in the add operator.
 bit % bit: 402 The data types bit and bit are incompatible in the modulo operator.
@@ -239,7 +239,7 @@ datetime ^ uniqueidentifier: 8117 Operand data type datetime is invalid for '^' 
 datetime | int: 402 The data types datetime and int are incompatible in the '|' operator.";
 
 #[test]
-fn refused_pairs_have_the_messages_that_sql_server_gives() {
+fn refused_pairs_have_the_messages_of_sql_server() {
     for line in REFUSED.lines() {
         let (pair, expected) = line.split_once(": ").unwrap();
         let [left, sign, right] = pair.split(' ').collect::<Vec<_>>().try_into().unwrap();
@@ -250,7 +250,7 @@ fn refused_pairs_have_the_messages_that_sql_server_gives() {
 }
 
 #[test]
-fn one_operand_keeps_its_type_but_a_tinyint_with_a_sign() {
+fn unary_operators_keep_the_type_except_minus_of_tinyint() {
     let minus = |operand: DataType| {
         UnaryOperator::Minus
             .result_type(&operand)
@@ -280,7 +280,7 @@ fn one_operand_keeps_its_type_but_a_tinyint_with_a_sign() {
 }
 
 #[test]
-fn every_pair_has_an_answer_whose_types_are_sound() {
+fn every_pair_has_a_signature_of_valid_types_or_an_error() {
     for operator in ALL {
         for left in all_types() {
             for right in all_types() {

@@ -1,4 +1,4 @@
-//! A time of day in text.
+//! Parses a time of day.
 
 use crate::{
     convert::date_text::{
@@ -8,9 +8,9 @@ use crate::{
     dates::UNITS_PER_SECOND,
 };
 
-/// Reads `h[:m[:s[.fraction or :thousandths]]] [AM or PM]`, in units of 100 ns since midnight.
+/// Parses `h[:m[:s[.fraction or :thousandths]]] [AM or PM]` to units of 100 ns since midnight.
 ///
-/// An hour alone is a time only beside AM or PM. `with_seconds`: they must be there, as after the T of ISO 8601.
+/// An hour alone requires AM or PM. With `with_seconds` seconds are required, as after the T of ISO 8601.
 pub(crate) fn read_clock(scanner: &mut Scanner<'_>, is_old: bool, with_seconds: bool) -> Result<u64, TextFault> {
     let hour = read_two_digits(scanner)?;
     let (mut minute, mut second, mut fraction) = (None, None, 0);
@@ -45,7 +45,7 @@ pub(crate) fn read_clock(scanner: &mut Scanner<'_>, is_old: bool, with_seconds: 
     Ok(seconds * UNITS_PER_SECOND + fraction)
 }
 
-/// AM goes to 12, which is midnight; PM from 1 to 23, as SQL Server has it.
+/// AM allows hours to 12, which is midnight; PM allows 1 to 23, as SQL Server does.
 fn hour_of_day(hour: u32, half: Option<Half>) -> Option<u32> {
     match half {
         Some(Half::Am) if hour > 12 => None,
@@ -56,13 +56,14 @@ fn hour_of_day(hour: u32, half: Option<Half>) -> Option<u32> {
     }
 }
 
-/// What follows the seconds: digits after a point are a fraction, up to three after a colon thousandths.
+/// Parses the fraction after the seconds: digits after a point are decimal digits, up to three after a colon are
+/// thousandths.
 fn read_beyond_second(scanner: &mut Scanner<'_>, is_old: bool) -> Result<u64, TextFault> {
     match scanner.peek() {
         Some(b'.') => {
             scanner.advance();
             if !is_old {
-                // The newer types allow blanks here, as the documentation's own example has them.
+                // The newer types allow blanks here, as in the documentation's example.
                 scanner.skip_spaces();
             }
             read_fraction(scanner, is_old)
@@ -79,14 +80,14 @@ fn read_beyond_second(scanner: &mut Scanner<'_>, is_old: bool) -> Result<u64, Te
     }
 }
 
-/// To three digits for the old types, nine for the newer ones, which round half up at the seventh.
+/// Parses up to three digits for the old types, nine for the newer ones, which round half up at the seventh.
 fn read_fraction(scanner: &mut Scanner<'_>, is_old: bool) -> Result<u64, TextFault> {
     let digits_max = if is_old { 3 } else { 9 };
     let fraction = scanner.read_number();
     if !(1..=digits_max).contains(&fraction.digits) {
         return Err(TextFault::Syntax);
     }
-    // Nine digits are billionths.
+    // Nine digits are nanoseconds.
     let missing = u32::try_from(9 - fraction.digits).unwrap_or(0);
     let billionths = u64::from(fraction.value) * 10_u64.pow(missing);
     Ok((billionths + 50) / 100)
@@ -101,7 +102,7 @@ fn read_two_digits(scanner: &mut Scanner<'_>) -> Result<u32, TextFault> {
     }
 }
 
-/// A colon with the blanks around it; without one, the position stays as it is.
+/// Consumes a colon with surrounding blanks; otherwise leaves the position unchanged.
 fn read_colon(scanner: &mut Scanner<'_>) -> bool {
     let start = scanner.place();
     scanner.skip_spaces();

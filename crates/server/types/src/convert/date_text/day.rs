@@ -1,4 +1,4 @@
-//! A day in text.
+//! Parses a date.
 
 use crate::{
     Date,
@@ -12,15 +12,15 @@ use crate::{
     },
 };
 
-/// A day, and how it was written.
+/// A date with its form.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct TextDay {
     pub date: Date,
-    /// As `yyyy-mm-dd`: the one form that T or Z may follow.
+    /// Whether it has the form `yyyy-mm-dd`, the only one that T or Z may follow.
     pub is_iso: bool,
 }
 
-/// Reads a day in any form that the rules allow.
+/// Parses a date in any form that the rules allow.
 pub(crate) fn read_day(scanner: &mut Scanner<'_>, rules: &Rules) -> Result<TextDay, TextFault> {
     if let Some(month) = scanner.read_month() {
         return named(rules, read_after_month(scanner, rules, month));
@@ -51,7 +51,7 @@ pub(crate) fn read_day(scanner: &mut Scanner<'_>, rules: &Rules) -> Result<TextD
     NumericDate::read_after(scanner, first, separator)?.day(scanner, rules)
 }
 
-/// A day whose month is a word.
+/// A date with a month name.
 fn named(rules: &Rules, date: Result<Date, TextFault>) -> Result<TextDay, TextFault> {
     if !rules.shared_forms {
         return Err(TextFault::Syntax);
@@ -138,7 +138,7 @@ fn read_unseparated(number: Number, rules: &Rules) -> Result<Date, TextFault> {
     }
 }
 
-/// Of two numbers beside a month's name, one of four digits is the year, else the second.
+/// For two numbers next to a month name: the one with four digits is the year, otherwise the second.
 fn day_of(first: Number, month: u32, second: Number) -> Result<Date, TextFault> {
     match (first.digits, second.digits) {
         (4, 1 | 2) => built(first.value, month, second.value),
@@ -148,7 +148,7 @@ fn day_of(first: Number, month: u32, second: Number) -> Result<Date, TextFault> 
     }
 }
 
-/// Blanks, and a comma among them.
+/// Skips blanks and an optional comma.
 fn read_comma(scanner: &mut Scanner<'_>) {
     scanner.skip_spaces();
     if scanner.peek() == Some(b',') {
@@ -157,7 +157,7 @@ fn read_comma(scanner: &mut Scanner<'_>) {
     }
 }
 
-/// A year of one digit or two: 49 is 2049, 50 is 1950.
+/// Expands a year of one or two digits: 49 is 2049, 50 is 1950.
 pub(crate) fn century_of(year: u32) -> u32 {
     if year < 50 { 2000 + year } else { 1900 + year }
 }
@@ -167,14 +167,14 @@ pub(crate) fn built(year: u32, month: u32, day: u32) -> Result<Date, TextFault> 
     Date::from_civil(part(year), part(month), part(day)).ok_or(TextFault::Range)
 }
 
-/// Three numbers with separators between.
+/// Three numbers with separators.
 pub(crate) struct NumericDate {
     parts: [Number; 3],
     separators: [u8; 2],
 }
 
 impl NumericDate {
-    /// Reads what follows a first number and a separator.
+    /// Parses the rest after the first number and separator.
     pub fn read_after(scanner: &mut Scanner<'_>, first: Number, separator: u8) -> Result<Self, TextFault> {
         if !scanner.starts_digit() {
             return Err(TextFault::Syntax);
@@ -191,7 +191,7 @@ impl NumericDate {
         })
     }
 
-    /// The day that the three are by the rules.
+    /// The date of the three numbers by the rules.
     pub fn day(&self, scanner: &Scanner<'_>, rules: &Rules) -> Result<TextDay, TextFault> {
         let [first_separator, second_separator] = self.separators;
         if !rules.is_old && first_separator != second_separator {
@@ -202,7 +202,7 @@ impl NumericDate {
         let iso_follows = t_follows || scanner.peeks_z();
         let [first, second, third] = self.parts;
         let date = match rules.numeric {
-            // Behind yyyy-mm-dd a T settles the order, for the newer types in whatever style.
+            // For the newer types, yyyy-mm-dd before a T has a fixed order in every style.
             _ if is_iso && t_follows && !rules.is_old => built(first.value, second.value, third.value),
             NumericRule::Session(format) => self.by_session(format, rules.is_old, is_iso && iso_follows),
             NumericRule::Style { order, year_digits } => self.by_style(order, year_digits, rules.is_old),
@@ -214,10 +214,10 @@ impl NumericDate {
         date.map(|date| TextDay { date, is_iso })
     }
 
-    /// As DATEFORMAT has it: a part of four digits is the year wherever it is, and the other two keep their order.
+    /// By DATEFORMAT: a four-digit number is the year in any position, and the other two keep their order.
     ///
-    /// The newer types read a year that comes first as year, month and day whatever DATEFORMAT says; the old ones
-    /// only before a T.
+    /// The newer types parse a leading year as year, month and day regardless of DATEFORMAT; the old ones only before a
+    /// T.
     fn by_session(&self, format: DateFormat, is_old: bool, is_iso: bool) -> Result<crate::Date, TextFault> {
         let [first, second, third] = self.parts;
         let order = match self.widths() {
@@ -244,7 +244,7 @@ impl NumericDate {
         ordered(order, [first, second, third])
     }
 
-    /// As a style has it: its order and its width of the year; the old types also take a year of four digits first.
+    /// By the style's order and year width; the old types also allow a leading four-digit year.
     fn by_style(&self, order: DateFormat, year_digits: usize, is_old: bool) -> Result<crate::Date, TextFault> {
         let year_first = match order.month_before_day() {
             true => DateFormat::Ymd,
@@ -259,7 +259,7 @@ impl NumericDate {
         ordered(order, self.parts)
     }
 
-    /// Four digits as 4, one or two as 2, any other number of them as 0.
+    /// The width of each number: 4 for four digits, 2 for one or two, 0 for any other number of digits.
     fn widths(&self) -> [usize; 3] {
         self.parts.map(|part| match part.digits {
             1 | 2 => 2,

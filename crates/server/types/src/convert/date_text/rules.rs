@@ -1,53 +1,53 @@
-//! What DATEFORMAT and CONVERT's style say of text that is to be a date.
+//! The parsing rules that follow from DATEFORMAT and CONVERT's style.
 
 use crate::convert::DateFormat;
 
-/// How text is read.
+/// The parsing rules of a date or time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Rules {
-    /// For datetime or smalldatetime.
+    /// Whether the target is datetime or smalldatetime.
     pub is_old: bool,
-    /// How three numbers are read.
+    /// The rule for three numbers.
     pub numeric: NumericRule,
-    /// Whether dates without separators, with a month's name, and times alone are read.
+    /// Whether dates without separators, dates with a month name, and times alone are allowed.
     pub shared_forms: bool,
-    /// Whether a T is allowed between date and time.
+    /// Whether a T between date and time is allowed.
     pub iso_t: bool,
-    /// Whether a Z is allowed at the end of what has a T, or of `yyyy-mm-dd`.
+    /// Whether a Z is allowed after a date and time with T, or after `yyyy-mm-dd`.
     pub iso_z: bool,
-    /// Whether blanks are allowed between date and time.
+    /// Whether blanks between date and time are allowed.
     pub spaced_clock: bool,
 }
 
-/// How three numbers are read as a date.
+/// The rule for a date of three numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum NumericRule {
-    /// As SET DATEFORMAT says.
+    /// By SET DATEFORMAT.
     Session(DateFormat),
-    /// In the style's order, the year of 2 or 4 digits.
+    /// By the style's order, with a year of 2 or 4 digits.
     Style {
         /// mdy, dmy or ymd.
         order: DateFormat,
         /// 2 or 4.
         year_digits: usize,
     },
-    /// As `yyyy-mm-dd` alone.
+    /// Only as `yyyy-mm-dd`.
     Iso,
-    /// Not at all.
+    /// Not allowed.
     None,
 }
 
-/// Why a style reads nothing.
+/// Why a style does not apply to text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum StyleFault {
-    /// There is no such style.
+    /// The style does not exist.
     NoStyle,
-    /// The style is of the Hijri calendar.
+    /// The style uses the Hijri calendar.
     Hijri,
 }
 
 impl Rules {
-    /// The rules of a style, or of CAST without one.
+    /// The rules of a style, or of CAST if there is no style.
     pub fn of(style: Option<i32>, format: DateFormat, is_old: bool) -> Result<Self, StyleFault> {
         let style = style.unwrap_or(0);
         let numeric = if is_old {
@@ -72,7 +72,7 @@ impl Rules {
     }
 }
 
-/// What datetime and smalldatetime read in a style: 20, 102, 111, 120 and 121 put the year first by their four digits.
+/// The rule of datetime and smalldatetime for a style; 20, 102, 111, 120 and 121 begin with a four-digit year.
 fn old_numeric(style: i32, format: DateFormat) -> Option<NumericRule> {
     Some(match style {
         0 => NumericRule::Session(format),
@@ -87,7 +87,7 @@ fn old_numeric(style: i32, format: DateFormat) -> Option<NumericRule> {
     })
 }
 
-/// What the newer types read in a style: its own form alone.
+/// The rule of the newer types for a style: only the style's own form.
 fn new_numeric(style: i32, format: DateFormat) -> Option<NumericRule> {
     Some(match style {
         0 => NumericRule::Session(format),

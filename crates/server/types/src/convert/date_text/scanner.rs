@@ -1,13 +1,13 @@
-//! The characters of a date's text, one after the other.
+//! A scanner for the text of a date or time.
 
 use crate::dates::month_of_name;
 
-/// Digits, as they are read.
+/// A sequence of digits.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Number {
-    /// The value of the first nine of them.
+    /// The value of the first nine digits.
     pub value: u32,
-    /// How many there are.
+    /// The number of digits.
     pub digits: usize,
 }
 
@@ -18,7 +18,7 @@ pub(crate) enum Half {
     Pm,
 }
 
-/// A place in text.
+/// A position in the text.
 pub(crate) struct Scanner<'a> {
     text: &'a [u8],
     at: usize,
@@ -26,7 +26,7 @@ pub(crate) struct Scanner<'a> {
 }
 
 impl<'a> Scanner<'a> {
-    /// The beginning of `text`, without the blanks around it.
+    /// A scanner at the beginning of `text`, without surrounding blanks.
     pub fn new(text: &'a str, tabs_are_spaces: bool) -> Self {
         let text = if tabs_are_spaces {
             text.trim_matches([' ', '\t'])
@@ -52,7 +52,7 @@ impl<'a> Scanner<'a> {
         self.at += 1;
     }
 
-    /// The place, for [`Self::go_back`].
+    /// The position, for [`Self::go_back`].
     pub fn place(&self) -> usize {
         self.at
     }
@@ -61,7 +61,7 @@ impl<'a> Scanner<'a> {
         self.at = place;
     }
 
-    /// Whether there were any.
+    /// Skips blanks and returns whether there were any.
     pub fn skip_spaces(&mut self) -> bool {
         let start = self.at;
         self.at = self.after_spaces(start);
@@ -76,12 +76,12 @@ impl<'a> Scanner<'a> {
         self.byte(self.at + 1).is_some_and(|byte| byte.is_ascii_digit())
     }
 
-    /// Whether a `Z` is next, and no letter after it.
+    /// Whether the next character is `Z` without a letter after it.
     pub fn peeks_z(&self) -> bool {
         matches!(self.peek(), Some(b'Z' | b'z')) && !self.is_letter(self.at + 1)
     }
 
-    /// Whether a time begins here: a number of one digit or two before a colon, AM or PM.
+    /// Whether a time begins here: a number of one or two digits before a colon, AM or PM.
     pub fn starts_time(&self) -> bool {
         let end = self.after_digits(self.at);
         if !(1..=2).contains(&(end - self.at)) {
@@ -91,7 +91,7 @@ impl<'a> Scanner<'a> {
         self.byte(next) == Some(b':') || self.half_at(next).is_some()
     }
 
-    /// Whether one number is all that is left, or AM or PM, after blanks, points, commas and minus signs.
+    /// Whether the rest is only a number, AM or PM, after blanks, points, commas and minus signs.
     pub fn is_lone_number(&self) -> bool {
         let mut at = self.at;
         while matches!(self.byte(at), Some(b'.' | b',' | b'-')) || self.is_space(at) {
@@ -112,14 +112,14 @@ impl<'a> Scanner<'a> {
             .take(9)
             .filter_map(|at| self.byte(at))
             .fold(0, |value, byte| {
-                // Nine digits are below a billion.
+                // Nine digits are below 10^9.
                 value * 10 + u32::from(byte - b'0')
             });
         self.at = end;
         Number { value, digits }
     }
 
-    /// A minus sign, slash or point with the blanks around it; `None` leaves the position as it is.
+    /// Consumes a minus sign, slash or point with surrounding blanks; with `None` the position is unchanged.
     pub fn read_separator(&mut self) -> Option<u8> {
         let at = self.after_spaces(self.at);
         let separator = self.byte(at).filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
@@ -127,7 +127,7 @@ impl<'a> Scanner<'a> {
         Some(separator)
     }
 
-    /// An English month, in full or of three letters; `None` leaves the position as it is.
+    /// Consumes an English month name, complete or with three letters; with `None` the position is unchanged.
     pub fn read_month(&mut self) -> Option<u32> {
         let mut end = self.at;
         while self.is_letter(end) {
@@ -142,7 +142,7 @@ impl<'a> Scanner<'a> {
         Some(month)
     }
 
-    /// AM or PM; `None` leaves the position as it is.
+    /// Consumes AM or PM; with `None` the position is unchanged.
     pub fn read_half(&mut self) -> Option<Half> {
         let half = self.half_at(self.at)?;
         self.at += 2;

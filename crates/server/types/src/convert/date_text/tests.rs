@@ -33,7 +33,7 @@ fn both(text: &str, expected: &str) {
 }
 
 #[test]
-fn the_documented_forms_of_dates_are_read_by_both() {
+fn both_grammars_accept_the_documented_date_forms() {
     for text in [
         "4/15/96",
         "04-15-1996",
@@ -72,7 +72,7 @@ fn the_documented_forms_of_dates_are_read_by_both() {
 }
 
 #[test]
-fn the_documented_forms_of_times_are_read_by_both() {
+fn both_grammars_accept_the_documented_time_forms() {
     for (text, time) in [
         ("14:30", "14:30"),
         ("14:30:20:999", "14:30:20.999"),
@@ -99,7 +99,7 @@ fn the_documented_forms_of_times_are_read_by_both() {
 }
 
 #[test]
-fn years_of_two_digits_turn_at_fifty() {
+fn two_digit_years_begin_with_1950() {
     both("1/1/49", "2049-01-01 00:00");
     both("1/1/50", "1950-01-01 00:00");
     both("1/1/5", "2005-01-01 00:00");
@@ -150,7 +150,7 @@ fn only_the_old_types_read_loose_forms() {
 }
 
 #[test]
-fn what_is_no_moment_is_told_from_what_there_is_not() {
+fn syntax_errors_differ_from_range_errors() {
     for text in [
         "abc",
         "2024-01-01x",
@@ -182,7 +182,7 @@ fn what_is_no_moment_is_told_from_what_there_is_not() {
         assert_eq!(old(text), Err(TextFault::Range), "old: {text:?}");
         assert_eq!(new(text), Err(TextFault::Range), "new: {text:?}");
     }
-    // The old types take these for values that they can't place.
+    // The old types report these as out of range.
     for text in [
         "2024-12-31 23",
         "2024-12-31 .5",
@@ -212,7 +212,7 @@ fn dateformat_orders_three_numbers() {
         let new = read_by("01/02/03", None, format, false);
         assert_eq!(new.is_ok(), format != DateFormat::Ydm, "{format:?}");
     }
-    // The trap: with the year first, datetime still follows dmy, and the newer types do not.
+    // A pitfall: after a leading year datetime still follows dmy, and the newer types do not.
     for format in [DateFormat::Dmy, DateFormat::Ydm, DateFormat::Dym] {
         assert_eq!(in_order("2024-11-12", format, true), "2024-12-11 00:00", "{format:?}");
         assert_eq!(in_order("2024-11-12", format, false), "2024-11-12 00:00", "{format:?}");
@@ -234,7 +234,7 @@ fn dateformat_orders_three_numbers() {
 }
 
 #[test]
-fn a_style_settles_the_order_and_the_width_of_the_year() {
+fn a_style_determines_the_order_and_the_width_of_the_year() {
     let old = |text, style| read_by(text, Some(style), DateFormat::Dym, true);
     let new = |text, style| read_by(text, Some(style), DateFormat::Dym, false);
     for (text, styles) in [
@@ -258,7 +258,7 @@ fn a_style_settles_the_order_and_the_width_of_the_year() {
             );
         }
     }
-    // Datetime reads a year that comes first in four-digit styles, the rest in the style's order; date does not.
+    // datetime accepts a leading year in four-digit styles, with the rest in the style's order; date does not.
     assert_eq!(old("2003-04-05", 101).as_deref(), Ok("2003-04-05 00:00"));
     assert_eq!(old("2003-04-05", 103).as_deref(), Ok("2003-05-04 00:00"));
     assert_eq!(new("2026-05-13", 101), Err(TextFault::Syntax));
@@ -266,7 +266,7 @@ fn a_style_settles_the_order_and_the_width_of_the_year() {
     assert_eq!(old("01/02/1999", 1), Err(TextFault::Syntax));
     assert_eq!(old("01/02/99", 2), Err(TextFault::Range));
     assert_eq!(old("05/13/2026", 103), Err(TextFault::Range));
-    // A style without numbers: the newer types say so.
+    // A style without a numeric form: the newer types reject it.
     assert_eq!(old("05/13/2026", 106), Err(TextFault::Syntax));
     assert_eq!(new("05/13/2026", 106), Err(TextFault::OtherStyle));
     for style in [1, 106, 112, 114, 126] {
@@ -285,7 +285,7 @@ fn a_style_settles_the_order_and_the_width_of_the_year() {
 }
 
 #[test]
-fn styles_126_and_127_are_strict_of_old_types() {
+fn styles_126_and_127_are_strict_for_the_old_types() {
     let old = |text, style| read_by(text, Some(style), DateFormat::Mdy, true);
     let new = |text, style| read_by(text, Some(style), DateFormat::Mdy, false);
     assert_eq!(old("2026-05-13T10:30:00", 126).as_deref(), Ok("2026-05-13 10:30"));

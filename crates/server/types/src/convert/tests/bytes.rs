@@ -9,7 +9,7 @@ fn to_bytes(value: &Value, from: DataType, to: DataType) -> Vec<u8> {
 }
 
 #[test]
-fn whole_numbers_have_their_highest_byte_first() {
+fn integers_are_big_endian() {
     for (value, from, to, expected) in [
         (Value::Int(258), DataType::Int, DataType::Binary(4), &[0, 0, 1, 2][..]),
         (Value::Int(258), DataType::Int, DataType::Binary(1), &[2]),
@@ -42,7 +42,7 @@ fn whole_numbers_have_their_highest_byte_first() {
 }
 
 #[test]
-fn bytes_are_read_from_their_end() {
+fn leading_bytes_are_ignored() {
     for (from, to, expected) in [
         (&[1, 2][..], DataType::Int, Value::Int(258)),
         (&[1, 2, 3, 4, 5], DataType::Int, Value::Int(33_752_069)),
@@ -57,7 +57,7 @@ fn bytes_are_read_from_their_end() {
 }
 
 #[test]
-fn decimals_have_sql_servers_own_bytes() {
+fn decimals_have_the_binary_form_of_sql_server() {
     let from = decimal(5, 1);
     assert_eq!(to_bytes(&number(15, 1), from, VARBINARY), [5, 1, 0, 1, 15, 0, 0, 0]);
     assert_eq!(
@@ -106,7 +106,7 @@ fn text_becomes_the_bytes_of_its_own_encoding() {
         Ok(text("\u{20ac}  "))
     );
     assert_eq!(cast(&bytes(&[0x41]), VARBINARY, NVARCHAR), Ok(text("A")));
-    // The documented trap: 0x41 by way of nvarchar is 0x4100.
+    // A documented pitfall: 0x41 converted by way of nvarchar is 0x4100.
     let way = cast(&bytes(&[0x41]), VARBINARY, NVARCHAR).unwrap();
     assert_eq!(to_bytes(&way, NVARCHAR, VARBINARY), [0x41, 0]);
     assert_eq!(
@@ -146,7 +146,7 @@ fn styles_1_and_2_are_hexadecimal() {
 }
 
 #[test]
-fn dates_have_sql_servers_own_bytes() {
+fn dates_have_the_binary_form_of_sql_server() {
     let at = moment(2008, 1, 2, (12, 34, 56), 1_234_567);
     let date = Value::Date(at.date);
     assert_eq!(
@@ -191,7 +191,7 @@ fn dates_have_sql_servers_own_bytes() {
 }
 
 #[test]
-fn the_bytes_that_scripts_of_ssms_have_are_read() {
+fn binary_literals_of_ssms_scripts_are_converted() {
     let read = |from: &[u8], to| cast(&bytes(from), VARBINARY, to);
     assert_eq!(
         read(&[0xd1, 0x34, 0x0b], DataType::Date),
@@ -245,7 +245,7 @@ fn uniqueidentifiers_are_sixteen_bytes() {
 }
 
 #[test]
-fn a_moment_with_an_offset_lies_in_utc() {
+fn a_datetimeoffset_is_stored_in_utc() {
     let local = moment(2024, 3, 1, (1, 2, 3), 0);
     let value = Value::DateTimeOffset(DateTimeOffset::from_local(local, 330).unwrap());
     let wire = to_bytes(&value, DataType::DateTimeOffset(0), VARBINARY);

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn decimal_is_numeric_in_messages_about_values_alone() {
+fn decimal_is_numeric_only_in_messages_about_values() {
     let error = refused(read("x", decimal(5, 0)));
     assert_eq!(error.1, "Error converting data type varchar to numeric.");
     let error = refused(cast(&number(1, 0), decimal(5, 0), DataType::Date));
@@ -15,7 +15,7 @@ fn decimal_is_numeric_in_messages_about_values_alone() {
 }
 
 #[test]
-fn a_percent_sign_in_a_value_is_told_as_it_is() {
+fn a_percent_sign_in_a_value_is_not_a_placeholder() {
     let error = refused(read("%t%d%%", DataType::Int));
     assert_eq!(
         error.1,
@@ -35,7 +35,7 @@ fn null_converts_where_its_type_does() {
 }
 
 #[test]
-fn what_try_cast_makes_null_of_is_told_apart() {
+fn try_cast_returns_null_only_for_errors_of_the_value() {
     let of_value = |result: Result<Value, ConversionError>| result.unwrap_err().is_of_value();
     assert!(of_value(read("x", DataType::Int)));
     assert!(of_value(read("x", DataType::Date)));
@@ -51,7 +51,7 @@ fn what_try_cast_makes_null_of_is_told_apart() {
 }
 
 #[test]
-fn every_pair_of_types_answers_for_every_value_and_style() {
+fn every_conversion_returns_a_value_or_an_error() {
     let values = [
         Value::Null,
         Value::Bit(true),

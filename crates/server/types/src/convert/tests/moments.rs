@@ -6,7 +6,7 @@ fn read_in(from: &str, to: DataType, format: DateFormat) -> Result<Value, Conver
 }
 
 #[test]
-fn one_text_becomes_each_type_as_documented() {
+fn one_text_converts_to_each_type_as_documented() {
     let fine = "2007-05-08 12:35:29. 1234567 +12:15";
     for (from, to, expected) in [
         (fine, DataType::Time(7), "12:35:29.1234567"),
@@ -34,7 +34,7 @@ fn one_text_becomes_each_type_as_documented() {
 }
 
 #[test]
-fn the_format_of_the_session_is_a_trap_for_datetime_alone() {
+fn dateformat_affects_a_leading_year_only_for_datetime() {
     let day = |year, month, day| DateTime2::at_midnight(Date::from_civil(year, month, day).unwrap());
     let swapped = Ok(Value::DateTime(day(2024, 12, 11)));
     let plain = Ok(Value::DateTime(day(2024, 11, 12)));
@@ -53,7 +53,7 @@ fn the_format_of_the_session_is_a_trap_for_datetime_alone() {
 }
 
 #[test]
-fn text_that_is_no_date_is_told_by_type() {
+fn invalid_text_has_the_message_of_its_type() {
     for to in [
         DataType::Date,
         DataType::Time(7),
@@ -137,14 +137,14 @@ fn fractions_round_once_and_carry() {
     );
 }
 
-/// The value as another type, which is then shown with all its digits.
+/// Converts the value to another type, then formats it with all digits.
 fn became(value: &Value, from: DataType, to: DataType) -> String {
     let converted = cast(value, from, to).unwrap();
     shown(&styled(&converted, to, VARCHAR, 121).unwrap(), VARCHAR)
 }
 
 #[test]
-fn a_time_or_a_date_becomes_a_moment_as_documented() {
+fn a_time_or_a_date_converts_to_both_as_documented() {
     let time_of =
         |hour, minute, second, units| Value::Time(TimeOfDay::from_clock(hour, minute, second, units).unwrap());
     let time = time_of(12, 15, 4, 1_237_000);
@@ -171,7 +171,7 @@ fn a_time_or_a_date_becomes_a_moment_as_documented() {
 }
 
 #[test]
-fn a_moment_with_an_offset_becomes_what_clocks_show_there() {
+fn a_datetimeoffset_converts_to_its_local_time() {
     let fine = moment(1968, 10, 23, (12, 45, 37), 1_237_000);
     let offset = Value::DateTimeOffset(DateTimeOffset::from_local(fine, 600).unwrap());
     for (to, expected) in [
@@ -191,7 +191,7 @@ fn a_moment_with_an_offset_becomes_what_clocks_show_there() {
 }
 
 #[test]
-fn a_datetime_shows_its_three_hundredths_in_finer_types() {
+fn a_datetime_converts_to_finer_types_by_its_tick() {
     let value = Value::DateTime(moment(2016, 10, 23, (12, 45, 37), 3_330_000));
     let shown_as = |to| shown(&cast(&value, DataType::DateTime, to).unwrap(), to);
     assert_eq!(shown_as(DataType::DateTime2(7)), "2016-10-23 12:45:37.3333333");
@@ -283,7 +283,7 @@ fn moments_out_of_a_types_range_are_error_242() {
 }
 
 #[test]
-fn isdate_is_whether_it_is_a_datetime() {
+fn isdate_tests_conversion_to_datetime() {
     for (from, is) in [
         ("2009-05-12 10:19:41.177", true),
         ("05/13/2026", true),

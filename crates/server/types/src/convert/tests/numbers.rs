@@ -3,7 +3,7 @@ use super::*;
 const INTEGERS: [DataType; 4] = [DataType::TinyInt, DataType::SmallInt, DataType::Int, DataType::BigInt];
 
 #[test]
-fn the_documented_cuts_and_roundings_come_out() {
+fn truncation_and_rounding_are_as_documented() {
     // 10.6496 and -10.6496, to int and to numeric.
     for (unscaled, cut, rounded) in [(106_496, 10, 11), (-106_496, -10, -11)] {
         let from = decimal(6, 4);
@@ -37,7 +37,7 @@ fn the_documented_cuts_and_roundings_come_out() {
 }
 
 #[test]
-fn whole_numbers_fit_or_say_so() {
+fn integers_out_of_range_are_errors() {
     let refused_to = |value: Value, from, to| refused(cast(&value, from, to));
     assert_eq!(
         refused_to(Value::Int(300), DataType::Int, DataType::TinyInt),
@@ -78,7 +78,7 @@ fn whole_numbers_fit_or_say_so() {
 }
 
 #[test]
-fn text_is_read_as_whole_numbers() {
+fn text_converts_to_integers() {
     for (from, number) in [("", 0), ("  ", 0), (" 42 ", 42), ("-7", -7), ("+7", 7)] {
         assert_eq!(read(from, DataType::Int), Ok(Value::Int(number)), "{from:?}");
     }
@@ -137,7 +137,7 @@ fn text_is_read_as_whole_numbers() {
 }
 
 #[test]
-fn a_bit_is_whether_it_is_anything() {
+fn a_bit_is_whether_the_value_is_nonzero() {
     for (value, from, bit) in [
         (text("TRUE"), VARCHAR, true),
         (text(" false "), VARCHAR, false),
@@ -163,7 +163,7 @@ fn a_bit_is_whether_it_is_anything() {
 }
 
 #[test]
-fn decimals_round_and_say_what_does_not_fit() {
+fn decimals_round_and_out_of_range_is_an_error() {
     assert_eq!(read("1.55", decimal(5, 1)), Ok(number(16, 1)));
     assert_eq!(read("-1.55", decimal(5, 1)), Ok(number(-16, 1)));
     for from in ["", "abc", "1e5", "1,000", "$1"] {
@@ -197,7 +197,7 @@ fn decimals_round_and_say_what_does_not_fit() {
 }
 
 #[test]
-fn money_is_read_with_currencies_and_kept_in_range() {
+fn money_accepts_currency_signs_and_checks_its_range() {
     assert_eq!(read("$1,234.5678", DataType::Money), Ok(Value::Money(12_345_678)));
     assert_eq!(read("", DataType::SmallMoney), Ok(Value::Money(0)));
     assert_eq!(
@@ -243,7 +243,7 @@ fn money_is_read_with_currencies_and_kept_in_range() {
 }
 
 #[test]
-fn money_out_of_range_of_an_integer_is_told_as_sql_server_tells_it() {
+fn money_out_of_range_of_an_integer_has_sql_servers_message() {
     let refused_to = |units, to| refused(cast(&Value::Money(units), DataType::Money, to));
     assert_eq!(
         refused_to(i64::MAX, DataType::Int),
@@ -318,7 +318,7 @@ fn floats_out_of_range_are_error_232_with_their_value() {
 }
 
 #[test]
-fn floats_are_the_nearest_to_what_they_come_from() {
+fn floats_are_rounded_to_nearest() {
     assert_eq!(read("1e3", DataType::Float), Ok(Value::Float(1000.0)));
     assert_eq!(read("", DataType::Real), Ok(Value::Real(0.0)));
     assert_eq!(

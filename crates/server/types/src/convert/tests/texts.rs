@@ -9,7 +9,7 @@ fn to_text(value: &Value, from: DataType, to: DataType) -> String {
 }
 
 #[test]
-fn text_is_cut_and_padded_without_a_word() {
+fn text_is_truncated_and_padded_without_an_error() {
     let hello = text("hello world");
     assert_eq!(to_text(&hello, VARCHAR, varchar(5)), "hello");
     assert_eq!(to_text(&hello, VARCHAR, DataType::Char(13)), "hello world  ");
@@ -19,7 +19,7 @@ fn text_is_cut_and_padded_without_a_word() {
 }
 
 #[test]
-fn what_code_page_1252_does_not_have_becomes_a_question_mark() {
+fn characters_outside_of_code_page_1252_become_question_marks() {
     let greek = text("a\u{3b1}\u{20ac}\u{1f600}");
     assert_eq!(to_text(&greek, NVARCHAR, VARCHAR), "a?\u{20ac}??");
     assert_eq!(to_text(&greek, NVARCHAR, varchar(4)), "a?\u{20ac}?");
@@ -32,7 +32,7 @@ fn what_code_page_1252_does_not_have_becomes_a_question_mark() {
 }
 
 #[test]
-fn integers_too_long_become_an_asterisk_or_an_error() {
+fn integers_that_are_too_long_become_an_asterisk_or_an_error() {
     for (value, from) in [
         (Value::TinyInt(100), DataType::TinyInt),
         (Value::SmallInt(100), DataType::SmallInt),
@@ -57,7 +57,7 @@ fn integers_too_long_become_an_asterisk_or_an_error() {
 }
 
 #[test]
-fn other_numbers_too_long_are_errors_of_their_own() {
+fn other_numbers_that_are_too_long_have_separate_errors() {
     let value = number(12_345, 2);
     assert_eq!(
         refused(cast(&value, decimal(5, 2), varchar(5))),
@@ -102,7 +102,7 @@ fn other_numbers_too_long_are_errors_of_their_own() {
 }
 
 #[test]
-fn dates_are_cut_and_moments_with_offsets_are_not() {
+fn dates_are_truncated_and_datetimeoffsets_are_not() {
     let value = Value::DateTime(moment(2006, 1, 2, (15, 4, 5), 70_000));
     let style = |style, to| styled(&value, DataType::DateTime, to, style);
     assert_eq!(style(121, varchar(10)), Ok(text("2006-01-02")));
@@ -122,7 +122,7 @@ fn dates_are_cut_and_moments_with_offsets_are_not() {
 }
 
 #[test]
-fn a_style_that_is_none_is_told() {
+fn an_unknown_style_is_an_error() {
     let date = Value::Date(Date::BASE);
     assert_eq!(
         refused(styled(&date, DataType::Date, VARCHAR, 999)),
@@ -153,7 +153,7 @@ fn a_style_that_is_none_is_told() {
 }
 
 #[test]
-fn uniqueidentifiers_are_read_with_braces_or_without() {
+fn uniqueidentifiers_have_optional_braces() {
     let plain = "0E984725-C51C-4BF4-9960-E1C80E27ABA0";
     let guid = read(plain, DataType::UniqueIdentifier).unwrap();
     assert_eq!(shown(&guid, DataType::UniqueIdentifier), plain);

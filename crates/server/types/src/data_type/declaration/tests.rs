@@ -28,7 +28,7 @@ fn refused(name: &str, arguments: &[Argument], site: &Site<'_>) -> (u16, u8, Str
 }
 
 #[test]
-fn what_a_type_shows_is_read_back_as_the_type() {
+fn every_displayed_type_parses_to_itself() {
     for data_type in all_types() {
         let shown = data_type.to_string();
         let (name, numbers) = shown.split_once('(').unwrap_or((&shown, ""));
@@ -51,7 +51,7 @@ fn what_a_type_shows_is_read_back_as_the_type() {
 }
 
 #[test]
-fn names_have_synonyms_and_no_case() {
+fn names_have_synonyms_and_ignore_case() {
     let sysname = DataType::NVarChar(Width::Limited(128));
     let cases = [
         ("INTEGER", DataType::Int),
@@ -79,7 +79,7 @@ fn names_have_synonyms_and_no_case() {
 }
 
 #[test]
-fn left_out_numbers_have_defaults() {
+fn omitted_arguments_have_defaults() {
     assert_eq!(declared("varchar", &[], &COLUMN), DataType::VarChar(Width::Limited(1)));
     assert_eq!(
         declared("varchar", &[], &VARIABLE),
@@ -110,7 +110,7 @@ fn left_out_numbers_have_defaults() {
 }
 
 #[test]
-fn an_unknown_type_is_named() {
+fn an_unknown_type_is_an_error_with_its_name() {
     let declared = (
         2715,
         16,
@@ -129,7 +129,7 @@ fn an_unknown_type_is_named() {
 }
 
 #[test]
-fn a_type_that_takes_no_numbers_says_so() {
+fn arguments_after_a_type_without_arguments_are_errors() {
     let text = "Column, parameter, or variable #2: Cannot specify a column width on data type int.";
     assert_eq!(refused("int", &[n(4)], &COLUMN), (2716, 16, text.to_owned()));
     let text = "CAST or CONVERT: invalid attributes specified for type 'int'";
@@ -145,7 +145,7 @@ fn a_type_that_takes_no_numbers_says_so() {
 }
 
 #[test]
-fn a_length_of_nothing_is_refused_before_anything_else() {
+fn a_length_of_zero_is_refused_before_other_errors() {
     let text = "Line 3: Length or precision specification 0 is invalid.";
     for name in ["varchar", "nchar", "binary", "decimal", "float", "datetime", "int"] {
         assert_eq!(refused(name, &[n(0)], &COLUMN), (1001, 15, text.to_owned()), "{name}");
@@ -153,7 +153,7 @@ fn a_length_of_nothing_is_refused_before_anything_else() {
 }
 
 #[test]
-fn a_length_above_the_highest_is_worded_for_its_place() {
+fn the_message_for_too_long_depends_on_the_declaration_context() {
     let any = "exceeds the maximum allowed for any data type (8000).";
     assert_eq!(
         refused("varchar", &[n(9000)], &COLUMN),
@@ -176,7 +176,7 @@ fn a_length_above_the_highest_is_worded_for_its_place() {
 }
 
 #[test]
-fn a_precision_or_scale_out_of_range_is_worded_for_its_place() {
+fn the_message_for_precision_or_scale_depends_on_the_declaration_context() {
     let text = "Column or parameter #2: Specified column precision 39 is greater than the maximum precision of 38.";
     assert_eq!(refused("decimal", &[n(39), n(0)], &COLUMN), (2750, 16, text.to_owned()));
     assert_eq!(refused("decimal", &[n(39)], &VARIABLE).0, 2750);

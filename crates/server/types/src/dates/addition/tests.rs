@@ -14,7 +14,7 @@ fn add(part: &str, number: i32, value: &Value, of: DataType) -> Value {
 }
 
 #[test]
-fn the_documented_sums_come_out() {
+fn documented_examples_of_dateadd_hold() {
     let start = Value::DateTime(moment(2007, 1, 1, (13, 10, 10), 1_111_111));
     for (part, number, sum) in [
         ("year", 1, moment(2008, 1, 1, (13, 10, 10), 1_111_111)),
@@ -41,7 +41,7 @@ fn the_documented_sums_come_out() {
 }
 
 #[test]
-fn a_datetime_keeps_to_its_ticks() {
+fn a_datetime_is_rounded_to_ticks() {
     let start = Value::DateTime(moment(2000, 1, 1, (1, 1, 1), 1_100_000));
     let sum = add("day", 365, &start, DataType::DateTime);
     assert_eq!(sum, Value::DateTime(moment(2000, 12, 31, (1, 1, 1), 1_100_000)));
@@ -49,7 +49,7 @@ fn a_datetime_keeps_to_its_ticks() {
     for (number, units) in [(1, 1_100_000), (2, 1_130_000), (5, 1_170_000), (10, 1_200_000)] {
         assert_eq!(add("ms", number, &start, DataType::DateTime), at(units), "{number}");
     }
-    // Ten times three thousandths of a tick are one hundredth, though .003 is shown for the first.
+    // Three additions of 3 ms add a tick each, which is 10 ms in total, although .003 is displayed for the first.
     let mut value = at(0);
     for _ in 0..3 {
         value = add("ms", 3, &value, DataType::DateTime);
@@ -81,7 +81,7 @@ fn a_smalldatetime_moves_by_whole_minutes_as_documented() {
 }
 
 #[test]
-fn the_month_clamps_and_the_time_turns_around() {
+fn months_clamp_and_times_wrap_around() {
     let august = Value::Date(Date::from_civil(2006, 8, 31).unwrap());
     let september = Value::Date(Date::from_civil(2006, 9, 30).unwrap());
     assert_eq!(add("month", 1, &august, DataType::Date), september);
@@ -96,7 +96,7 @@ fn the_month_clamps_and_the_time_turns_around() {
 }
 
 #[test]
-fn an_offset_stays_and_the_clock_moves() {
+fn an_offset_is_unchanged_and_the_local_time_moves() {
     let start = DateTimeOffset::from_local(moment(2007, 1, 31, (23, 30, 0), 0), 330).unwrap();
     let sum = add("month", 1, &Value::DateTimeOffset(start), DataType::DateTimeOffset(0));
     let Value::DateTimeOffset(sum) = sum else {
@@ -206,7 +206,7 @@ fn the_end_of_a_month_is_its_last_day() {
 
 proptest! {
     #[test]
-    fn what_is_added_in_days_or_less_can_be_taken_back(
+    fn adding_days_or_smaller_parts_is_invertible(
         units in 0..=DateTime2::MAX.units(),
         number in any::<i32>(),
         part in 0..8_usize,

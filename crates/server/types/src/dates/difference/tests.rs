@@ -44,7 +44,7 @@ fn a_tenth_of_a_microsecond_crosses_every_boundary_as_documented() {
 }
 
 #[test]
-fn the_documented_differences_come_out() {
+fn documented_examples_of_datediff_hold() {
     assert_eq!(diff("day", &day(2036, 3, 1), &day(2036, 2, 28)), Some(-2));
     assert_eq!(diff("year", &day(2023, 12, 31), &day(2024, 1, 1)), Some(1));
     assert_eq!(diff("quarter", &day(2023, 10, 15), &day(2024, 2, 15)), Some(1));
@@ -57,7 +57,7 @@ fn the_documented_differences_come_out() {
 }
 
 #[test]
-fn a_time_stands_on_the_first_of_1900_and_a_date_at_midnight() {
+fn a_time_has_the_date_1900_01_01_and_a_date_the_time_midnight() {
     let time = Value::Time(TimeOfDay::from_clock(5, 0, 0, 0).unwrap());
     let date = Value::Date(Date::BASE);
     let between = date_diff(DatePart::Hour, (&date, &DataType::Date), (&time, &DataType::Time(7)));
@@ -88,7 +88,7 @@ fn moments_with_offsets_are_compared_in_utc() {
 }
 
 #[test]
-fn what_int_or_bigint_can_not_count_is_error_535() {
+fn a_difference_out_of_range_is_error_535() {
     let error = date_diff(DatePart::Millisecond, (&day(2024, 1, 1), &OF), (&day(2024, 1, 26), &OF)).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -105,7 +105,7 @@ fn what_int_or_bigint_can_not_count_is_error_535() {
             .starts_with("The datediff_big function resulted in an overflow.")
     );
     assert_eq!(error.number(), 535);
-    // The longest that int counts: 24 days, 20 hours, 31 minutes and 23.647 seconds; 68 years, 19 days and 3:14:07.
+    // The maximum of int: 24 days, 20 hours, 31 minutes and 23.647 seconds; 68 years, 19 days and 3:14:07.
     let start = day(2000, 1, 1);
     assert_eq!(
         diff("ms", &start, &moment(2000, 1, 25, (20, 31, 23), 6_470_000)),
@@ -118,7 +118,7 @@ fn what_int_or_bigint_can_not_count_is_error_535() {
 }
 
 #[test]
-fn parts_that_can_not_be_counted_are_error_9806() {
+fn unsupported_parts_are_error_9806() {
     let (start, end) = (day(2024, 1, 1), day(2024, 1, 2));
     let error = date_diff(DatePart::TzOffset, (&start, &OF), (&end, &OF)).unwrap_err();
     assert_eq!(
@@ -134,7 +134,7 @@ fn parts_that_can_not_be_counted_are_error_9806() {
 }
 
 #[test]
-fn null_is_no_distance_and_text_no_date() {
+fn null_has_no_difference_and_text_is_an_error() {
     let end = day(2024, 1, 2);
     assert_eq!(date_diff(DatePart::Day, (&Value::Null, &OF), (&end, &OF)), Ok(None));
     let text = Value::Text("2024-01-01".into());
@@ -147,7 +147,7 @@ fn null_is_no_distance_and_text_no_date() {
 
 proptest! {
     #[test]
-    fn what_dateadd_adds_datediff_counts(
+    fn datediff_counts_the_units_that_dateadd_added(
         units in 0..=DateTime2::MAX.units(),
         number in any::<i32>(),
         part in 0..11_usize,

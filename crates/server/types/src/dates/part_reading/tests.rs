@@ -13,8 +13,8 @@ fn part_of(name: &str, value: &Value, of: DataType) -> Option<i32> {
 }
 
 #[test]
-fn the_documented_parts_of_a_moment_are_read() {
-    // 2007-10-30 12:15:32.1234567 +05:10, as documented of DATEPART.
+fn documented_examples_of_datepart_hold() {
+    // 2007-10-30 12:15:32.1234567 +05:10, as in the documentation of DATEPART.
     let local = moment(2007, 10, 30, 12, 15, 32, 1_234_567);
     let value = Value::DateTimeOffset(DateTimeOffset::from_local(local, 310).unwrap());
     for (name, number) in [
@@ -96,7 +96,7 @@ fn iso_weeks_belong_to_the_year_of_their_thursday() {
 }
 
 #[test]
-fn names_are_english_words_and_else_numbers() {
+fn names_are_english_words_or_numbers() {
     let value = Value::DateTime(moment(2017, 9, 8, 18, 54, 32, 352_403));
     let name = |part: &str| {
         let part = DatePart::from_name(part).unwrap();
@@ -130,7 +130,7 @@ fn names_are_english_words_and_else_numbers() {
 }
 
 #[test]
-fn a_datetime_tells_thousandths_as_shown_and_finer_parts_of_its_third() {
+fn milliseconds_of_a_datetime_are_the_displayed_ones_and_finer_parts_are_exact() {
     let value = Value::DateTime(moment(2017, 9, 8, 23, 59, 59, 9_970_000));
     assert_eq!(part_of("ms", &value, DataType::DateTime), Some(997));
     assert_eq!(part_of("mcs", &value, DataType::DateTime), Some(996_666));
@@ -138,7 +138,7 @@ fn a_datetime_tells_thousandths_as_shown_and_finer_parts_of_its_third() {
 }
 
 #[test]
-fn what_a_type_does_not_have_is_error_9810() {
+fn a_part_that_the_type_does_not_have_is_error_9810() {
     let refused = |part: &str, value: Value, of: DataType| {
         let part = DatePart::from_name(part).unwrap();
         let error = date_part(part, &value, &of, DateFirst::default()).unwrap_err();
@@ -167,7 +167,7 @@ fn what_a_type_does_not_have_is_error_9810() {
 }
 
 #[test]
-fn null_has_no_part_and_a_number_is_no_date() {
+fn null_has_no_part_and_a_number_is_an_error() {
     assert_eq!(part_of("year", &Value::Null, DataType::DateTime), None);
     let error = date_part(DatePart::Year, &Value::Int(1), &DataType::Int, DateFirst::default()).unwrap_err();
     assert_eq!(
@@ -177,7 +177,7 @@ fn null_has_no_part_and_a_number_is_no_date() {
 }
 
 #[test]
-fn months_are_known_by_name_and_by_three_letters() {
+fn months_parse_by_name_and_by_three_letters() {
     assert_eq!(month_of_name("jan"), Some(1));
     assert_eq!(month_of_name("SEPTEMBER"), Some(9));
     assert_eq!(month_of_name("May"), Some(5));

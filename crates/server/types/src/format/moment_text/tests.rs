@@ -94,7 +94,7 @@ fn the_newer_types_show_their_digits_after_a_point() {
 }
 
 #[test]
-fn style_126_has_no_fraction_where_there_is_none() {
+fn style_126_omits_a_zero_fraction() {
     let time = TimeOfDay::from_clock(18, 26, 20, 0).unwrap();
     let date = Date::from_civil(2012, 11, 7).unwrap();
     let value = Value::DateTime(DateTime2 { date, time });
@@ -131,7 +131,7 @@ fn a_date_shows_days_and_a_time_hours() {
 }
 
 #[test]
-fn a_style_that_shows_nothing_or_is_none_is_told_apart() {
+fn unknown_styles_differ_from_styles_that_show_nothing() {
     let date = Value::Date(Date::BASE);
     let time = Value::Time(TimeOfDay::MIDNIGHT);
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Any value of any type, and any form.
+//! Strategies for any value of any type, and for any form.
 
 use proptest::prelude::*;
 
@@ -20,7 +20,7 @@ fn sqlite_order(left: &Stored<'_>, right: &Stored<'_>, declared: &DataType) -> O
     }
 }
 
-/// Numbers near and far: bits in a row of any length.
+/// Runs of set bits of any length: small and large numbers.
 fn bits() -> impl Strategy<Value = i128> {
     (any::<i128>(), 0..128_u32).prop_map(|(bits, shift)| bits >> shift)
 }
@@ -45,7 +45,7 @@ fn moments() -> impl Strategy<Value = DateTime2> {
     })
 }
 
-/// A value of a type, made of whatever the type needs.
+/// A value of a type, made from random seeds.
 fn values(declared: DataType) -> impl Strategy<Value = Value> {
     let texts = prop_oneof!["[aAb\u{e9}\u{c9} ]{0,6}", "[ -~\u{a0}-\u{ff}\u{20ac}]{0,10}"];
     let bytes = prop::collection::vec(prop_oneof![0..3_u8, any::<u8>()], 0..9);
@@ -109,7 +109,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4_000))]
 
     #[test]
-    fn what_is_written_is_read_back((declared, value, _) in pairs()) {
+    fn written_values_are_read_again((declared, value, _) in pairs()) {
         let stored = to_stored(&value, &declared).unwrap();
         prop_assert_eq!(stored.as_stored_ref().class(), declared.storage_class());
         let read = from_stored(stored.as_stored_ref(), &declared).unwrap();
@@ -124,7 +124,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_read_at_all_is_what_would_be_written(
+    fn a_form_that_can_be_read_is_the_one_that_is_written(
         declared in prop::sample::select(all_types()),
         text in prop_oneof!["[ -~]{0,30}", "[0-9]{4}-[01][0-9]-[0-3][0-9]( [0-2][0-9]:[0-5][0-9]:00(\\.[0-9]{1,7})?( [-+][01][0-9]:[0-5][0-9])?)?"],
         bytes in prop::collection::vec(any::<u8>(), 0..20),
