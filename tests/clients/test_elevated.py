@@ -47,10 +47,10 @@ def place(folder: Path) -> Iterator[Path]:
 
 
 def run(place: Path, program: str, database: str, *statements: str, **environment: str) -> str:
-    """What the shell says to nobody."""
+    """The output of the shell, run as the user nobody."""
     own = {"PATH": f"{place}/evil:/usr/bin:/bin", "HOME": f"{place}/evil", **environment}
     drop = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-    # A new database lies where the user nobody may write, too.
+    # The user nobody must be able to write to the folder of a new database.
     words = [".load ./libselenite", f".open {database}", *statements, "SELECT 'said ' || selenite_last_error();"]
     done = subprocess.run(
         [*drop, f"{place}/{program}", "-batch", ":memory:"],

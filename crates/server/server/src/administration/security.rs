@@ -22,7 +22,10 @@ use crate::execution_context::ExecutionContext;
 
 impl Administration<'_, '_> {
     /// Carries out a statement on logins, users and roles; none if it is no such statement.
-    #[expect(clippy::wildcard_enum_match_arm, reason = "all other statements are somebody else's")]
+    #[expect(
+        clippy::wildcard_enum_match_arm,
+        reason = "other modules execute all other statements"
+    )]
     pub(crate) fn secure(
         &mut self,
         statement: &TableStatement<'_>,

@@ -13,7 +13,7 @@ use crate::catalog::principals::Principals;
 pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principals) -> Option<PrincipalFacts> {
     if key == Key::Current {
         let (id, name) = permissions.user.clone()?;
-        return Some(somebody(id, name));
+        return Some(user_or_login(id, name));
     }
     let is_it = |id: i32, name: &str| match key {
         Key::Current => false,
@@ -23,7 +23,7 @@ pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principa
     };
     let own = [(DBO, "dbo"), (GUEST, "guest"), (3, "INFORMATION_SCHEMA"), (4, "sys")];
     if let Some((id, name)) = own.into_iter().find(|(id, name)| is_it(*id, name)) {
-        return Some(somebody(id, Arc::from(name)));
+        return Some(user_or_login(id, Arc::from(name)));
     }
     if is_it(PUBLIC, "public") {
         return Some(role(PUBLIC, "public", true));
@@ -32,7 +32,7 @@ pub fn user_facts(key: Key<'_>, permissions: &Permissions, principals: &Principa
         return Some(role(found.id(), found.name(), permissions.is_in(found)));
     }
     let user = principals.users().iter().find(|user| is_it(user.id, &user.name))?;
-    Some(somebody(user.id, Arc::from(user.name.as_str())))
+    Some(user_or_login(user.id, Arc::from(user.name.as_str())))
 }
 
 /// A login or role of the server.
@@ -49,7 +49,7 @@ pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option
             .any(|login| login.id == i64::from(id) && login.sid == sid),
     };
     if let Some((id, name)) = directory.logins.iter().find(|(id, name)| is_it(*id, name)) {
-        return Some(somebody(*id, Arc::from(name.as_str())));
+        return Some(user_or_login(*id, Arc::from(name.as_str())));
     }
     let is_administrator = || {
         let own = directory.records.iter().find(|login| login.id == i64::from(login_id));
@@ -61,7 +61,7 @@ pub fn login_facts(key: Key<'_>, login_id: i32, directory: &Directory) -> Option
     is_it(SYSADMIN_ID, SYSADMIN).then(|| role(SYSADMIN_ID, SYSADMIN, is_administrator()))
 }
 
-fn somebody(id: i32, name: Arc<str>) -> PrincipalFacts {
+fn user_or_login(id: i32, name: Arc<str>) -> PrincipalFacts {
     PrincipalFacts {
         id,
         name,

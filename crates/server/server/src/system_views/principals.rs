@@ -233,13 +233,13 @@ fn database_principals(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> 
         sid: (id == DBO).then(|| vec![1]),
         times: (made, made),
     };
-    let somebody = (false, false);
+    let not_a_role = (false, false);
     let mut rows = vec![
         own(0, "public", (true, false)).row(offset),
-        own(DBO, "dbo", somebody).row(offset),
-        own(GUEST, "guest", somebody).row(offset),
-        own(3, "INFORMATION_SCHEMA", somebody).row(offset),
-        own(4, "sys", somebody).row(offset),
+        own(DBO, "dbo", not_a_role).row(offset),
+        own(GUEST, "guest", not_a_role).row(offset),
+        own(3, "INFORMATION_SCHEMA", not_a_role).row(offset),
+        own(4, "sys", not_a_role).row(offset),
     ];
     let users = context.objects.catalog.schema.principals().users();
     rows.extend(users.iter().map(|user| {

@@ -169,7 +169,9 @@ fn who_comes_second_is_told_which_process_copies_it_and_since_when() {
     let mut is_seen = false;
     run_child(&bench, &path, count / 2, |said| {
         assert!(said.starts_with("stopped at "), "{said}");
-        let report = reencrypt::report(&Disk, &path).unwrap().expect("somebody is at it");
+        let report = reencrypt::report(&Disk, &path)
+            .unwrap()
+            .expect("the child re-encrypts the database");
         assert!(report.is_offline && report.since >= started.as_secs(), "{report:?}");
         let command = std::fs::read_to_string(format!("/proc/{}/cmdline", report.pid)).unwrap();
         assert!(command.contains("offline_child"), "{command}");
