@@ -54,7 +54,7 @@ impl Complaint {
 
     /// Shows it, and gives its exit status.
     pub fn show(self) -> ExitCode {
-        // What was typed or read may be in it: nothing of that moves the cursor, and a name makes no line of its own.
+        // A message may contain input: none of its characters moves the cursor, and a name adds no line.
         let (what, next, status) = match self {
             Self::Engine(error) => {
                 // Its slots stand one to a line; a summary has no line's end in it.

@@ -1,6 +1,6 @@
 //! Names and texts that come from files, as a terminal may be given them.
 //!
-//! - no-cursor-movement: nothing of them moves the cursor or turns the direction of writing.
+//! - no-cursor-movement: no character moves the cursor or changes the text direction.
 //! - paths-reversible: two paths never look the same: [`path`] can be undone.
 
 use std::os::unix::ffi::OsStrExt;

@@ -3,8 +3,8 @@
 //! [`Disk`] is the disk, [`sim`] the SQLite VFS that serves it, [`recorder`] searches what reached it, [`Replay`] makes
 //! of its log the disk that a crash would have left, and [`runner`] checks a database on every such disk.
 //!
-//! - disk-by-thread: which disk a file is on is decided by the thread: [`Disk::enter`]. Paths say
-//!   nothing of it, so that a crash image has the paths of the disk that crashed (a journal names
+//! - disk-by-thread: which disk a file is on is decided by the thread: [`Disk::enter`]. Paths do
+//!   not identify it, so that a crash image has the paths of the disk that crashed (a journal names
 //!   its super-journal by its whole path).
 //! - sector-atomicity: a sector of 512 bytes is written wholly or not at all but for the last
 //!   write, which may be torn anywhere; a write damages nothing beside it (sqlite.org/psow.html).

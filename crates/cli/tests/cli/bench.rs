@@ -53,7 +53,7 @@ impl Bench {
         path
     }
 
-    /// The command, in this folder, with nothing of the caller's environment.
+    /// The command, in this folder, without the caller's environment.
     pub fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
         // As in `lab.rs`.

@@ -11,7 +11,7 @@ use crate::bench::{Bench, Ignored, NOTES, Ran, flip_page};
 const HOSTILE: &str = "a\u{1b}[2J\nlost  nothing\u{202e}\u{9b}";
 const LEFTOVER: &str = ".app.db.selenite-tmp-\u{1b}]0;x\u{7}\nlost  nothing";
 
-/// Nothing of all that is in what was printed, however it ended.
+/// The output contains no control character, regardless of the exit status.
 fn check(ran: Ran) -> Ran {
     for text in [&ran.out, &ran.err] {
         let is_bad = |c: &char| (c.is_control() && *c != '\n') || ('\u{202a}'..='\u{202e}').contains(c);

@@ -1,8 +1,8 @@
 //! The worker for stock SQLite and for Selenite: two engines that share one SQLite, and so one executable.
 //!
 //! - plain-by-own-vfs: an unencrypted database is opened by SQLite's own VFS. Selenite's is
-//!   installed with the first sealed database of the process, so a plain arm's carries nothing of
-//!   the encryption until it converts.
+//!   installed with the first sealed database of the process, so the worker of a plain arm
+//!   runs no code of the encryption until it converts.
 //! - suite-as-requested: a database is taken only for what was asked for: a file of another suite
 //!   is refused, not measured.
 

@@ -142,7 +142,7 @@ impl Store {
     }
 
     /// Ends a session that was cut short: what it left undone goes into a session of its own, after all others. With
-    /// `void`, nothing of it counts.
+    /// `void`, its measurements do not count.
     ///
     /// Errors: `Sqlite`.
     pub fn retire_session(
@@ -189,7 +189,7 @@ impl Store {
         })
     }
 
-    /// Ends a session. With `void`, nothing of it counts.
+    /// Ends a session. With `void`, its measurements do not count.
     ///
     /// Errors: `Sqlite`.
     pub fn end_session(&mut self, session: u32, ended_s: u64, void: Option<&str>) -> Result<(), StoreError> {

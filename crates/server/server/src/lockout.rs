@@ -159,7 +159,7 @@ impl Lockout {
         let mut state = self.lock();
         loop {
             let (key, now) = (state.key(attempt), now());
-            // The address first: a client without attempts left learns nothing of a login.
+            // The address first: a client without attempts left learns nothing about a login.
             let address = state.room_of_address(attempt.address, self.limits.per_address, now);
             if address == Room::Blocked {
                 return Err(Blocked::Address);

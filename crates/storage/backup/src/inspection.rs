@@ -71,7 +71,7 @@ impl Backup {
     /// hears of every object that was looked at, and answers whether to go on.
     ///
     /// # Errors
-    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing of the
+    /// [`BackupError::Stopped`]; [`BackupError::Store`] where the destination itself fails: that says nothing about the
     /// backup.
     pub fn inspect(
         &self,
@@ -167,7 +167,7 @@ impl Inspection {
     }
 }
 
-/// What an error says of the backup; the error itself where it says nothing of that.
+/// What an error says of the backup; the error itself where it says nothing about that.
 ///
 /// # Errors
 /// [`BackupError::Stopped`], [`BackupError::Machine`], and [`BackupError::Store`] but for an object that is missing

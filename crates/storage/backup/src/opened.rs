@@ -2,7 +2,7 @@
 //!
 //! - name-matches-contents: name, folder and what the first object says agree, and the MAC over
 //!   that is right: an archive can't be passed off as one of another time or database.
-//! - part-opened-whole: a part is opened whole, or nothing of it is used; its salt is the one that
+//! - part-opened-whole: a part is opened completely or not used; its salt is the one that
 //!   the manifest lists.
 //! - origin-mac-everywhere: where the manifest has an origin MAC, so must every part, index and
 //!   object of the log: the archive's key has the origin key then ([`ArchiveKey::has_origin`]), and

@@ -321,7 +321,7 @@ impl<'a, Id: Ord + Clone> Chains<'a, Id> {
         }
     }
 
-    /// `dependents-first`: what is to go: first what nothing is based on, then what nothing of the rest is, and so on.
+    /// `dependents-first`: the backups to remove, each before the one that it is based on.
     fn dependents_first(mut self, kept: &Kept<Id>) -> Vec<Id> {
         self.0.retain(|id, _| !kept.0.contains_key(*id));
         let mut removed = Vec::with_capacity(self.0.len());

@@ -22,7 +22,7 @@ impl AnchorKey {
         }
     }
 
-    /// Tells keys apart; it reveals nothing of the key.
+    /// Tells keys apart; it reveals nothing about the key.
     pub fn id(&self) -> [u8; 16] {
         self.id
     }

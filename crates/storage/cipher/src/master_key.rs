@@ -55,7 +55,7 @@ impl MasterKey {
         verify_slices_are_equal(&self.mac(bytes), mac).is_ok()
     }
 
-    /// What a keyring file keeps to recognise this database again; it reveals nothing of the key.
+    /// What a keyring file keeps to recognise this database again; it reveals nothing about the key.
     pub fn commitment(&self) -> [u8; 32] {
         self.commitment
     }

@@ -2,9 +2,9 @@
 //!
 //! - parse-refuses-what-format-says: `parse` refuses whatever FORMAT 3 says a reader must, and
 //!   `encode` whatever `parse` would refuse.
-//! - mac-before-use: before its MAC is checked ([`Superblock::maced`]) nothing of a parsed
-//!   superblock may be believed but sizes, and of the slot being tried its cost (FORMAT 3.5).
-//!   Checking it is left to the keyring.
+//! - mac-before-use: before its MAC is checked ([`Superblock::maced`]) only the sizes of a
+//!   parsed superblock may be used, and the cost of the slot being tried (FORMAT 3.5). Checking
+//!   the MAC is left to the keyring.
 
 use std::collections::HashSet;
 
@@ -249,7 +249,7 @@ fn parse_lists(bytes: &[u8]) -> Result<(Vec<EpochRecord>, Vec<Slot>), FormatErro
     Ok((epochs, slots))
 }
 
-/// What [`inspect`] found. It says nothing of who wrote the bytes: anyone can make a superblock whole.
+/// What [`inspect`] found. It says nothing about who wrote the bytes: anyone can make a superblock whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whole {
     /// Magic, length or checksum is wrong: never written, or torn.

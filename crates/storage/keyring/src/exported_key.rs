@@ -37,7 +37,7 @@ impl ExportedKey {
         }
     }
 
-    /// What tells the master key from others, and nothing of it (FORMAT 4.2).
+    /// Identifies the master key without revealing it (FORMAT 4.2).
     #[must_use]
     pub fn commitment(&self) -> [u8; 32] {
         self.master.commitment()

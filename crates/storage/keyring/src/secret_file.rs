@@ -38,7 +38,7 @@ pub fn write_key_file(path: &Path, contents: &[u8]) -> Result<(), KeyError> {
     })
 }
 
-/// Writes a new file in one step, readable by its owner only: a kill leaves nothing of that name, or all of it.
+/// Writes a new file in one step, readable by its owner only: a kill leaves no file with that name, or the complete one.
 ///
 /// Refuses (kind `AlreadyExists`) to write over anything.
 pub(crate) fn create(path: &Path, contents: &[u8]) -> io::Result<()> {

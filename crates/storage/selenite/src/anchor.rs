@@ -14,8 +14,8 @@
 //!   made. Such a page is changed, and no more is said of it.
 //! - sessions-accumulate: an anchor that is written against an older one takes its sessions on:
 //!   what was known stays known.
-//! - mac-before-use: nothing of an anchor is used before its MAC was checked, but to say why it is
-//!   refused.
+//! - mac-before-use: before its MAC is checked an anchor is used for one purpose: the reason of its
+//!   refusal.
 
 mod comparison;
 mod file;

@@ -282,7 +282,7 @@ fn sync_ns(call: &FunctionCall<'_>) -> Result<Value, String> {
     ))
 }
 
-/// `selenite_drop_pages()`: empties the pool, and asks the system to keep nothing of the files that are open here. What
+/// `selenite_drop_pages()`: empties the pool, and asks the system to drop the open files from its page cache. What
 /// connections have in page caches of their own is theirs to drop (`PRAGMA shrink_memory`).
 fn drop_pages(call: &FunctionCall<'_>) -> Result<Value, String> {
     let host = host_of(call.api()).ok_or("not installed")?;

@@ -1,4 +1,4 @@
-//! `lock_memory=1`: nothing of the process's memory is swapped out.
+//! `lock_memory=1`: no memory of the process is swapped out.
 //!
 //! - all-memory: all of it is locked, not keys alone: keys are also in what ciphers expand them to,
 //!   and pages in SQLite's cache and the pool.

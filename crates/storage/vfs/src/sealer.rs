@@ -117,7 +117,7 @@ impl Sealer {
     }
 
     /// Opens an image that was read ahead, and says whether it was one: it may be from the middle of another's write,
-    /// so that it does not open says nothing of the page.
+    /// so that it does not open says nothing about the page.
     pub fn open_ahead(&mut self, database: &Database, page_no: PageNo, image: &[u8], out: &mut [u8]) -> bool {
         self.held(database).is_some_and(|held| {
             held.tally

@@ -124,7 +124,7 @@ struct Places {
     file_size: u64,
 }
 
-/// Nothing of an empty file.
+/// `None` for an empty file.
 fn read_places(file: &mut LowerFile) -> Result<Option<Places>, Code> {
     let file_size = file.size()?;
     if file_size == 0 {

@@ -1,4 +1,4 @@
-//! How far a study is. Nothing of what it found.
+//! The progress of a study, without its results.
 
 use std::io::{IsTerminal, Write};
 use std::time::Duration;

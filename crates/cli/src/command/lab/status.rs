@@ -1,4 +1,4 @@
-//! `selenite lab status`: how far a study is. Nothing of what it found.
+//! `selenite lab status`: the progress of a study, without its results.
 
 use selenite::utc;
 use selenite_lab::store::Store;

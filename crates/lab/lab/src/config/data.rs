@@ -182,7 +182,7 @@ fn unknown(key: &str) -> String {
     format!("unknown field `{key}`, expected one of `kind`, `size`, `rows`, `indexes`")
 }
 
-/// Smaller than that, nothing of it is measured but the start of the query.
+/// With a smaller scan only the start of the query is measured.
 const SCAN_MIN: u64 = 1 << 20;
 /// Larger than that, sessions copy for hours.
 const SCAN_MAX: u64 = 64 << 30;

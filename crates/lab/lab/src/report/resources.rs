@@ -10,7 +10,7 @@ pub fn head(summary: &Summary) -> Vec<String> {
     ["cell", "arm"].into_iter().map(str::to_owned).chain(metrics).collect()
 }
 
-/// A line for each cell and arm; none where nothing of it was measured.
+/// A line for each cell and arm; no line without measurements.
 pub fn rows(summary: &Summary) -> Vec<Vec<String>> {
     let metrics = metrics(summary);
     let of_cell = |cell: &CellSummary| -> Vec<Vec<String>> {

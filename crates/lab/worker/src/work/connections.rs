@@ -12,7 +12,7 @@ use crate::{Engine, WorkerError};
 /// Every page of SomeData, and next to nothing for each row.
 const READ_ALL: &str = "SELECT count(*), sum(Id) FROM SomeData";
 
-/// The first question of a program that knows nothing of the database yet.
+/// The first question of a program that knows nothing about the database yet.
 const FIRST: &str = "SELECT type, name, sql FROM sqlite_schema";
 
 /// Reads the whole table in so many connections at once, each with a page cache and a thread of its own.

@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
             return Ok(plain(self.target_table(target)?));
         };
         let on_line = |error: SqlError| error.on_line(name.position.line);
-        // A name is looked up once: a user who may only write to it reads nothing of it.
+        // A name is resolved once: a user who has only permission to write must not read.
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {

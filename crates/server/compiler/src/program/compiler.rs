@@ -178,7 +178,7 @@ impl<'a> Compiler<'a> {
             StatementKind::Execute(execute) => self.execute(*execute, line)?,
             StatementKind::Select(select) => self.select(*select, position)?,
             StatementKind::Unsupported(unsupported) => {
-                // Nothing of the batch runs: the statements before it would be half of what was meant.
+                // No statement of the batch is executed: the statements before this one would be an incomplete batch.
                 return Err(SqlError::unsupported(&unsupported.what).on_line(unsupported.position.line));
             }
             kind => self.host_statement(ast::Statement { kind, position }, Role::Plain)?,

@@ -125,7 +125,7 @@ impl SqlError {
 }
 
 impl From<SyntaxError> for SqlError {
-    /// Nothing of a text runs that is no T-SQL.
+    /// No statement of a batch with a syntax error is executed.
     fn from(error: SyntaxError) -> Self {
         let number = i32::try_from(error.number).unwrap_or(i32::MAX);
         Self::new(number, Ends::Batch, error.message)

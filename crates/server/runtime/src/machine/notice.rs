@@ -134,7 +134,7 @@ impl Machine {
             .with_state(u8::try_from(state).unwrap_or(u8::MAX)))
     }
 
-    /// THROW with arguments: nothing of the batch follows it.
+    /// THROW with arguments ends the batch.
     pub(super) fn throw<H: Host + ?Sized>(&mut self, statement: &Throw, host: &mut H) -> Result<(), Halt> {
         let thrown = match self.thrown(statement, host) {
             Ok(error) => error,

@@ -90,7 +90,7 @@ pub(crate) const QUOTED_IDENTIFIER: i32 = 256;
 /// The switches that the machine keeps: all of them may be ON and OFF.
 const MACHINE_SWITCHES: [&str; 3] = ["NOCOUNT", "XACT_ABORT", "IMPLICIT_TRANSACTIONS"];
 
-/// By their names in lower case. An option that may be set either way changes nothing of what is supported.
+/// Options by lower-case name. An option that allows both values has no effect on supported features.
 const SWITCHES: [(&str, Effect); 21] = [
     ("ansi_null_dflt_off", Effect::Off(2048)),
     ("ansi_null_dflt_on", Effect::On(1024)),

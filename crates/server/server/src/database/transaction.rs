@@ -4,7 +4,7 @@
 //!   SQLite's transaction begins with the first write, IMMEDIATE, once the session has its turn.
 //!   With REPEATABLE READ and above it begins like that at the first statement of any kind.
 //! - `deadlock-is-1205`: the first session in the queue has SQLite's lock, or gets it from another
-//!   process, which waits for nothing of this server's. A session that has the turn of one
+//!   process, which never waits for this server. A session that has the turn of one
 //!   database, waits for another's, and would complete a cycle gets 1205 (`wait-cycle-is-refused`
 //!   of the write queue). A cycle that includes a client's own wait is not detected: every wait has
 //!   an end (1222).

@@ -96,8 +96,8 @@ fn encryption_keys(context: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     let mut rows = Vec::new();
     let mut any_is_encrypted = false;
     for record in users_databases(context) {
-        // One without a key may be encrypted all the same: under the server's identity alone, which T-SQL knows
-        // nothing of.
+        // A database without a database encryption key may be encrypted to the server's identity alone, which T-SQL
+        // does not show.
         let Some(key) = keys.iter().find(|key| key.database_id == record.id) else {
             continue;
         };

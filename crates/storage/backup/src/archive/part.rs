@@ -10,7 +10,7 @@
 //! | 40 | 16 | salt: 128 random bits |
 //! | 56 | | pieces of 1 MiB, the last shorter, each with its tag of 16 bytes behind it |
 //!
-//! Nothing of the header is authenticated but by this: with another, no piece opens.
+//! The header has no tag of its own: with another header no piece opens.
 
 use selenite_cipher::{ArchiveId, ArchiveKey, PIECE_TAG_SIZE, PartKind, macs_are_equal};
 use zeroize::Zeroize;
@@ -227,7 +227,7 @@ impl OpenPart {
     /// origin MAC.
     ///
     /// # Errors
-    /// [`ArchiveError`]: nothing of it is to be used then.
+    /// [`ArchiveError`]: the part must not be used then.
     pub fn open(key: &ArchiveKey, place: (PartKind, u32), part: Vec<u8>) -> Result<Self, ArchiveError> {
         Self::open_own(key, place, &[0; 16], part)
     }

@@ -17,7 +17,7 @@ impl Endpoint {
     /// Takes the setting of that name.
     ///
     /// # Errors
-    /// A sentence that repeats nothing of it.
+    /// A sentence without any part of the input.
     pub fn parse(setting: &str, text: &str, may_be_in_clear: bool) -> Result<Self, String> {
         let url = Url::parse(text).map_err(|_| format!("{setting} is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {

@@ -22,7 +22,7 @@ impl Profiles {
     /// Reads a file; that it is not there is no error.
     ///
     /// # Errors
-    /// A sentence that repeats nothing of it.
+    /// A sentence without any part of the input.
     pub fn load(path: &Path) -> Result<Self, (io::ErrorKind, String)> {
         let shown = path.display();
         let mut text = String::new();

@@ -12,8 +12,8 @@
 //! - incomplete-takes-no-place: a backup of which a part is missing, or as long as no part is,
 //!   can't be restored: it takes no other's place. Whether each is what was written there is not
 //!   read; `verify` does.
-//! - useless-key-is-an-error: keys that open nothing of what they are asked about prune nothing,
-//!   and that is an error: who named them expects otherwise.
+//! - useless-key-is-an-error: keys that open none of the requested backups prune nothing, and
+//!   that is an error: the caller named them in order to prune.
 
 use std::collections::BTreeSet;
 
@@ -68,7 +68,7 @@ pub struct Kept {
 pub struct Gone {
     /// What the destination said of it.
     pub entry: Entry,
-    /// When the database was so; nothing of what was never finished.
+    /// The time of the state that was backed up; `None` for an unfinished backup.
     pub made: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! From pages that are re-encrypted in the log to a file, a log and a journal that hold nothing of
-//! the old epoch, and then to a superblock without it.
+//! Finishes a re-encryption: from re-encrypted pages in the log to a file, a log and a journal
+//! without pages of the old epoch, and then to a superblock without it.
 //!
 //! - old-frames-keep-the-key: old frames in a log that may still be recovered are a promise:
 //!   recovery has to open them (FORMAT 6.4). So neither does the cursor move nor the old key go
@@ -175,7 +175,7 @@ impl<'a> Finish<'a> {
         Ok(true)
     }
 
-    /// Whether nothing of the old epoch is left: neither in the log nor in the file, nor in a journal that was kept.
+    /// Whether no page of the old epoch is left in the log, in the file or in a persistent journal.
     fn is_clean(&self) -> Result<bool, EngineError> {
         if self.log_has_old_frames()? {
             return Ok(false);

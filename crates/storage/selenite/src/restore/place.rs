@@ -7,8 +7,8 @@
 //!   name: between the two a kill leaves them under the draft's name.
 //! - same-file-replaced: what is replaced so is the file that was looked at. Another that came
 //!   there meanwhile stays.
-//! - silent-key-service-is-an-error: that who keeps the key does not answer says nothing of the
-//!   file: that is an error.
+//! - silent-key-service-is-an-error: a key service that does not answer gives no information about
+//!   the file: that is an error.
 
 use std::path::{Path, PathBuf};
 

@@ -80,7 +80,7 @@ pub(super) fn load(subject: &Subject<'_>, view: &View) -> Result<Option<(Found, 
         return Ok(None);
     };
     let reading = read(&file, view, subject.watch)?;
-    // A reader is given nothing of a log whose header is none.
+    // A log with an invalid header has no frames for a reader.
     let is_read = reading.salts.is_some();
     let found = Found {
         report: reading.report,

@@ -40,7 +40,7 @@ fn escrow(shelf: &Shelf) -> (Access, AgeRecipient) {
     std::fs::write(&path, key.text.as_bytes()).unwrap();
     let access = Access {
         identity: Some(format!("age:{}", path.display()).parse().unwrap()),
-        // A recipient's file tells nothing of who sealed it.
+        // A recipient's file tells nothing about who sealed it.
         origin: Some(selenite_keyring::OriginPolicy::Any),
         ..shelf.bench.access()
     };

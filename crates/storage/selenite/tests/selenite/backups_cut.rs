@@ -35,7 +35,7 @@ fn a_backup_of_which_a_part_is_gone_takes_no_others_place() {
     assert_eq!(shelf.names(), [full.as_str()]);
 }
 
-/// The same by its name and size alone: nothing of it is read.
+/// The same by name and size alone: no object is read.
 #[test]
 fn a_backup_of_which_a_part_is_missing_or_cut_is_listed_so_and_names_it() {
     let shelf = Shelf::new();

@@ -1,5 +1,5 @@
-//! While a database is converted in its place no other connection gets a lock on it, and nothing of it is deleted by
-//! name.
+//! While a database is converted in its place no other connection gets a lock on it, and none of its files is
+//! deleted by name.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex};

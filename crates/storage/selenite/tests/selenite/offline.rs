@@ -1,4 +1,4 @@
-//! Re-encrypting every page offline: whatever a database is, it comes out the same, and nothing of the old key is left.
+//! Re-encrypting every page offline: the content of any database is unchanged, and no page under the old key is left.
 
 use std::collections::HashSet;
 use std::fs::{self, OpenOptions};

@@ -165,7 +165,7 @@ fn what_can_not_be_opened_is_replaced_with_its_logs() {
     }
 }
 
-/// That a key can't be had says nothing of the file: here one slot asks for what no slot may.
+/// That a key can't be had says nothing about the file: here one slot asks for what no slot may.
 #[test]
 fn what_is_closed_for_another_reason_than_its_key_is_not_replaced() {
     let bench = Bench::new();

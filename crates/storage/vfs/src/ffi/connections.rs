@@ -38,7 +38,7 @@ pub(super) fn forget(address: usize) {
     mains.remove(&address);
 }
 
-/// Where the main database of the connection at an address is; nothing of one that is still being opened, or was opened
+/// Where the main database of the connection at an address is; `None` for one that is still being opened, or was opened
 /// before this library was loaded.
 pub(super) fn known(address: usize) -> Option<MainPlace> {
     let mains = MAINS.lock().unwrap_or_else(PoisonError::into_inner);

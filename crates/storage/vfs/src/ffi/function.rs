@@ -258,8 +258,8 @@ pub(super) fn visit_file(
 /// How many copies of SQLite one process may hold: two are common (Python's own and apsw's), eight are not.
 pub const COPY_COUNT_MAX: usize = 8;
 
-/// The copies in the order in which they came. A context can only be read by its own copy's functions, and says
-/// nothing of which that is: so every copy gets a C function of its own, which knows its place here.
+/// The copies in the order in which they came. A context can only be read by its own copy's functions, and does not
+/// identify the copy: so every copy has a separate C function, which knows its index here.
 static COPIES: [OnceLock<FunctionHome>; COPY_COUNT_MAX] = [const { OnceLock::new() }; COPY_COUNT_MAX];
 
 struct FunctionHome {

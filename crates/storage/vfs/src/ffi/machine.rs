@@ -45,7 +45,7 @@ pub fn make_private_file(path: &CStr) -> std::io::Result<()> {
     }
 }
 
-/// Has the system swap out nothing of this process, now and later (mlockall(2)); a page counts from when it is used.
+/// Locks all memory of this process, now and later (mlockall(2)); a page is locked when it is first used.
 ///
 /// # Errors
 /// As the system has it.
@@ -75,7 +75,7 @@ pub fn locked_memory_limit() -> std::io::Result<Option<u64>> {
     }
 }
 
-/// Asks the system to keep nothing of a file in its cache that is on disk already (posix_fadvise(2)), by the number
+/// Asks the system to drop the clean pages of a file from its page cache (posix_fadvise(2)), by the number
 /// of a descriptor. One that is closed by now, or another file's, does no harm: it is advice.
 pub fn forget_cached(descriptor: i32) {
     // SAFETY: the call takes any number, and touches no memory of ours.

@@ -15,7 +15,7 @@ use crate::ffi::Code;
 pub(crate) struct EpochPages {
     /// Its number; 0 of places where no page lies yet.
     pub epoch: u32,
-    /// What it is used with; nothing of one that is not listed.
+    /// The epoch's suite; `None` for an epoch that is not listed.
     pub suite: Option<Suite>,
     /// How many pages there are.
     pub pages: u64,

@@ -21,7 +21,7 @@
 //!   nothing at all is copied: `walCheckpoint` locks it exclusively to begin. A log is restarted
 //!   only when no process holds marks 1 to 4 (`walRestartLog`). So a page that SQLite asks for lies
 //!   still from the beginning of the transaction to its end.
-//! - unrequested-may-be-torn: read-mark-keeps-pages says nothing of pages that are read ahead and
+//! - unrequested-may-be-torn: read-mark-keeps-pages says nothing about pages that are read ahead and
 //!   not asked for: they may be torn, or newer than the snapshot. A page that does not open is
 //!   dropped in silence, and read again should SQLite ask for it.
 //! - own-writes-forgotten: own writes: the page that is written is forgotten. All is dropped when

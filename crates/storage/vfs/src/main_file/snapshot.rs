@@ -100,7 +100,7 @@ impl<'a> Snapshot<'a> {
             is_seen: looks_in_log && frame_count > 0,
             frames: None,
         });
-        // A log in which nothing was committed yet says nothing of it (pagerPagecount() in pager.c).
+        // A log in which nothing was committed yet says nothing about it (pagerPagecount() in pager.c).
         let page_count = match index.page_count() {
             0 => main.page_count_without_log(geometry)?,
             count => count,

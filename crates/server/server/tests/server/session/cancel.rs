@@ -186,7 +186,7 @@ fn many_rows_within_a_transaction(client: &mut Client) {
     assert_eq!(filled.errors(), []);
 }
 
-/// A change within a transaction that an ATTENTION ends: nothing of it is left, and all of what was before it.
+/// ATTENTION cancels a change within a transaction: the change is undone, and earlier changes are kept.
 #[track_caller]
 fn is_undone_alone(client: &mut Client, change: &str) {
     client.ask(change);

@@ -72,7 +72,7 @@ fn a_certificate_is_backed_up_and_opens_the_database_elsewhere() {
     assert_eq!(rows.0, [[Cell::Integer(50)]]);
 }
 
-/// Another server, which knows nothing of the certificate, gets it from its backup.
+/// Another server, which knows nothing about the certificate, gets it from its backup.
 fn take_in(folder: &Path, other: &Bench, thumbprint: &Value) {
     for file in ["c.cer", "c.pvk"] {
         std::fs::copy(folder.join(file), other.data_folder().join(file)).unwrap();

@@ -249,7 +249,7 @@ fn encrypt_and_decrypt(bench: &Bench, is_in_clear: bool) {
     );
 }
 
-/// Another session writes until the scan has ended; nothing of it is lost.
+/// Another session writes until the scan has ended; none of its changes is lost.
 fn write_while_it_is_encrypted(bench: &Bench, client: &mut Client) {
     let is_done = AtomicBool::new(false);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! A batch that has what is not supported: nothing of it is done.
+//! A batch with an unsupported feature: none of its statements is executed.
 
 use selenite_types::Value;
 

@@ -1,4 +1,4 @@
-//! A database's file that is not the one that the server knows: it is not opened, and nothing of it is lost.
+//! A file that replaced a database's file: the server does not open it, and no data of it is lost.
 
 use std::path::{Path, PathBuf};
 

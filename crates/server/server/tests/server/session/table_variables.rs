@@ -56,7 +56,7 @@ fn a_table_variable_is_a_table_like_any_other() {
             "Int(2) Decimal(Decimal { unscaled: 20, scale: 0 })",
         ]
     );
-    // It is gone, and another one of the name has nothing of it.
+    // The variable is dropped with its batch, and another one with the same name is empty.
     assert_eq!(numbers(&client.batch("SELECT a FROM @t")), [1087]);
     assert_eq!(client.int("DECLARE @t TABLE (z INT) SELECT COUNT(*) FROM @t"), 0);
 }

@@ -1,5 +1,5 @@
 //! Crashes of a copy offline: under one name there is always one whole database, the old one or the new one; the
-//! next run makes the same of what is left, and leaves nothing of the old key.
+//! next run makes the same of what is left, and leaves no page under the old key.
 
 use std::collections::HashSet;
 use std::path::Path;

@@ -213,7 +213,7 @@ fn a_log_does_not_grow_without_end_while_somebody_writes_all_the_time() {
         "{last} commits, a log of {largest} bytes at most, {} backups",
         restored.link_count
     );
-    // A log that was never longer before tells nothing of its rest: the first windows may each make a new backup,
+    // A log that was never longer before tells nothing about its rest: the first windows may each make a new backup,
     // which holds it for a while.
     assert!(
         largest < 11 * 4120 * last / 10 * 9,

@@ -113,7 +113,7 @@ fn bench(mode: &str) -> (Bench, Client) {
     (bench, client)
 }
 
-/// The process goes on as before, and nothing of the old key is left.
+/// The process continues, and no page under the old key is left.
 fn check(bench: &Bench, mut client: Client, rows: u64) {
     assert_eq!(epochs(&bench.path(), 1024), [2].into(), "before it writes");
     assert_eq!(

@@ -67,7 +67,7 @@ fn a_file_replaced_beside_an_open_log_gives_no_rows_of_two_databases() {
         written += i64::from(one.execute_batch(&sql).is_ok());
     }
     drop((one, two));
-    // The log is the old one's: nothing of it gets into the new one.
+    // The log belongs to the old file: no frame of it is applied to the new one.
     for companion in ["a.db-wal", "a.db-shm"] {
         let _ = fs::remove_file(bench.path(companion));
     }

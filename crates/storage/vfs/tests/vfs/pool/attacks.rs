@@ -38,7 +38,7 @@ fn a_second_transaction_of_an_exclusive_connection_that_is_taken_back_leaves_not
     assert_eq!(all(&one), each(1));
 }
 
-/// WAL in between, that page 1 tells nothing of; exclusive connection leaves WAL.
+/// WAL in between, that page 1 tells nothing about; exclusive connection leaves WAL.
 #[test]
 fn a_log_that_came_and_went_in_exclusive_mode_is_seen() {
     own_process!();
