@@ -60,8 +60,8 @@ fn go_count(line: &str) -> Option<u32> {
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (count, after) = rest.split_at(digits);
     let after = after.trim_start_matches(is_blank);
-    let alone = after.is_empty() || after.starts_with("--");
-    count.parse().ok().filter(|_| blank && alone)
+    let is_alone = after.is_empty() || after.starts_with("--");
+    count.parse().ok().filter(|_| blank && is_alone)
 }
 
 /// The lexical state at the beginning of a line.

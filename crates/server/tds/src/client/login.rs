@@ -61,29 +61,29 @@ fn data(login: &Login) -> Result<Vec<u8>, TdsError> {
     fixed.extend(login.lcid.to_le_bytes());
     let mut texts = Vec::new();
     for text in [&login.host_name, &login.user_name] {
-        place_text(text, &mut fixed, &mut texts)?;
+        append_text_field(text, &mut fixed, &mut texts)?;
     }
-    place(&hide(&login.password), 2, &mut fixed, &mut texts)?;
+    append_field(&obfuscate(&login.password), 2, &mut fixed, &mut texts)?;
     for text in [&login.app_name, &login.server_name] {
-        place_text(text, &mut fixed, &mut texts)?;
+        append_text_field(text, &mut fixed, &mut texts)?;
     }
     let features = features(login)?;
     let extension_at = FIXED_SIZE + texts.len();
     let pointer = [0; 4];
-    place(
+    append_field(
         if features.is_empty() { &[] } else { &pointer },
         1,
         &mut fixed,
         &mut texts,
     )?;
     for text in [&login.library_name, &login.language, &login.database] {
-        place_text(text, &mut fixed, &mut texts)?;
+        append_text_field(text, &mut fixed, &mut texts)?;
     }
     fixed.extend(login.client_id);
-    place(&login.sspi, 1, &mut fixed, &mut texts)?;
-    place_text(&login.attach_file, &mut fixed, &mut texts)?;
-    let new_password = login.new_password.as_ref().map(hide).unwrap_or_default();
-    place(&new_password, 2, &mut fixed, &mut texts)?;
+    append_field(&login.sspi, 1, &mut fixed, &mut texts)?;
+    append_text_field(&login.attach_file, &mut fixed, &mut texts)?;
+    let new_password = login.new_password.as_ref().map(obfuscate).unwrap_or_default();
+    append_field(&new_password, 2, &mut fixed, &mut texts)?;
     fixed.extend([0; 4]);
     fixed.append(&mut texts);
     if !features.is_empty() {
@@ -128,15 +128,15 @@ fn features(login: &Login) -> Result<Vec<u8>, TdsError> {
     Ok(bytes)
 }
 
-fn place_text(text: &str, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
+fn append_text_field(text: &str, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
     let mut bytes = Vec::new();
     utf16::encode(text, &mut bytes);
-    place(&bytes, 2, fixed, texts)
+    append_field(&bytes, 2, fixed, texts)
 }
 
 /// Appends bytes after the fixed part, and writes their offset and their length in units of `unit_size` to the fixed
 /// part.
-fn place(bytes: &[u8], unit_size: usize, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
+fn append_field(bytes: &[u8], unit_size: usize, fixed: &mut Vec<u8>, texts: &mut Vec<u8>) -> Result<(), TdsError> {
     let offset = u16::try_from(FIXED_SIZE + texts.len()).map_err(|_| TOO_LONG)?;
     let count = u16::try_from(bytes.len() / unit_size).map_err(|_| TOO_LONG)?;
     fixed.extend(offset.to_le_bytes());
@@ -145,7 +145,7 @@ fn place(bytes: &[u8], unit_size: usize, fixed: &mut Vec<u8>, texts: &mut Vec<u8
     Ok(())
 }
 
-fn hide(password: &Password) -> Vec<u8> {
+fn obfuscate(password: &Password) -> Vec<u8> {
     let mut bytes = Vec::new();
     utf16::encode(password.expose(), &mut bytes);
     bytes.iter().map(|byte| byte.rotate_left(4) ^ 0xA5).collect()

@@ -212,7 +212,7 @@ fn server_message(reader: &mut ByteReader<'_>) -> Result<ServerMessage, TdsError
     let [state, severity] = reader.array()?;
     let size = reader.u16()?;
     let text = text(reader, size.into())?;
-    let said = ServerMessage {
+    let message = ServerMessage {
         number,
         state,
         severity,
@@ -221,7 +221,7 @@ fn server_message(reader: &mut ByteReader<'_>) -> Result<ServerMessage, TdsError
         procedure: short_text(reader)?,
         line: reader.u32()?,
     };
-    end(reader, said)
+    end(reader, message)
 }
 
 fn change(reader: &mut ByteReader<'_>) -> Result<Change, TdsError> {

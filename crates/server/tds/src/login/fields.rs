@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
     }
 
     pub fn password(&self, field: TextField) -> Result<Password, TdsError> {
-        Password::reveal(self.text_bytes(field)?)
+        Password::deobfuscate(self.text_bytes(field)?)
     }
 
     pub fn client_id(&self) -> Result<[u8; 6], TdsError> {

@@ -27,7 +27,7 @@ impl Password {
     /// 2.2.6.4).
     ///
     /// Errors: `Malformed` if it is not UTF-16.
-    pub(super) fn reveal(hidden: &[u8]) -> Result<Self, TdsError> {
+    pub(super) fn deobfuscate(hidden: &[u8]) -> Result<Self, TdsError> {
         let (pairs, rest) = hidden.as_chunks::<2>();
         if !rest.is_empty() {
             return Err(MALFORMED);

@@ -23,7 +23,7 @@ fn lex(text: &str) -> Vec<(TokenKind, &str)> {
 }
 
 /// Each text is one token of this kind.
-fn alone(kind: TokenKind, texts: &[&str]) {
+fn is_one_token(kind: TokenKind, texts: &[&str]) {
     for text in texts {
         assert_eq!(lex(text), [(kind, *text)], "{text}");
     }
@@ -31,9 +31,9 @@ fn alone(kind: TokenKind, texts: &[&str]) {
 
 #[test]
 fn numbers_are_integers_decimals_or_floats() {
-    alone(TokenKind::Integer, &["0", "007", "123456789012345678901234567890"]);
-    alone(TokenKind::Decimal, &["1.5", ".5", "5.", "0.0"]);
-    alone(TokenKind::Float, &["1e5", "1E+5", "1.5e-3", ".5e1", "1e", "1.e+"]);
+    is_one_token(TokenKind::Integer, &["0", "007", "123456789012345678901234567890"]);
+    is_one_token(TokenKind::Decimal, &["1.5", ".5", "5.", "0.0"]);
+    is_one_token(TokenKind::Float, &["1e5", "1E+5", "1.5e-3", ".5e1", "1e", "1.e+"]);
     let expected = [(TokenKind::Decimal, "1.2"), (TokenKind::Decimal, ".3")];
     assert_eq!(lex("1.2.3"), expected);
     assert_eq!(lex("1a"), [(TokenKind::Integer, "1"), (TokenKind::Word, "a")]);
@@ -41,24 +41,24 @@ fn numbers_are_integers_decimals_or_floats() {
 
 #[test]
 fn money_has_a_currency_sign_and_perhaps_digits() {
-    alone(
+    is_one_token(
         TokenKind::Money,
         &["$", "$1", "$1.5", "$.5", "\u{20ac}5.25", "\u{a3}1", "\u{ff04}2"],
     );
     assert_eq!(lex("$1e5"), [(TokenKind::Money, "$1"), (TokenKind::Word, "e5")]);
-    alone(TokenKind::Word, &["$action", "$IDENTITY", "$_"]);
+    is_one_token(TokenKind::Word, &["$action", "$IDENTITY", "$_"]);
 }
 
 #[test]
 fn binary_continues_after_a_backslash_at_the_end_of_a_line() {
-    alone(TokenKind::Binary, &["0x", "0X0aF", "0x1", "0x12\\\n34", "0x12\\\r\n34"]);
+    is_one_token(TokenKind::Binary, &["0x", "0X0aF", "0x1", "0x12\\\n34", "0x12\\\r\n34"]);
     assert_eq!(lex("0xg"), [(TokenKind::Binary, "0x"), (TokenKind::Word, "g")]);
     assert_eq!(tokens("0x1\\\n2 a")[1].position.line, 2);
 }
 
 #[test]
 fn names_and_variables_include_their_signs() {
-    alone(
+    is_one_token(
         TokenKind::Word,
         &[
             "a",
@@ -71,17 +71,17 @@ fn names_and_variables_include_their_signs() {
             "a\u{130}1",
         ],
     );
-    alone(TokenKind::Variable, &["@a", "@", "@1", "@#$_@"]);
-    alone(TokenKind::Global, &["@@a", "@@", "@@@"]);
-    alone(TokenKind::Keyword(Keyword::Select), &["select", "SELECT", "SeLeCt"]);
+    is_one_token(TokenKind::Variable, &["@a", "@", "@1", "@#$_@"]);
+    is_one_token(TokenKind::Global, &["@@a", "@@", "@@@"]);
+    is_one_token(TokenKind::Keyword(Keyword::Select), &["select", "SELECT", "SeLeCt"]);
 }
 
 #[test]
 fn delimiters_are_doubled_inside_of_names_and_strings() {
-    alone(TokenKind::String, &["''", "'a''b'", "'a\nb'", "'[\"--/*'", "'\\'"]);
-    alone(TokenKind::National, &["N''", "n'a''b'"]);
-    alone(TokenKind::Bracketed, &["[a]", "[a]]b]", "[]", "[a[b]", "['\"]"]);
-    alone(TokenKind::DoubleQuoted, &["\"a\"", "\"a\"\"b\"", "\"'\""]);
+    is_one_token(TokenKind::String, &["''", "'a''b'", "'a\nb'", "'[\"--/*'", "'\\'"]);
+    is_one_token(TokenKind::National, &["N''", "n'a''b'"]);
+    is_one_token(TokenKind::Bracketed, &["[a]", "[a]]b]", "[]", "[a[b]", "['\"]"]);
+    is_one_token(TokenKind::DoubleQuoted, &["\"a\"", "\"a\"\"b\"", "\"'\""]);
     assert_eq!(lex("N 'a'"), [(TokenKind::Word, "N"), (TokenKind::String, "'a'")]);
 }
 
@@ -129,7 +129,7 @@ fn operators_are_their_characters() {
 
 #[test]
 fn typographic_quotes_and_other_signs_are_unknown() {
-    alone(
+    is_one_token(
         TokenKind::Unknown,
         &[
             "\u{2018}",

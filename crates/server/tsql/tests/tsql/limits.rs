@@ -144,7 +144,7 @@ const FORMS: &[fn(usize) -> String] = &[
 ];
 
 /// The text of a form with `count` links. Nested comments are replaced at large counts, because their depth is limited.
-fn written(index: usize, count: usize) -> String {
+fn form_text(index: usize, count: usize) -> String {
     if index == NESTED_COMMENTS && count > 10_000 {
         return "SELECT 1".to_owned();
     }
@@ -156,7 +156,7 @@ const NESTED_COMMENTS: usize = 10;
 #[test]
 fn lists_and_chains_do_not_nest() {
     for index in 0..FORMS.len() {
-        parse(&written(index, 100_000), Options::default()).unwrap_or_else(|error| panic!("{index}: {error}"));
+        parse(&form_text(index, 100_000), Options::default()).unwrap_or_else(|error| panic!("{index}: {error}"));
     }
 }
 
@@ -164,7 +164,7 @@ fn lists_and_chains_do_not_nest() {
 #[ignore = "make soak: it compares times"]
 fn lists_and_chains_take_linear_time() {
     for index in 0..FORMS.len() {
-        let (small, large) = (time(&written(index, 10_000)), time(&written(index, 100_000)));
+        let (small, large) = (time(&form_text(index, 10_000)), time(&form_text(index, 100_000)));
         assert!(
             large < small * 40 + Duration::from_millis(200),
             "{index}: {small:?}, {large:?}"

@@ -3,22 +3,22 @@
 use selenite_tsql::{Options, ast::Tree, parse};
 
 /// The debug-printed tree without its positions.
-pub fn bare(tree: &Tree) -> String {
+pub fn without_positions(tree: &Tree) -> String {
     // The list of functions is omitted: its order depends on the text.
     let full = format!("{:?}", tree.statements);
-    let mut bare = String::with_capacity(full.len());
+    let mut result = String::with_capacity(full.len());
     let mut rest = full.as_str();
     while let Some(at) = rest.find('@') {
-        bare.push_str(&rest[..at]);
-        let after = without_position(&rest[at + 1..]);
-        bare.push_str(if after.is_some() { "" } else { "@" });
+        result.push_str(&rest[..at]);
+        let after = after_position(&rest[at + 1..]);
+        result.push_str(if after.is_some() { "" } else { "@" });
         rest = after.unwrap_or(&rest[at + 1..]);
     }
-    bare + rest
+    result + rest
 }
 
 /// The text after `line:start..end`, if `text` begins with it.
-fn without_position(text: &str) -> Option<&str> {
+fn after_position(text: &str) -> Option<&str> {
     let digits = |text: &'_ str| text.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0);
     let line = text.split_at(digits(text)?).1.strip_prefix(':')?;
     let end = line.split_at(digits(line)?).1.strip_prefix("..")?;
@@ -31,7 +31,11 @@ pub fn round_trip_with(text: &str, options: Options) -> Tree {
     let printed = tree.to_string();
     let again = parse(&printed, Options::default())
         .unwrap_or_else(|e| panic!("{}, line {}: {e}\n{text}\nprinted:\n{printed}", e.number, e.line));
-    assert_eq!(bare(&again), bare(&tree), "\n{text}\nprinted:\n{printed}");
+    assert_eq!(
+        without_positions(&again),
+        without_positions(&tree),
+        "\n{text}\nprinted:\n{printed}"
+    );
     tree
 }
 

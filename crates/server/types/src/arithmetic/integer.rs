@@ -46,12 +46,12 @@ macro_rules! integer {
 
             #[inline]
             fn over(self, other: Self) -> Result<Self, OperationError> {
-                self.checked_div(other).ok_or_else(|| undivided::<Self>(other == 0))
+                self.checked_div(other).ok_or_else(|| division_error::<Self>(other == 0))
             }
 
             #[inline]
             fn modulo(self, other: Self) -> Result<Self, OperationError> {
-                self.checked_rem(other).ok_or_else(|| undivided::<Self>(other == 0))
+                self.checked_rem(other).ok_or_else(|| division_error::<Self>(other == 0))
             }
         }
     )*};
@@ -65,7 +65,7 @@ fn overflow<T: Integer>() -> OperationError {
 }
 
 #[cold]
-fn undivided<T: Integer>(by_zero: bool) -> OperationError {
+fn division_error<T: Integer>(by_zero: bool) -> OperationError {
     if by_zero {
         OperationError::DivideByZero
     } else {

@@ -44,16 +44,16 @@ impl Operator {
             (Approximate, Approximate) => self.approximate(left, right),
             (Approximate, Integer | Bit | Decimal | Money | Text)
             | (Integer | Bit | Decimal | Money | Text, Approximate) => self.approximate(left, right),
-            (Text, Integer | Money) | (Binary, Integer | Money) => self.beside_number(left, right, right),
-            (Integer | Money, Text) | (Integer | Money, Binary) => self.beside_number(left, right, left),
-            (Text | Binary, Decimal) => self.beside_number(left, right, right),
-            (Decimal, Text | Binary) => self.beside_number(left, right, left),
+            (Text, Integer | Money) | (Binary, Integer | Money) => self.with_number(left, right, right),
+            (Integer | Money, Text) | (Integer | Money, Binary) => self.with_number(left, right, left),
+            (Text | Binary, Decimal) => self.with_number(left, right, right),
+            (Decimal, Text | Binary) => self.with_number(left, right, left),
             (Text, Text) | (Binary, Binary) if self == Self::Add => Ok(Signature {
                 left: *left,
                 right: *right,
                 result: concatenated(left, right),
             }),
-            (Text, Text) => self.no_text(left, right),
+            (Text, Text) => self.two_texts_error(left, right),
             (Bit, Bit | Text | Binary) | (Text | Binary, Bit) | (Binary, Binary | Text) | (Text, Binary) => {
                 self.split(left, right)
             }
@@ -64,10 +64,10 @@ impl Operator {
             (OldDate, OldDate) if matches!(self, Self::Add | Self::Subtract) => Ok(Signature::all(left.higher(right))),
             (OldDate, OldDate) => Err(self.invalid(left)),
             (OldDate, Bit | Integer | Decimal | Money | Approximate | Text | Binary) => {
-                self.beside_date(left, right, left)
+                self.with_date(left, right, left)
             }
             (Bit | Integer | Decimal | Money | Approximate | Text | Binary, OldDate) => {
-                self.beside_date(left, right, right)
+                self.with_date(left, right, right)
             }
             (OldDate, NewDate | Time) | (NewDate | Time, OldDate) => Err(self.incompatible(left, right)),
             (NewDate | Time, NewDate | Time) | (Guid, Guid) => Err(self.invalid(left)),
@@ -126,7 +126,7 @@ impl Operator {
     }
 
     /// Text or binary next to a number: it is converted to the number's type.
-    fn beside_number(self, left: &DataType, right: &DataType, number: &DataType) -> Result<Signature, OperationError> {
+    fn with_number(self, left: &DataType, right: &DataType, number: &DataType) -> Result<Signature, OperationError> {
         let family = number.family();
         if self == Self::Modulo && family != Family::Integer {
             Err(self.incompatible(left, right))
@@ -138,7 +138,7 @@ impl Operator {
     }
 
     /// datetime or smalldatetime next to a type that converts to it.
-    fn beside_date(self, left: &DataType, right: &DataType, date: &DataType) -> Result<Signature, OperationError> {
+    fn with_date(self, left: &DataType, right: &DataType, date: &DataType) -> Result<Signature, OperationError> {
         match self {
             Self::Add | Self::Subtract => Ok(Signature::all(*date)),
             Self::Multiply | Self::Divide => {
@@ -157,7 +157,7 @@ impl Operator {
     }
 
     /// Two texts with an operator other than concatenation.
-    fn no_text(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
+    fn two_texts_error(self, left: &DataType, right: &DataType) -> Result<Signature, OperationError> {
         let has_max = left.is_max() || right.is_max();
         if self == Self::Modulo || (self == Self::Subtract && has_max) {
             Err(self.incompatible(left, right))

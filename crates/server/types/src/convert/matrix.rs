@@ -37,7 +37,7 @@ pub fn conversion(from: &DataType, to: &DataType) -> Conversion {
         Family::Text => of_text,
         Family::Binary => of_bytes,
         Family::OldDate => of_old_dates,
-        Family::NewDate | Family::Time if day_meets_time(from, to) => never,
+        Family::NewDate | Family::Time if is_date_with_time(from, to) => never,
         Family::NewDate | Family::Time => of_new_dates,
         Family::Guid => of_guid,
     }
@@ -67,7 +67,7 @@ impl Conversion {
 }
 
 /// Whether one type is date and the other is time.
-fn day_meets_time(from: &DataType, to: &DataType) -> bool {
+fn is_date_with_time(from: &DataType, to: &DataType) -> bool {
     let is_time = |of: &DataType| of.family() == Family::Time;
     (*from == DataType::Date && is_time(to)) || (is_time(from) && *to == DataType::Date)
 }

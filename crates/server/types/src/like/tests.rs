@@ -173,21 +173,21 @@ fn no_pattern_takes_long() {
 }
 
 /// A reference implementation, which tries every split of the text.
-fn by_definition(text: &[char], pattern: &[char]) -> bool {
+fn reference_match(text: &[char], pattern: &[char]) -> bool {
     match pattern.split_first() {
         None => text.is_empty(),
-        Some(('%', rest)) => (0..=text.len()).any(|from| by_definition(&text[from..], rest)),
-        Some(('_', rest)) => text.split_first().is_some_and(|(_, text)| by_definition(text, rest)),
-        Some((literal, rest)) => text
-            .split_first()
-            .is_some_and(|(first, text)| first.to_lowercase().eq(literal.to_lowercase()) && by_definition(text, rest)),
+        Some(('%', rest)) => (0..=text.len()).any(|from| reference_match(&text[from..], rest)),
+        Some(('_', rest)) => text.split_first().is_some_and(|(_, text)| reference_match(text, rest)),
+        Some((literal, rest)) => text.split_first().is_some_and(|(first, text)| {
+            first.to_lowercase().eq(literal.to_lowercase()) && reference_match(text, rest)
+        }),
     }
 }
 
 proptest! {
     #[test]
     fn matching_agrees_with_the_reference_implementation(text in "[abA\u{e9}\u{c9}]{0,8}", pattern in "[ab\u{e9}%_]{0,6}") {
-        let expected = by_definition(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>());
+        let expected = reference_match(&text.chars().collect::<Vec<_>>(), &pattern.chars().collect::<Vec<_>>());
         prop_assert_eq!(like(&text, &pattern), expected);
         prop_assert_eq!(like_national(&text, &pattern), expected);
     }
@@ -212,7 +212,7 @@ proptest! {
 }
 
 /// A slow reference implementation of PATINDEX, which tries each suffix of the text.
-fn found_slowly(pattern: &LikePattern, text: &str, is_national: bool) -> Option<usize> {
+fn reference_find(pattern: &LikePattern, text: &str, is_national: bool) -> Option<usize> {
     let starts = text.char_indices().map(|(at, _)| at).chain([text.len()]);
     let mut starts = starts.filter(|at| pattern.matches(&text[*at..], is_national));
     starts.next().map(|at| text[..at].encode_utf16().count())
@@ -243,7 +243,7 @@ fn the_first_matching_suffix_is_found() {
                 let Ok(found) = like.find(text, is_national, &mut never_stopped);
                 assert_eq!(
                     found,
-                    found_slowly(&like, text, is_national),
+                    reference_find(&like, text, is_national),
                     "{text:?} {pattern:?} {is_national}"
                 );
             }

@@ -16,7 +16,7 @@ fn data(write: impl FnOnce(&mut TokenWriter<Vec<u8>>)) -> Vec<u8> {
     client::split_message(&mut packets.as_slice()).unwrap().unwrap()
 }
 
-fn written(write: impl FnOnce(&mut TokenWriter<Vec<u8>>)) -> Vec<Token> {
+fn tokens_of(write: impl FnOnce(&mut TokenWriter<Vec<u8>>)) -> Vec<Token> {
     client::tokens(&data(write)).unwrap()
 }
 
@@ -46,7 +46,7 @@ fn the_response_to_a_call_equals_its_vector() {
 fn a_done_round_trips() {
     for kind in [DoneKind::Statement, DoneKind::Procedure, DoneKind::InProcedure] {
         let done = done(kind, Done::ERROR | Done::IN_TRANSACTION, Done::MERGE, u64::MAX - 1);
-        assert_eq!(written(|tokens| tokens.done(done).unwrap()), [Token::Done(done)]);
+        assert_eq!(tokens_of(|tokens| tokens.done(done).unwrap()), [Token::Done(done)]);
     }
 }
 
@@ -62,7 +62,7 @@ fn errors_and_infos_are_complete() {
         procedure: "p\u{416}",
         line: 3,
     };
-    let said = ServerMessage {
+    let message = ServerMessage {
         number: 8134,
         state: 1,
         severity: 16,
@@ -71,11 +71,11 @@ fn errors_and_infos_are_complete() {
         procedure: notice.procedure.to_owned(),
         line: 3,
     };
-    let tokens = written(|tokens| {
+    let tokens = tokens_of(|tokens| {
         tokens.error(&notice).unwrap();
         tokens.info(&notice).unwrap();
     });
-    assert_eq!(tokens, [Token::Error(said.clone()), Token::Info(said)]);
+    assert_eq!(tokens, [Token::Error(message.clone()), Token::Info(message)]);
 }
 
 #[test]
@@ -90,11 +90,11 @@ fn a_text_beyond_2047_units_is_truncated() {
         procedure: "",
         line: 0,
     };
-    match &written(|tokens| tokens.info(&notice).unwrap())[..] {
-        [Token::Info(said)] => {
-            assert_eq!(said.text.chars().count(), 1023);
-            assert_eq!(said.server.chars().count(), 64);
-            assert_eq!(said.number, -1);
+    match &tokens_of(|tokens| tokens.info(&notice).unwrap())[..] {
+        [Token::Info(message)] => {
+            assert_eq!(message.text.chars().count(), 1023);
+            assert_eq!(message.server.chars().count(), 64);
+            assert_eq!(message.number, -1);
         }
         other => panic!("{other:?}"),
     }
@@ -173,7 +173,7 @@ fn a_login_is_acknowledged_with_the_negotiated_version() {
 fn utf8_support_alone_is_acknowledged() {
     let features = |ids: &[u8]| {
         let features: Vec<_> = ids.iter().map(|id| Feature { id: *id, data: vec![1] }).collect();
-        written(|tokens| tokens.feature_ext_ack(&features).unwrap())
+        tokens_of(|tokens| tokens.feature_ext_ack(&features).unwrap())
     };
     assert_eq!(features(&[]), []);
     assert_eq!(features(&[0x10, 0x04, 0x09, 0x0B]), []);
@@ -186,7 +186,7 @@ fn utf8_support_alone_is_acknowledged() {
 
 #[test]
 fn status_and_order_round_trip() {
-    let tokens = written(|tokens| {
+    let tokens = tokens_of(|tokens| {
         tokens.return_status(-4).unwrap();
         tokens.order(&[2, 1]).unwrap();
     });
@@ -224,7 +224,7 @@ fn an_output_parameter_of_another_type_writes_nothing() {
 #[test]
 fn a_change_read_by_a_client_has_both_values() {
     let (new, old) = ("master", "tempdb");
-    let tokens = written(|tokens| tokens.env_change(&EnvChange::Database { new, old }).unwrap());
+    let tokens = tokens_of(|tokens| tokens.env_change(&EnvChange::Database { new, old }).unwrap());
     let bytes = |text: &str| text.bytes().flat_map(|byte| [byte, 0]).collect::<Vec<_>>();
     let expected = Change {
         kind: 1,
@@ -237,8 +237,8 @@ fn a_change_read_by_a_client_has_both_values() {
 proptest! {
     #[test]
     fn every_output_parameter_round_trips((data_type, value) in typed_value(), ordinal in any::<u16>()) {
-        let told = ReturnValue { ordinal, name: "@p", data_type, value: &value };
-        match &written(|tokens| tokens.return_value(&told).unwrap())[..] {
+        let return_value = ReturnValue { ordinal, name: "@p", data_type, value: &value };
+        match &tokens_of(|tokens| tokens.return_value(&return_value).unwrap())[..] {
             [Token::ReturnValue { ordinal: again, name, type_info, value: read }] => {
                 prop_assert_eq!((*again, name.as_str()), (ordinal, "@p"));
                 prop_assert_eq!(type_info.data_type, data_type);

@@ -23,7 +23,7 @@ pub(crate) struct TextDay {
 /// Parses a date in any form that the rules allow.
 pub(crate) fn read_day(scanner: &mut Scanner<'_>, rules: &Rules) -> Result<TextDay, TextFault> {
     if let Some(month) = scanner.read_month() {
-        return named(rules, read_after_month(scanner, rules, month));
+        return with_month_name(rules, read_after_month(scanner, rules, month));
     }
     if !scanner.starts_digit() {
         return Err(TextFault::Syntax);
@@ -32,13 +32,13 @@ pub(crate) fn read_day(scanner: &mut Scanner<'_>, rules: &Rules) -> Result<TextD
     let after_first = scanner.place();
     let spaced = scanner.skip_spaces();
     if let Some(month) = scanner.read_month() {
-        return named(rules, read_month_between(scanner, first, month));
+        return with_month_name(rules, read_month_between(scanner, first, month));
     }
     if spaced && scanner.starts_digit() && !scanner.starts_time() {
         let second = scanner.read_number();
         let spaced = scanner.skip_spaces();
         if let Some(month) = scanner.read_month().filter(|_| spaced) {
-            return named(rules, day_of(first, month, second));
+            return with_month_name(rules, day_of(first, month, second));
         }
     }
     scanner.go_back(after_first);
@@ -46,13 +46,13 @@ pub(crate) fn read_day(scanner: &mut Scanner<'_>, rules: &Rules) -> Result<TextD
         return read_unseparated(first, rules).map(|date| TextDay { date, is_iso: false });
     };
     if let Some(month) = scanner.read_month() {
-        return named(rules, read_separated_month(scanner, rules, first, month, separator));
+        return with_month_name(rules, read_separated_month(scanner, rules, first, month, separator));
     }
     NumericDate::read_after(scanner, first, separator)?.day(scanner, rules)
 }
 
 /// A date with a month name.
-fn named(rules: &Rules, date: Result<Date, TextFault>) -> Result<TextDay, TextFault> {
+fn with_month_name(rules: &Rules, date: Result<Date, TextFault>) -> Result<TextDay, TextFault> {
     if !rules.shared_forms {
         return Err(TextFault::Syntax);
     }
@@ -80,7 +80,7 @@ fn read_after_month(scanner: &mut Scanner<'_>, rules: &Rules, month: u32) -> Res
             return day_of(first, month, scanner.read_number());
         }
         scanner.go_back(after_year);
-        return built(first.value, month, 1);
+        return civil_date(first.value, month, 1);
     }
     read_comma(scanner);
     if !scanner.starts_digit() || scanner.starts_time() {
@@ -96,7 +96,7 @@ fn read_month_between(scanner: &mut Scanner<'_>, first: Number, month: u32) -> R
     if !scanner.starts_digit() || scanner.starts_time() {
         scanner.go_back(after_month);
         return if first.digits == 4 {
-            built(first.value, month, 1)
+            civil_date(first.value, month, 1)
         } else {
             Err(TextFault::Syntax)
         };
@@ -118,7 +118,7 @@ fn read_separated_month(
     }
     scanner.go_back(after_month);
     if rules.is_old && first.digits == 4 {
-        built(first.value, month, 1)
+        civil_date(first.value, month, 1)
     } else {
         Err(TextFault::Syntax)
     }
@@ -131,9 +131,9 @@ fn read_unseparated(number: Number, rules: &Rules) -> Result<Date, TextFault> {
     }
     let (year, month, day) = (number.value / 10_000, number.value / 100 % 100, number.value % 100);
     match number.digits {
-        4 => built(number.value, 1, 1),
-        6 => built(century_of(year), month, day),
-        8 => built(year, month, day),
+        4 => civil_date(number.value, 1, 1),
+        6 => civil_date(century_of(year), month, day),
+        8 => civil_date(year, month, day),
         _ => Err(TextFault::Syntax),
     }
 }
@@ -141,9 +141,9 @@ fn read_unseparated(number: Number, rules: &Rules) -> Result<Date, TextFault> {
 /// For two numbers next to a month name: the one with four digits is the year, otherwise the second.
 fn day_of(first: Number, month: u32, second: Number) -> Result<Date, TextFault> {
     match (first.digits, second.digits) {
-        (4, 1 | 2) => built(first.value, month, second.value),
-        (1 | 2, 4) => built(second.value, month, first.value),
-        (1 | 2, 1 | 2) => built(century_of(second.value), month, first.value),
+        (4, 1 | 2) => civil_date(first.value, month, second.value),
+        (1 | 2, 4) => civil_date(second.value, month, first.value),
+        (1 | 2, 1 | 2) => civil_date(century_of(second.value), month, first.value),
         _ => Err(TextFault::Syntax),
     }
 }
@@ -162,7 +162,7 @@ pub(crate) fn century_of(year: u32) -> u32 {
     if year < 50 { 2000 + year } else { 1900 + year }
 }
 
-pub(crate) fn built(year: u32, month: u32, day: u32) -> Result<Date, TextFault> {
+pub(crate) fn civil_date(year: u32, month: u32, day: u32) -> Result<Date, TextFault> {
     let part = |number: u32| i32::try_from(number).unwrap_or(i32::MAX);
     Date::from_civil(part(year), part(month), part(day)).ok_or(TextFault::Range)
 }
@@ -203,10 +203,10 @@ impl NumericDate {
         let [first, second, third] = self.parts;
         let date = match rules.numeric {
             // For the newer types, yyyy-mm-dd before a T has a fixed order in every style.
-            _ if is_iso && t_follows && !rules.is_old => built(first.value, second.value, third.value),
+            _ if is_iso && t_follows && !rules.is_old => civil_date(first.value, second.value, third.value),
             NumericRule::Session(format) => self.by_session(format, rules.is_old, is_iso && iso_follows),
             NumericRule::Style { order, year_digits } => self.by_style(order, year_digits, rules.is_old),
-            NumericRule::Iso if is_iso => built(first.value, second.value, third.value),
+            NumericRule::Iso if is_iso => civil_date(first.value, second.value, third.value),
             NumericRule::Iso => Err(TextFault::Syntax),
             NumericRule::None if rules.is_old => Err(TextFault::Syntax),
             NumericRule::None => Err(TextFault::OtherStyle),
@@ -284,5 +284,5 @@ fn ordered(order: DateFormat, parts: [Number; 3]) -> Result<crate::Date, TextFau
     } else {
         century_of(year.value)
     };
-    built(year, month.value, day.value)
+    civil_date(year, month.value, day.value)
 }

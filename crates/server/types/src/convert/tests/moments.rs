@@ -138,7 +138,7 @@ fn fractions_round_once_and_carry() {
 }
 
 /// Converts the value to another type, then formats it with all digits.
-fn became(value: &Value, from: DataType, to: DataType) -> String {
+fn converted_text(value: &Value, from: DataType, to: DataType) -> String {
     let converted = cast(value, from, to).unwrap();
     shown(&styled(&converted, to, VARCHAR, 121).unwrap(), VARCHAR)
 }
@@ -153,11 +153,11 @@ fn a_time_or_a_date_converts_to_both_as_documented() {
         (DataType::DateTime2(3), "1900-01-01 12:15:04.124"),
         (DataType::DateTimeOffset(3), "1900-01-01 12:15:04.124 +00:00"),
     ] {
-        assert_eq!(became(&time, DataType::Time(4), to), expected, "{to}");
+        assert_eq!(converted_text(&time, DataType::Time(4), to), expected, "{to}");
     }
     let late = time_of(12, 59, 59, 9_999_000);
     assert_eq!(
-        became(&late, DataType::Time(4), DataType::SmallDateTime),
+        converted_text(&late, DataType::Time(4), DataType::SmallDateTime),
         "1900-01-01 13:00:00.000"
     );
     let day = Value::Date(Date::from_civil(1912, 10, 25).unwrap());
@@ -166,7 +166,7 @@ fn a_time_or_a_date_converts_to_both_as_documented() {
         (DataType::SmallDateTime, "1912-10-25 00:00:00.000"),
         (DataType::DateTimeOffset(3), "1912-10-25 00:00:00.000 +00:00"),
     ] {
-        assert_eq!(became(&day, DataType::Date, to), expected, "{to}");
+        assert_eq!(converted_text(&day, DataType::Date, to), expected, "{to}");
     }
 }
 
@@ -181,11 +181,15 @@ fn a_datetimeoffset_converts_to_its_local_time() {
         (DataType::SmallDateTime, "1968-10-23 12:46:00.000"),
         (DataType::DateTimeOffset(0), "1968-10-23 12:45:37 +10:00"),
     ] {
-        assert_eq!(became(&offset, DataType::DateTimeOffset(4), to), expected, "{to}");
+        assert_eq!(
+            converted_text(&offset, DataType::DateTimeOffset(4), to),
+            expected,
+            "{to}"
+        );
     }
     let value = Value::DateTime(fine);
     assert_eq!(
-        became(&value, DataType::DateTime2(4), DataType::DateTime),
+        converted_text(&value, DataType::DateTime2(4), DataType::DateTime),
         "1968-10-23 12:45:37.123"
     );
 }
