@@ -71,7 +71,7 @@ pub struct Login {
     pub sspi: Vec<u8>,
     /// AtchDBFile: a file to attach as a database; not supported.
     pub attach_file: String,
-    /// ChangePassword: a new password for the login, set before the login is answered.
+    /// ChangePassword: a new password for the login, which is set before anything else.
     pub new_password: Option<Password>,
     /// FeatureExt: the requested features.
     pub features: Vec<Feature>,
