@@ -8,8 +8,9 @@
 use std::collections::BTreeMap;
 
 use rand::Rng;
+use rand_chacha::ChaCha8Rng;
 use selenite_cipher::Suite;
-use selenite_stats::{Interval, t_interval, t_quantile};
+use selenite_stats::{Interval, t_interval};
 use serde::{Deserialize, Serialize};
 
 use crate::PlanError;
@@ -108,17 +109,15 @@ impl Measured {
         t_interval(&self.sessions, confidence)
     }
 
-    /// A draw of the mean: from the t distribution that the sessions give it.
-    fn draw(&self, uniform: f64) -> f64 {
-        let (Some(interval), true) = (self.interval(HALF), self.sessions.len() > 1) else {
-            return self.mean();
-        };
-        let freedom = (self.sessions.len() - 1) as f64;
-        let (quantile, unit) = (t_quantile(uniform, freedom), t_quantile(0.5 + HALF / 2.0, freedom));
-        match (quantile, unit) {
-            (Some(quantile), Some(unit)) if unit > 0.0 => self.mean() + interval.half_width() * quantile / unit,
-            (Some(_) | None, _) => self.mean(),
+    /// The standard error of the mean; 0 with fewer than two sessions.
+    fn standard_error(&self) -> f64 {
+        let count = self.sessions.len() as f64;
+        if count < 2.0 {
+            return 0.0;
         }
+        let mean = self.mean();
+        let squares: f64 = self.sessions.iter().map(|value| (value - mean).powi(2)).sum();
+        (squares / (count - 1.0) / count).sqrt()
     }
 }
 
@@ -260,102 +259,68 @@ impl Calibration {
     }
 }
 
-/// Costs as they may be: one draw of each mean.
-pub struct Draw(BTreeMap<Operation, Vec<(f64, f64)>>);
-
-impl Draw {
-    /// Draws all of `costs`.
-    pub fn of(costs: &Costs, random: &mut impl Rng) -> Self {
-        let mut draw = |sizes: &[Measured]| {
-            // The sizes of one operation are measured in the same sessions, and err together.
-            let uniform = random.random_range(CERTAINTY..1.0 - CERTAINTY);
-            sizes.iter().map(|one| (one.kib, one.draw(uniform))).collect()
-        };
-        Self(
-            costs
-                .iter()
-                .map(|(operation, sizes)| (*operation, draw(sizes)))
-                .collect(),
-        )
-    }
-
-    /// The means of `costs`.
-    #[must_use]
-    pub fn means(costs: &Costs) -> Self {
-        let means = |sizes: &Vec<Measured>| sizes.iter().map(|one| (one.kib, one.mean())).collect();
-        Self(
-            costs
-                .iter()
-                .map(|(operation, sizes)| (*operation, means(sizes)))
-                .collect(),
-        )
-    }
-
-    /// Nanoseconds of an operation of so many KiB, by interpolation between the sizes. None where it was not measured.
-    #[must_use]
-    pub fn nanoseconds(&self, operation: Operation, kib: f64) -> Option<f64> {
-        let sizes = self.0.get(&operation)?;
-        match sizes.as_slice() {
-            [] => None,
-            [(_, only)] => Some(*only),
-            [.., (low, at_low), (high, at_high)] => {
-                let lower = sizes.windows(2).find(|pair| kib <= pair[1].0);
-                let ((low, at_low), (high, at_high)) =
-                    lower.map_or(((*low, *at_low), (*high, *at_high)), |pair| (pair[0], pair[1]));
-                Some(at_low + (at_high - at_low) * (kib - low) / (high - low))
-            }
+/// Nanoseconds of an operation of so many KiB, by interpolation between the sizes that were measured: of the means,
+/// or of a draw of them.
+pub fn nanoseconds(sizes: &[Measured], kib: f64, random: Option<&mut ChaCha8Rng>) -> f64 {
+    // The sizes of one operation are measured in the same sessions, and err together.
+    let error = random.map_or(0.0, |random| {
+        let sessions = sizes.iter().map(|one| one.sessions.len()).min().unwrap_or(0);
+        student(random, sessions.saturating_sub(1))
+    });
+    let cost = |one: &Measured| match error {
+        0.0 => one.mean(),
+        _ => one.mean() + error * one.standard_error(),
+    };
+    let above = sizes.iter().position(|one| kib <= one.kib).unwrap_or(sizes.len());
+    match (
+        above.checked_sub(1).and_then(|below| sizes.get(below)),
+        sizes.get(above),
+    ) {
+        (Some(below), Some(above)) => {
+            let share = (kib - below.kib) / (above.kib - below.kib);
+            cost(below) * (1.0 - share) + cost(above) * share
         }
-    }
-
-    /// Seconds of CPU time that an amount of an operation takes.
-    #[must_use]
-    pub fn seconds(&self, operation: Operation, amount: Amount) -> Option<f64> {
-        if amount.count == 0.0 {
-            return Some(0.0);
-        }
-        let each = self.nanoseconds(operation, amount.mean_kib())?;
-        Some(each * amount.count / 1e9)
+        (Some(only), None) | (None, Some(only)) => cost(only),
+        (None, None) => 0.0,
     }
 }
 
-/// Refuses an amount whose size is beyond those that were measured.
+/// What was measured of an operation.
 ///
 /// # Errors
-/// [`PlanError::OutOfRange`], [`PlanError::Calibration`].
-pub fn check_range(costs: &Costs, operation: Operation, amount: Amount) -> Result<(), PlanError> {
-    if amount.count == 0.0 {
-        return Ok(());
-    }
-    let Some(sizes) = costs.get(&operation) else {
-        return Err(PlanError::Calibration(format!(
-            "{} were not calibrated",
-            operation.name()
-        )));
-    };
-    let (Some(least), Some(most)) = (sizes.first(), sizes.last()) else {
-        return Err(PlanError::Calibration(format!(
-            "{} were not calibrated",
-            operation.name()
-        )));
-    };
-    if !operation.has_size() || sizes.len() == 1 {
-        return Ok(());
-    }
+/// [`PlanError::Calibration`] where it was not; [`PlanError::OutOfRange`] for an amount whose size is beyond what was.
+pub fn measured_for(costs: &Costs, operation: Operation, amount: Amount) -> Result<&[Measured], PlanError> {
+    let none = || PlanError::Calibration(format!("{} were not calibrated", operation.name()));
+    let sizes = costs.get(&operation).ok_or_else(none)?;
+    let (least, most) = (sizes.first().ok_or_else(none)?.kib, sizes.last().ok_or_else(none)?.kib);
     let kib = amount.mean_kib();
-    if (least.kib * (1.0 - ROUNDING)..=most.kib * (1.0 + ROUNDING)).contains(&kib) {
-        return Ok(());
+    let is_within = (least * (1.0 - ROUNDING)..=most * (1.0 + ROUNDING)).contains(&kib);
+    if !operation.has_size() || is_within {
+        return Ok(sizes);
     }
     Err(PlanError::OutOfRange(format!(
-        "{} of {kib:.2} KiB; calibrated were {} to {} KiB",
+        "{} of {kib:.2} KiB; calibrated were {least} to {most} KiB",
         operation.name(),
-        least.kib,
-        most.kib
     )))
 }
 
-/// Half of the values are within the interval that scales draws.
-const HALF: f64 = 0.5;
+/// A draw of Student's t distribution: a normal variable over the root of a mean of squares of others.
+fn student(random: &mut ChaCha8Rng, freedom: usize) -> f64 {
+    if freedom == 0 {
+        return 0.0;
+    }
+    let squares: f64 = (0..freedom).map(|_| normal(random).powi(2)).sum();
+    let value = normal(random) / (squares / freedom as f64).sqrt();
+    value.clamp(-DRAW_MAX, DRAW_MAX)
+}
+
+/// A draw of the standard normal distribution, by Box and Muller.
+pub(crate) fn normal(random: &mut ChaCha8Rng) -> f64 {
+    let (radius, angle): (f64, f64) = (random.random_range(f64::MIN_POSITIVE..1.0), random.random());
+    (-2.0 * radius.ln()).sqrt() * (angle * std::f64::consts::TAU).cos()
+}
+
 /// A draw is never further out: the tails of t with few sessions have no mean.
-const CERTAINTY: f64 = 0.005;
+const DRAW_MAX: f64 = 10.0;
 /// Sums of sizes are rounded.
 const ROUNDING: f64 = 1e-6;

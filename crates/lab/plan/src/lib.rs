@@ -14,8 +14,11 @@ pub mod calibration;
 pub mod error;
 pub mod observation;
 pub mod operation;
+pub mod predict;
+pub mod queue;
 
 pub use calibration::{Calibration, Cipher};
 pub use error::PlanError;
 pub use observation::Observation;
 pub use operation::{Load, Operation};
+pub use predict::{Prediction, Question, predict};
