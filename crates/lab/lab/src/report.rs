@@ -13,6 +13,7 @@ pub mod json;
 pub mod markdown;
 mod number;
 mod phases;
+pub mod plan;
 mod resources;
 mod scale;
 mod sentence;

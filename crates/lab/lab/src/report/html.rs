@@ -19,6 +19,7 @@ mod front;
 mod level;
 mod machine;
 mod phases;
+pub mod plan;
 mod provenance;
 mod spectrum;
 mod table;

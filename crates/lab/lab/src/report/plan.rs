@@ -1,0 +1,264 @@
+//! A prediction for people: as text here, as a page in `html/plan.rs`.
+
+use std::fmt::Write;
+
+use selenite_plan::predict::Part;
+use selenite_plan::{Prediction, predict::Estimate};
+
+use super::number;
+
+/// The prediction as text, of lines of at most 100 columns but for names.
+#[must_use]
+pub fn text(prediction: &Prediction) -> String {
+    let mut out = format!("{}\n", verdict(prediction));
+    for line in &prediction.observed {
+        let _ = writeln!(out, "  observed: {line}");
+    }
+    if !prediction.parts.is_empty() {
+        let [operation, amount, each, cores] = HEAD;
+        let _ = writeln!(out, "\n{operation:24} {amount:>12} {each:>26} {cores:>28}");
+    }
+    for part in &prediction.parts {
+        let [operation, amount, each, cores] = row(part);
+        let _ = writeln!(out, "{operation:24} {amount:>12} {each:>26} {cores:>28}");
+    }
+    for (name, text) in statements(prediction) {
+        let _ = write!(out, "\n{name}\n{}", wrapped(&text));
+    }
+    if !prediction.warnings.is_empty() {
+        out.push_str("\nAssumptions and limits\n");
+        for warning in &prediction.warnings {
+            out.push_str(&wrapped(warning));
+        }
+    }
+    out
+}
+
+/// The answer in one sentence.
+pub(super) fn verdict(prediction: &Prediction) -> String {
+    let question = &prediction.question;
+    let mut what = question.cipher.to_string();
+    if let Some(tls) = &question.tls {
+        let _ = write!(what, " and {tls}");
+    }
+    let mut text = format!(
+        "{what} takes {} of this machine's {} cores",
+        share(prediction.added_share),
+        short(prediction.cores)
+    );
+    let _ = write!(text, " ({} cores)", numbers(prediction.added_cores, cores_text));
+    if let Some(usage) = prediction.added_to_usage {
+        let _ = write!(text, ": {} of the CPU time in use now", share(usage));
+    }
+    text.push('.');
+    text
+}
+
+/// The heads of [`row`].
+pub(super) const HEAD: [&str; 4] = ["operation", "a second", "each, added", "cores, added"];
+
+/// What an operation adds.
+pub(super) fn row(part: &Part) -> [String; 4] {
+    [
+        part.operation.name().to_owned(),
+        rate(part.amount.count),
+        numbers(part.each_ns, number::duration),
+        numbers(part.cores, cores_text),
+    ]
+}
+
+/// All else that was predicted: names and sentences.
+pub(super) fn statements(prediction: &Prediction) -> Vec<(&'static str, String)> {
+    let mut all = Vec::new();
+    if let Some(latency) = prediction.latency {
+        let ms = |value: f64| number::duration(value * 1e6);
+        all.push((
+            "Response time of requests (CPU and waiting for it; not the disk)",
+            format!(
+                "p50 {} + {}; p99 {} + {}. Cores are busy {} of the time now, {} then.",
+                ms(latency.p50_ms),
+                numbers(latency.p50_added_ms, ms),
+                ms(latency.p99_ms),
+                numbers(latency.p99_added_ms, ms),
+                number::share(latency.utilization),
+                share(latency.utilization_after)
+            ),
+        ));
+    }
+    if let Some(throughput) = prediction.throughput {
+        let text = format!("{} of today's.", share(throughput));
+        all.push(("Greatest throughput, where the cores limit it", text));
+    }
+    if let Some(serialized) = prediction.serialized {
+        all.push((
+            "The section in which commits are one after the other",
+            format!(
+                "Held {} of the time now, {} then, if all that a commit encrypts is within it. The greatest rate of commits is {} of today's.",
+                number::share(serialized.share),
+                share(serialized.share_after),
+                share(serialized.commits_max)
+            ),
+        ));
+    }
+    if let Some(conversion) = prediction.conversion {
+        let time = conversion.seconds.map_or_else(
+            || "its time was not calibrated".to_owned(),
+            |seconds| numbers(seconds, number::time),
+        );
+        let mib = |mib: f64| number::bytes(mib * 1024.0 * 1024.0);
+        all.push((
+            "Encrypting the database once",
+            format!(
+                "{time}, where the disk is no slower than the calibrated one. The encrypted database has {}, which are needed beside the old one until it is done.",
+                mib(conversion.encrypted_mib)
+            ),
+        ));
+    }
+    if let Some(kib) = prediction.network_kib {
+        let text = format!(
+            "{} a second more, for records' headers and tags.",
+            number::bytes(kib * 1024.0)
+        );
+        all.push(("Network", text));
+    }
+    if let Some(formula) = &prediction.formula {
+        all.push((
+            "The formula of reads alone",
+            format!(
+                "{} MB read a second, by {} MB that a core decrypts in a second, on {} cores: {} % of the machine. It leaves out {}: {} points in this prediction.",
+                short(formula.read_mb),
+                short(formula.decrypted_mb),
+                short(prediction.cores),
+                short(formula.percent),
+                listed(&formula.left_out),
+                signed(formula.left_out_percent)
+            ),
+        ));
+    }
+    if prediction.added_cores.low < prediction.added_cores.high {
+        let shares = prediction
+            .uncertainty
+            .iter()
+            .map(|(name, of)| format!("{name} {:.0} %", of * 100.0));
+        all.push((
+            "What makes the interval wide",
+            format!("{}.", shares.collect::<Vec<_>>().join(", ")),
+        ));
+    }
+    all
+}
+
+/// A value with its 90 % interval.
+pub(super) fn numbers(estimate: Estimate, text: impl Fn(f64) -> String) -> String {
+    format!(
+        "{} [{}, {}]",
+        text(estimate.value),
+        text(estimate.low),
+        text(estimate.high)
+    )
+}
+
+fn share(estimate: Estimate) -> String {
+    let percent = |value: f64| short(value * 100.0);
+    format!(
+        "{} % [{}, {}]",
+        percent(estimate.value),
+        percent(estimate.low),
+        percent(estimate.high)
+    )
+}
+
+pub(super) fn cores_text(cores: f64) -> String {
+    short(cores)
+}
+
+fn rate(count: f64) -> String {
+    match count {
+        _ if count < 10.0 => short(count),
+        _ => number::count(count),
+    }
+}
+
+/// Three digits that count, and no more than four behind the point.
+pub(super) fn short(value: f64) -> String {
+    let digits = match value.abs() {
+        size if size >= 100.0 => 0,
+        size if size >= 10.0 => 1,
+        size if size >= 1.0 => 2,
+        size if size >= 0.1 => 3,
+        _ => 4,
+    };
+    let text = format!("{value:.digits$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+fn signed(value: f64) -> String {
+    let text = short(value);
+    if text.starts_with('-') || text == "0" {
+        text
+    } else {
+        format!("+{text}")
+    }
+}
+
+fn listed(words: &[String]) -> String {
+    match words {
+        [] => "nothing".to_owned(),
+        [one] => one.clone(),
+        [rest @ .., last] => format!("{} and {last}", rest.join(", ")),
+    }
+}
+
+/// Lines of at most 98 columns, two of them indentation.
+fn wrapped(text: &str) -> String {
+    let mut out = String::new();
+    let mut line = String::from(" ");
+    for word in text.split(' ') {
+        if line.len() + 1 + word.len() > WIDTH && line.len() > 1 {
+            let _ = writeln!(out, "{line}");
+            line = String::from(" ");
+        }
+        line.push(' ');
+        line.push_str(word);
+    }
+    let _ = writeln!(out, "{line}");
+    out
+}
+
+const WIDTH: usize = 98;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits_that_count() {
+        for (value, text) in [
+            (0.0, "0"),
+            (-0.000_01, "0"),
+            (0.0625, "0.0625"),
+            (6.25, "6.25"),
+            (1234.5, "1234"),
+            (99.95, "100"),
+            (10.04, "10"),
+        ] {
+            assert_eq!(short(value), text, "{value}");
+        }
+        assert_eq!(signed(2.0), "+2");
+        assert_eq!(signed(-2.0), "-2");
+    }
+
+    #[test]
+    fn lines_are_broken_between_words() {
+        let text = wrapped(&"word ".repeat(60));
+        assert!(
+            text.lines()
+                .all(|line| line.len() <= WIDTH && line.starts_with("  word"))
+        );
+        assert_eq!(text.matches("word").count(), 60);
+    }
+}

@@ -1,0 +1,52 @@
+//! What a plan can't be made of.
+
+use std::fmt;
+
+/// Why there is no prediction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlanError {
+    /// The input is not what its source would write: the caller's fault. The text says where and why.
+    Input {
+        /// Where: a file, a column, an option.
+        place: String,
+        /// Why it is refused.
+        reason: String,
+    },
+    /// A counter is lower than before: the server was restarted, or its statistics were reset, between two snapshots.
+    Reset {
+        /// The counter.
+        counter: String,
+    },
+    /// The calibration does not fit: another machine, another version, or no coefficients for what is asked.
+    Calibration(String),
+    /// The load is outside of what was calibrated, or of what the model is valid for.
+    OutOfRange(String),
+}
+
+impl PlanError {
+    /// [`PlanError::Input`].
+    pub fn input(place: impl Into<String>, reason: impl Into<String>) -> Self {
+        Self::Input {
+            place: place.into(),
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for PlanError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Input { place, reason } => write!(out, "{place}: {reason}"),
+            Self::Reset { counter } => write!(
+                out,
+                "the counter {counter} is lower than before: the server was restarted or its statistics were reset \
+                 between the two snapshots"
+            ),
+            Self::Calibration(reason) => write!(out, "the calibration does not fit: {reason}"),
+            Self::OutOfRange(reason) => write!(out, "no prediction beyond the calibrated range: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for PlanError {}

@@ -1,0 +1,24 @@
+//! Predicts what encryption will cost a system, before anything of it is encrypted.
+//!
+//! A [`Calibration`] has the cost of each [`Operation`] on one machine; an [`Observation`] has how often a production
+//! system does each of them. [`predict`] multiplies the two, and says how sure it is.
+//!
+//! - `no-clock-no-file`: nothing here measures, and nothing reads files: callers pass texts and values in.
+//! - `monotone`: more operations never take less CPU time in an encrypted system, and no operations take none.
+//! - `refuses-beyond-range`: a prediction is refused where the machine, the page size or the load is not one that was
+//!   calibrated.
+//! - `reproducible`: the same inputs give the same prediction, to the last digit: random draws have a fixed seed.
+#![forbid(unsafe_code)]
+
+pub mod calibration;
+pub mod error;
+pub mod observation;
+pub mod operation;
+pub mod predict;
+pub mod queue;
+
+pub use calibration::{Calibration, Cipher};
+pub use error::PlanError;
+pub use observation::Observation;
+pub use operation::{Load, Operation};
+pub use predict::{Prediction, Question, predict};

@@ -1,0 +1,658 @@
+//! The prediction: costs of operations times how many there are, and how sure that is.
+//!
+//! The added CPU time of a second is the sum over operations of their number times the difference between their cost
+//! encrypted and in clear. Intervals come from draws of everything that is not known exactly:
+//!
+//! - *coefficients*: Student's t over the sessions of the calibration;
+//! - *rates*: intervals of the observation, drawn in blocks with replacement;
+//! - *model*: a factor for each operation and draw ([`Misfit`]), since an operation of production is not the one that
+//!   was calibrated.
+//!
+//! Response times are those of a queue ([`crate::queue`]); a section that only one thread can be in is a queue of its
+//! own. Beyond [`UTILIZATION_MAX`] of either there is no prediction of times.
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use crate::PlanError;
+use crate::calibration::{Calibration, Cipher, Measured, TLS_1_3, measured_for, nanoseconds, normal};
+use crate::observation::Observation;
+use crate::operation::{Amount, KIB, Load, Operation};
+use crate::queue::Queue;
+
+mod formula;
+mod what_if;
+
+pub use formula::{Formula, formula_percent};
+pub use what_if::WhatIf;
+
+/// What is to be predicted.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// The suite of the database.
+    pub cipher: Cipher,
+    /// TLS, if the network is to be encrypted and is not yet.
+    pub tls: Option<Cipher>,
+    /// Cores of the machine that will do it, if they are not those that were observed.
+    pub cores: Option<f64>,
+    /// What else changes.
+    pub what_if: WhatIf,
+    /// How far the model may be off; by default what the validation found.
+    pub misfit: Option<Misfit>,
+    /// MB that a core decrypts in a second, for the formula; by default what was calibrated.
+    pub decrypted_mb: Option<f64>,
+}
+
+impl Question {
+    /// One suite, with AES instructions, and nothing else changed.
+    #[must_use]
+    pub fn of(cipher: Cipher) -> Self {
+        Self {
+            cipher,
+            tls: None,
+            cores: None,
+            what_if: WhatIf::default(),
+            misfit: None,
+            decrypted_mb: None,
+        }
+    }
+}
+
+/// How far an operation of production is from the one that was calibrated: standard deviations.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Misfit {
+    /// Of the logarithm of the difference.
+    pub of_difference: f64,
+    /// Of the difference, as a share of the operation's whole cost.
+    pub of_cost: f64,
+}
+
+impl Misfit {
+    /// For the engine that was calibrated. An assumption until a validation on the machine replaces it.
+    pub const CALIBRATED: Self = Self {
+        of_difference: 0.15,
+        of_cost: 0.02,
+    };
+    /// For another engine, whose code around the cipher was not measured. An assumption.
+    pub const OTHER_ENGINE: Self = Self {
+        of_difference: 0.40,
+        of_cost: 0.05,
+    };
+}
+
+/// A value and its 90 % interval.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Estimate {
+    /// The median of the draws.
+    pub value: f64,
+    /// The 5th percentile.
+    pub low: f64,
+    /// The 95th percentile.
+    pub high: f64,
+}
+
+impl Estimate {
+    fn of(mut draws: Vec<f64>) -> Self {
+        draws.sort_by(f64::total_cmp);
+        let at = |share: f64| {
+            let position = share * (draws.len().saturating_sub(1)) as f64;
+            // A position within the draws: there are at most some thousand.
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "between 0 and the number of draws"
+            )]
+            let below = position.floor() as usize;
+            let (low, high) = (draws[below], draws[(below + 1).min(draws.len() - 1)]);
+            low + (high - low) * (position - position.floor())
+        };
+        Self {
+            value: at(0.5),
+            low: at(0.05),
+            high: at(0.95),
+        }
+    }
+
+    /// Whether a value lies in it.
+    #[must_use]
+    pub fn contains(&self, value: f64) -> bool {
+        (self.low..=self.high).contains(&value)
+    }
+
+    /// All of it times a factor.
+    #[must_use]
+    pub fn times(self, factor: f64) -> Self {
+        Self {
+            value: self.value * factor,
+            low: self.low * factor,
+            high: self.high * factor,
+        }
+    }
+}
+
+/// What one operation adds.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Part {
+    /// The operation.
+    pub operation: Operation,
+    /// How many in a second.
+    pub amount: Amount,
+    /// Nanoseconds that each takes in addition.
+    pub each_ns: Estimate,
+    /// Cores that it keeps busy in addition.
+    pub cores: Estimate,
+}
+
+/// Response times before and after, in milliseconds of CPU and its queue: waits for the disk are not in them.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Latency {
+    /// The share of the time in which the cores are busy now.
+    pub utilization: f64,
+    /// The same after encryption.
+    pub utilization_after: Estimate,
+    /// The median now.
+    pub p50_ms: f64,
+    /// What is added to it.
+    pub p50_added_ms: Estimate,
+    /// The 99th percentile now.
+    pub p99_ms: f64,
+    /// What is added to it.
+    pub p99_added_ms: Estimate,
+}
+
+/// The section in which commits are one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Serialized {
+    /// The share of the time in which it is held now.
+    pub share: f64,
+    /// The same after encryption.
+    pub share_after: Estimate,
+    /// The greatest rate of commits after encryption, as a share of the greatest rate now.
+    pub commits_max: Estimate,
+}
+
+/// Encrypting the database once.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Conversion {
+    /// Seconds, where the disk is no slower than the calibrated one.
+    pub seconds: Option<Estimate>,
+    /// MiB of the encrypted database.
+    pub encrypted_mib: f64,
+    /// MiB that are needed beside the database until it is done.
+    pub needed_mib: f64,
+}
+
+/// A prediction.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Prediction {
+    /// What was asked.
+    pub question: Question,
+    /// What was observed, for people.
+    pub observed: Vec<String>,
+    /// The machine.
+    pub cores: f64,
+    /// Cores that are kept busy in addition.
+    pub added_cores: Estimate,
+    /// The same as a share of the machine.
+    pub added_share: Estimate,
+    /// The same as a share of the CPU time that the system uses now, if that is known.
+    pub added_to_usage: Option<Estimate>,
+    /// What it is made of, the most expensive first.
+    pub parts: Vec<Part>,
+    /// At the observed rate of requests.
+    pub latency: Option<Latency>,
+    /// The greatest throughput after encryption, where the cores limit it, as a share of the greatest now.
+    pub throughput: Option<Estimate>,
+    /// The section that serializes commits.
+    pub serialized: Option<Serialized>,
+    /// Encrypting the database once.
+    pub conversion: Option<Conversion>,
+    /// KiB on the network that TLS adds in a second.
+    pub network_kib: Option<f64>,
+    /// The formula of reads alone.
+    pub formula: Option<Formula>,
+    /// Which input makes the interval wide: shares of the variance, the largest first.
+    pub uncertainty: Vec<(String, f64)>,
+    /// What is not predicted, and why; what was assumed.
+    pub warnings: Vec<String>,
+}
+
+/// Predicts.
+///
+/// # Errors
+/// [`PlanError::Input`] for an observation that no system can have; [`PlanError::Calibration`] for a cipher or an
+/// operation that was not calibrated; [`PlanError::OutOfRange`].
+pub fn predict(
+    observation: &Observation,
+    calibration: &Calibration,
+    question: &Question,
+) -> Result<Prediction, PlanError> {
+    observation.check()?;
+    let observation = &question.what_if.apply(observation)?;
+    let model = Model::new(observation, calibration, question)?;
+    let draws = model.draws(Varied::ALL, DRAWS);
+    let mut warnings = observation.notes.clone();
+    warnings.extend(model.warnings());
+    let cores = model.cores;
+    let added: Vec<f64> = draws.iter().map(|draw| draw.added()).collect();
+    let added_cores = Estimate::of(added.clone());
+    let busy = observation.busy_cores();
+    let latency = latency(observation, cores, &added, &mut warnings);
+    let serialized = serialized(observation, &draws, &mut warnings);
+    if busy.is_some_and(|busy| busy + added_cores.high > cores) {
+        warnings.push("the machine may be saturated: fewer requests would be served".to_owned());
+    }
+    Ok(Prediction {
+        question: question.clone(),
+        observed: model.observed(),
+        cores,
+        added_cores,
+        added_share: added_cores.times(1.0 / cores),
+        added_to_usage: busy
+            .filter(|busy| *busy > 0.0)
+            .map(|busy| added_cores.times(1.0 / busy)),
+        parts: model.parts(&draws),
+        latency,
+        throughput: busy.filter(|busy| *busy > 0.0).map(|busy| {
+            Estimate::of(
+                added
+                    .iter()
+                    .map(|added| busy / (busy + added).max(f64::MIN_POSITIVE))
+                    .collect(),
+            )
+        }),
+        serialized,
+        conversion: model.conversion(),
+        network_kib: model.network_kib(),
+        formula: model.formula(added_cores.value),
+        uncertainty: model.uncertainty(),
+        warnings,
+    })
+}
+
+/// The inputs of a prediction, checked.
+struct Model<'a> {
+    observation: &'a Observation,
+    calibration: &'a Calibration,
+    question: &'a Question,
+    cores: f64,
+    misfit: Misfit,
+    /// Operations that there are, with the costs in clear and the differences.
+    operations: Vec<(Operation, &'a [Measured], &'a [Measured])>,
+}
+
+/// What is drawn; what is not stays at its mean.
+#[derive(Clone, Copy)]
+struct Varied {
+    coefficients: bool,
+    rates: bool,
+    model: bool,
+}
+
+impl Varied {
+    const ALL: Self = Self {
+        coefficients: true,
+        rates: true,
+        model: true,
+    };
+}
+
+/// One draw: for each operation of the model its amount in a second, and the added nanoseconds of each.
+struct Drawn(Vec<(Operation, Amount, f64)>);
+
+impl Drawn {
+    /// Cores that are kept busy in addition.
+    fn added(&self) -> f64 {
+        self.0
+            .iter()
+            .map(|(_, amount, each_ns)| amount.count * each_ns / 1e9)
+            .sum()
+    }
+
+    fn of(&self, operation: Operation) -> Option<(Amount, f64)> {
+        let found = self.0.iter().find(|(known, _, _)| *known == operation)?;
+        Some((found.1, found.2))
+    }
+}
+
+impl<'a> Model<'a> {
+    fn new(
+        observation: &'a Observation,
+        calibration: &'a Calibration,
+        question: &'a Question,
+    ) -> Result<Self, PlanError> {
+        let cores = question
+            .cores
+            .or(observation.cores)
+            .ok_or_else(|| PlanError::input("cores", "the number of cores is not known: say it"))?;
+        if !(cores > 0.0 && cores.is_finite()) {
+            return Err(PlanError::input("cores", format!("{cores} is no number of cores")));
+        }
+        let load = observation.load_per_second();
+        let mut operations = Vec::new();
+        for operation in Operation::ALL {
+            let amount = load.amount(operation);
+            if amount.count == 0.0 {
+                continue;
+            }
+            let cipher = match (operation.is_network(), &question.tls) {
+                (true, Some(tls)) => tls,
+                // The network stays as it is.
+                (true, None) => continue,
+                (false, _) => &question.cipher,
+            };
+            let plain = measured_for(&calibration.plain, operation, amount)?;
+            let difference = measured_for(calibration.costs(cipher)?, operation, amount)?;
+            operations.push((operation, plain, difference));
+        }
+        let misfit = question.misfit.unwrap_or(match observation.engine.is_calibrated() {
+            true => Misfit::CALIBRATED,
+            false => Misfit::OTHER_ENGINE,
+        });
+        Ok(Self {
+            observation,
+            calibration,
+            question,
+            cores,
+            misfit,
+            operations,
+        })
+    }
+
+    fn draws(&self, varied: Varied, count: usize) -> Vec<Drawn> {
+        let mut random = ChaCha8Rng::seed_from_u64(SEED);
+        (0..count).map(|_| self.draw(varied, &mut random)).collect()
+    }
+
+    fn draw(&self, varied: Varied, random: &mut ChaCha8Rng) -> Drawn {
+        let load = match varied.rates {
+            true => resampled(self.observation, random),
+            false => self.observation.load_per_second(),
+        };
+        let mut drawn = Vec::with_capacity(self.operations.len());
+        for (operation, plain, difference) in &self.operations {
+            let amount = load.amount(*operation);
+            let (kib, error) = (
+                amount.mean_kib(),
+                match varied.coefficients {
+                    true => Some(&mut *random),
+                    false => None,
+                },
+            );
+            let difference = nanoseconds(difference, kib, error);
+            let plain = nanoseconds(plain, kib, None).max(0.0);
+            let (factor, share) = match varied.model {
+                true => (
+                    (normal(random) * self.misfit.of_difference).exp(),
+                    normal(random) * self.misfit.of_cost,
+                ),
+                false => (1.0, 0.0),
+            };
+            let difference = difference * factor + (plain + difference).max(0.0) * share;
+            // monotone: an encrypted operation takes no less than nothing.
+            drawn.push((*operation, amount, difference.max(-plain)));
+        }
+        Drawn(drawn)
+    }
+
+    fn parts(&self, draws: &[Drawn]) -> Vec<Part> {
+        let load = self.observation.load_per_second();
+        let mut parts: Vec<Part> = self
+            .operations
+            .iter()
+            .map(|(operation, _, _)| {
+                let found = || draws.iter().filter_map(|draw| draw.of(*operation));
+                Part {
+                    operation: *operation,
+                    amount: load.amount(*operation),
+                    each_ns: Estimate::of(found().map(|(_, each)| each).collect()),
+                    cores: Estimate::of(found().map(|(amount, each)| amount.count * each / 1e9).collect()),
+                }
+            })
+            .collect();
+        parts.sort_by(|one, other| other.cores.value.total_cmp(&one.cores.value));
+        parts
+    }
+
+    /// The variance that is left where only one of the inputs varies, as shares.
+    fn uncertainty(&self) -> Vec<(String, f64)> {
+        let only = [
+            (
+                "coefficients of the calibration",
+                Varied {
+                    coefficients: true,
+                    rates: false,
+                    model: false,
+                },
+            ),
+            (
+                "rates between intervals",
+                Varied {
+                    coefficients: false,
+                    rates: true,
+                    model: false,
+                },
+            ),
+            (
+                "the model",
+                Varied {
+                    coefficients: false,
+                    rates: false,
+                    model: true,
+                },
+            ),
+        ];
+        let mut shares: Vec<(String, f64)> = only
+            .into_iter()
+            .map(|(name, varied)| {
+                let added: Vec<f64> = self.draws(varied, UNCERTAINTY_DRAWS).iter().map(Drawn::added).collect();
+                let mean = added.iter().sum::<f64>() / added.len() as f64;
+                (
+                    name.to_owned(),
+                    added.iter().map(|value| (value - mean).powi(2)).sum::<f64>(),
+                )
+            })
+            .collect();
+        let sum: f64 = shares.iter().map(|(_, share)| share).sum();
+        if sum > 0.0 {
+            shares.iter_mut().for_each(|(_, share)| *share /= sum);
+        }
+        shares.sort_by(|one, other| other.1.total_cmp(&one.1));
+        shares
+    }
+
+    fn conversion(&self) -> Option<Conversion> {
+        let mib = self.observation.database_mib?;
+        let page = f64::from(self.observation.page_size);
+        let encrypted_mib = mib * page / (page - PAGE_RESERVED) + PREFIX_KIB / KIB;
+        let measured = self.calibration.conversion_ns_per_mib.get(&self.question.cipher);
+        let seconds = measured.map(|measured| {
+            let half = measured.interval(0.9).map_or(0.0, |interval| interval.half_width());
+            Estimate {
+                value: measured.mean(),
+                low: (measured.mean() - half).max(0.0),
+                high: measured.mean() + half,
+            }
+            .times(mib / 1e9)
+        });
+        Some(Conversion {
+            seconds,
+            encrypted_mib,
+            needed_mib: encrypted_mib,
+        })
+    }
+
+    fn network_kib(&self) -> Option<f64> {
+        let tls = self.question.tls.as_ref()?;
+        let overhead = if tls.name == TLS_1_3 { RECORD_1_3 } else { RECORD_1_2 };
+        let packets = self.observation.load_per_second().amount(Operation::Packet);
+        // A record has at most 16 KiB.
+        let records = packets.count * (packets.mean_kib() / 16.0).ceil().max(1.0);
+        Some(records * overhead / KIB)
+    }
+
+    fn formula(&self, added_cores: f64) -> Option<Formula> {
+        let load = self.observation.load_per_second();
+        let calibrated = || {
+            let costs = self.calibration.costs(&self.question.cipher).ok()?;
+            let kib = f64::from(self.observation.page_size) / KIB;
+            let each = nanoseconds(costs.get(&Operation::ReadRandom)?, kib, None);
+            (each > 0.0).then(|| kib * KIB / each * 1e3)
+        };
+        let decrypted_mb = self.question.decrypted_mb.or_else(calibrated)?;
+        Some(Formula::new(&load, decrypted_mb, self.cores, added_cores))
+    }
+
+    fn observed(&self) -> Vec<String> {
+        let observation = self.observation;
+        let mut lines = vec![format!(
+            "{}, {} over {:.0} s",
+            observation.engine.name(),
+            match observation.intervals.len() {
+                1 => "one interval".to_owned(),
+                count => format!("{count} intervals"),
+            },
+            observation.seconds()
+        )];
+        if let Some(busy) = observation.busy_cores() {
+            lines.push(format!("{busy:.2} cores busy"));
+        }
+        if let Some(requests) = observation.requests_per_second() {
+            lines.push(format!("{requests:.1} requests a second"));
+        }
+        lines
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let engine = self.observation.engine;
+        if !engine.is_calibrated() {
+            warnings.push(format!(
+                "coefficients are those of Selenite on this machine; {} spends another amount around the cipher, which was not measured here: the interval is widened for it",
+                match engine {
+                    crate::observation::Engine::ByHand => "another engine",
+                    crate::observation::Engine::Sqlite
+                    | crate::observation::Engine::SqlServer
+                    | crate::observation::Engine::MariaDb
+                    | crate::observation::Engine::PostgreSql => engine.name(),
+                }
+            ));
+        }
+        if self.observation.intervals.len() == 1 {
+            warnings.push("one interval was observed: how much the load varies is not in the intervals".to_owned());
+        }
+        if self.operations.is_empty() {
+            warnings.push("nothing was observed that encryption makes dearer".to_owned());
+        }
+        warnings
+    }
+}
+
+/// The load of a second, of intervals that are drawn with replacement in blocks of neighbours.
+fn resampled(observation: &Observation, random: &mut ChaCha8Rng) -> Load {
+    let count = observation.intervals.len();
+    if count == 1 {
+        return observation.load_per_second();
+    }
+    // The cube root of the number of values: the usual length of blocks for a mean (Politis and White, 2004).
+    let block = (1..=count).find(|length| length.pow(3) >= count).unwrap_or(1);
+    let (mut load, mut seconds, mut drawn) = (Load::default(), 0.0, 0);
+    while drawn < count {
+        let first = random.random_range(0..count);
+        for at in 0..block.min(count - drawn) {
+            let interval = &observation.intervals[(first + at) % count];
+            seconds += interval.seconds;
+            for (operation, amount) in &interval.load.0 {
+                load.add(*operation, *amount);
+            }
+            drawn += 1;
+        }
+    }
+    load.scaled(1.0 / seconds)
+}
+
+fn latency(observation: &Observation, cores: f64, added: &[f64], warnings: &mut Vec<String>) -> Option<Latency> {
+    let (requests, busy) = (observation.requests_per_second()?, observation.busy_cores()?);
+    let now = Queue::new(requests, busy / requests, cores)?;
+    let after = |added: f64| Queue::new(requests, (busy + added).max(f64::MIN_POSITIVE) / requests, cores);
+    let utilization_after = Estimate::of(
+        added
+            .iter()
+            .map(|added| (busy + added) / cores.floor().max(1.0))
+            .collect(),
+    );
+    if utilization_after.high > UTILIZATION_MAX {
+        warnings.push(format!(
+            "response times are not predicted: the cores would be busy for up to {:.0} % of the time, and the model holds up to {:.0} %; measure",
+            utilization_after.high * 100.0,
+            UTILIZATION_MAX * 100.0
+        ));
+        return None;
+    }
+    let added_ms = |share: f64| {
+        let before = now.quantile(share);
+        let differences = added
+            .iter()
+            .step_by(LATENCY_STEP)
+            .filter_map(|added| Some((after(*added)?.quantile(share) - before) * 1e3));
+        Estimate::of(differences.collect())
+    };
+    Some(Latency {
+        utilization: now.utilization(),
+        utilization_after,
+        p50_ms: now.quantile(0.5) * 1e3,
+        p50_added_ms: added_ms(0.5),
+        p99_ms: now.quantile(0.99) * 1e3,
+        p99_added_ms: added_ms(0.99),
+    })
+}
+
+fn serialized(observation: &Observation, draws: &[Drawn], warnings: &mut Vec<String>) -> Option<Serialized> {
+    let share = observation.serialized_share?;
+    // All that a commit encrypts is within the section: the worst case.
+    let within = [Operation::Commit, Operation::Write, Operation::LogRecord];
+    let added = |draw: &Drawn| -> f64 {
+        let parts = within.iter().filter_map(|operation| draw.of(*operation));
+        parts.map(|(amount, each)| amount.count * each / 1e9).sum()
+    };
+    let after: Vec<f64> = draws.iter().map(|draw| (share + added(draw)).max(0.0)).collect();
+    let commits_max = after
+        .iter()
+        .map(|after| if *after > 0.0 { share / after } else { 1.0 })
+        .collect();
+    let share_after = Estimate::of(after);
+    if share_after.high > UTILIZATION_MAX {
+        warnings.push(format!(
+            "the section that serializes commits would be held for up to {:.0} % of the time: commits will queue; measure",
+            share_after.high * 100.0
+        ));
+    }
+    Some(Serialized {
+        share,
+        share_after,
+        commits_max: Estimate::of(commits_max),
+    })
+}
+
+/// Beyond it the wait of a queue is too sensitive to what is not known.
+pub const UTILIZATION_MAX: f64 = 0.85;
+/// The 5th and 95th percentile of so many draws are known to about 1 % of their distance.
+const DRAWS: usize = 4000;
+/// Shares of a variance are shown without digits behind the point.
+const UNCERTAINTY_DRAWS: usize = 500;
+/// Quantiles of queues are searched for; 500 are enough for an interval.
+const LATENCY_STEP: usize = 8;
+/// reproducible: the same for all.
+const SEED: u64 = 0x5e1e_417e;
+/// FORMAT 3: bytes that a page keeps for the trailer.
+const PAGE_RESERVED: f64 = 48.0;
+/// FORMAT 2: in front of the first page.
+const PREFIX_KIB: f64 = 64.0;
+/// RFC 5246, 6.2.3.3 with AES-GCM: a header of 5 bytes, a nonce of 8, a tag of 16.
+const RECORD_1_2: f64 = 29.0;
+/// RFC 8446, 5.2: a header of 5 bytes, the type, a tag of 16.
+const RECORD_1_3: f64 = 22.0;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,329 @@
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use selenite_cipher::Suite;
+
+use super::*;
+use crate::calibration::{Costs, FORMAT, Fingerprint, Measured, TLS_1_3};
+use crate::observation::{Engine, ObservedInterval};
+
+/// Nanoseconds of an operation of so many KiB on a machine whose costs are known: in clear, and what is added.
+fn known(operation: Operation, kib: f64) -> (f64, f64) {
+    match operation {
+        Operation::ReadSequential => (400.0 + 80.0 * kib, 50.0 + 120.0 * kib),
+        Operation::ReadRandom => (900.0 + 90.0 * kib, 80.0 + 120.0 * kib),
+        Operation::Write => (1500.0 + 100.0 * kib, 100.0 + 160.0 * kib),
+        Operation::Checkpoint => (1200.0 + 100.0 * kib, 150.0 + 280.0 * kib),
+        Operation::Commit => (9000.0, 700.0),
+        Operation::LogRecord => (0.0, 200.0 + 140.0 * kib),
+        Operation::Open => (150_000.0, 200_000.0),
+        Operation::Backup => (500.0 + 100.0 * kib, 60.0 + 250.0 * kib),
+        Operation::Packet => (300.0, 500.0 + 110.0 * kib),
+        Operation::Handshake => (0.0, 400_000.0),
+    }
+}
+
+/// Its calibration: sessions err by `noise`, relative, with a sum of zero.
+fn calibration(noise: f64) -> Calibration {
+    let mut plain = Costs::new();
+    let mut difference = Costs::new();
+    for operation in Operation::ALL {
+        let sizes: &[f64] = if operation.has_size() {
+            &[0.5, 4.0, 16.0, 64.0]
+        } else {
+            &[0.0]
+        };
+        let measured = |pick: fn((f64, f64)) -> f64| {
+            let of = |kib: &f64| {
+                let value = pick(known(operation, *kib));
+                let sessions = [-1.0, -0.5, 0.0, 0.2, 0.5, 0.8].map(|error: f64| value * (1.0 + error * noise));
+                Measured {
+                    kib: *kib,
+                    sessions: sessions.to_vec(),
+                }
+            };
+            sizes.iter().map(of).collect::<Vec<_>>()
+        };
+        plain.insert(operation, measured(|(plain, _)| plain));
+        difference.insert(operation, measured(|(_, difference)| difference));
+    }
+    let ciphers = [cipher(), tls()].map(|cipher| (cipher, difference.clone()));
+    Calibration {
+        format: FORMAT,
+        fingerprint: Fingerprint {
+            processor: "simulated".to_owned(),
+            instructions: "aes".to_owned(),
+            processors: 4,
+            selenite: "0".to_owned(),
+            sqlite: "3".to_owned(),
+            kernel: "6".to_owned(),
+        },
+        made: "2026-01-01T00:00:00Z".to_owned(),
+        seconds: 120.0,
+        load_average: 0.0,
+        plain,
+        ciphers: BTreeMap::from(ciphers),
+        conversion_ns_per_mib: BTreeMap::from([(
+            cipher(),
+            Measured {
+                kib: 1024.0,
+                sessions: vec![2e6, 2.1e6],
+            },
+        )]),
+    }
+}
+
+fn cipher() -> Cipher {
+    Cipher::of(Suite::Aes256, true)
+}
+
+fn tls() -> Cipher {
+    Cipher::tls(TLS_1_3, true)
+}
+
+fn observation(loads: Vec<Load>) -> Observation {
+    let interval = |load| ObservedInterval {
+        seconds: 10.0,
+        load,
+        requests: Some(4000.0),
+        cpu_seconds: Some(12.0),
+    };
+    Observation {
+        engine: Engine::Sqlite,
+        notes: Vec::new(),
+        page_size: 4096,
+        cores: Some(4.0),
+        database_mib: Some(1000.0),
+        serialized_share: Some(0.3),
+        intervals: loads.into_iter().map(interval).collect(),
+    }
+}
+
+fn load(counts: &[(Operation, f64)]) -> Load {
+    let mut load = Load::default();
+    for (operation, count) in counts {
+        let bytes = if operation.has_size() { 4096.0 } else { 0.0 };
+        load.add(*operation, Amount::of_size(*count, bytes));
+    }
+    load
+}
+
+fn everything(count: f64) -> Load {
+    load(&Operation::ALL.map(|operation| (operation, count)))
+}
+
+fn question() -> Question {
+    Question {
+        tls: Some(tls()),
+        ..Question::of(cipher())
+    }
+}
+
+const EXACT: Misfit = Misfit {
+    of_difference: 0.0,
+    of_cost: 0.0,
+};
+
+#[test]
+fn the_costs_of_a_known_machine_are_found() {
+    let exact = Question {
+        misfit: Some(EXACT),
+        ..question()
+    };
+    let prediction = predict(&observation(vec![everything(5000.0)]), &calibration(0.0), &exact).unwrap();
+    let expected: f64 = Operation::ALL
+        .into_iter()
+        .map(|operation| known(operation, if operation.has_size() { 4.0 } else { 0.0 }).1 * 500.0 / 1e9)
+        .sum();
+    assert!((prediction.added_cores.value - expected).abs() < 1e-9, "{prediction:?}");
+    assert!(prediction.added_cores.high - prediction.added_cores.low < 1e-9);
+    assert_eq!(prediction.parts.len(), Operation::ALL.len());
+    assert_eq!(prediction.parts[0].operation, Operation::Handshake);
+    // Sizes between those that were measured.
+    let mut odd = Load::default();
+    odd.add(Operation::ReadRandom, Amount::of_size(1000.0, 8192.0));
+    let prediction = predict(&observation(vec![odd]), &calibration(0.0), &exact).unwrap();
+    let expected = known(Operation::ReadRandom, 8.0).1 * 100.0 / 1e9;
+    assert!((prediction.added_cores.value - expected).abs() < 1e-12);
+}
+
+#[test]
+fn ninety_of_a_hundred_simulated_machines_lie_in_the_interval() {
+    // Each machine's sessions err at random; the truth is known.
+    let mut random = ChaCha8Rng::seed_from_u64(11);
+    let mut held = 0;
+    let count = 200;
+    let truth = 1e-6 * known(Operation::ReadRandom, 4.0).1 * 1000.0 / 1000.0;
+    for _ in 0..count {
+        let mut machine = calibration(0.0);
+        for costs in machine.ciphers.values_mut() {
+            for one in costs.values_mut().flatten() {
+                let error = one.sessions.clone();
+                one.sessions = error
+                    .iter()
+                    .map(|value| value * (1.0 + 0.2 * normal(&mut random)))
+                    .collect();
+            }
+        }
+        let exact = Question {
+            misfit: Some(EXACT),
+            ..Question::of(cipher())
+        };
+        let reads = load(&[(Operation::ReadRandom, 10_000.0)]);
+        let prediction = predict(&observation(vec![reads]), &machine, &exact).unwrap();
+        held += i32::from(prediction.added_cores.contains(truth));
+    }
+    let share = f64::from(held) / f64::from(count);
+    assert!((0.85..=0.95).contains(&share), "{share}");
+}
+
+#[test]
+fn no_load_costs_nothing() {
+    let prediction = predict(&observation(vec![Load::default()]), &calibration(0.1), &question()).unwrap();
+    assert_eq!((prediction.added_cores.low, prediction.added_cores.high), (0.0, 0.0));
+    assert_eq!(prediction.parts, []);
+    let latency = prediction.latency.unwrap();
+    assert_eq!((latency.p99_added_ms.low, latency.p99_added_ms.high), (0.0, 0.0));
+}
+
+#[test]
+fn rates_that_vary_widen_the_interval() {
+    let steady = observation(vec![everything(3000.0); 12]);
+    let varying = observation((0..12).map(|at| everything(f64::from(at) * 6000.0 / 11.0)).collect());
+    let machine = calibration(0.02);
+    let [steady, varying] = [steady, varying].map(|of| predict(&of, &machine, &question()).unwrap());
+    let width = |of: &Prediction| of.added_cores.high - of.added_cores.low;
+    assert!(width(&varying) > 2.0 * width(&steady));
+    assert_eq!(varying.uncertainty[0].0, "rates between intervals");
+}
+
+#[test]
+fn the_weblogs_formula_gives_its_result() {
+    assert!((formula_percent(25.0, 100.0, 4.0) - 6.25).abs() < 1e-12);
+    let mut reads = Load::default();
+    reads.add(Operation::ReadRandom, Amount::of_size(25e6 / 4096.0 * 10.0, 4096.0));
+    let asked = Question {
+        decrypted_mb: Some(100.0),
+        ..Question::of(cipher())
+    };
+    let formula = predict(&observation(vec![reads]), &calibration(0.0), &asked)
+        .unwrap()
+        .formula
+        .unwrap();
+    assert!((formula.percent - 6.25).abs() < 1e-9, "{formula:?}");
+}
+
+#[test]
+fn what_was_not_calibrated_is_refused() {
+    let machine = calibration(0.0);
+    let mut large = Load::default();
+    large.add(Operation::ReadRandom, Amount::of_size(10.0, 128.0 * 1024.0));
+    let refused = predict(&observation(vec![large]), &machine, &question());
+    assert!(matches!(refused, Err(PlanError::OutOfRange(_))), "{refused:?}");
+    let other = Question::of(Cipher::of(Suite::ChaCha20, true));
+    let refused = predict(&observation(vec![everything(1.0)]), &machine, &other);
+    assert!(matches!(refused, Err(PlanError::Calibration(_))), "{refused:?}");
+    let mut unknown = observation(vec![everything(1.0)]);
+    unknown.cores = None;
+    assert!(matches!(
+        predict(&unknown, &machine, &question()),
+        Err(PlanError::Input { .. })
+    ));
+}
+
+#[test]
+fn response_times_are_refused_near_saturation() {
+    let mut busy = observation(vec![everything(10.0)]);
+    busy.intervals[0].cpu_seconds = Some(36.0);
+    let prediction = predict(&busy, &calibration(0.0), &question()).unwrap();
+    assert_eq!(prediction.latency, None);
+    assert!(
+        prediction
+            .warnings
+            .iter()
+            .any(|warning| warning.contains("not predicted"))
+    );
+}
+
+#[test]
+fn a_section_that_serializes_commits_is_told() {
+    let commits = load(&[(Operation::Commit, 20_000.0), (Operation::Write, 40_000.0)]);
+    let prediction = predict(&observation(vec![commits]), &calibration(0.0), &question()).unwrap();
+    let serialized = prediction.serialized.unwrap();
+    let added = (2000.0 * 700.0 + 4000.0 * known(Operation::Write, 4.0).1) / 1e9;
+    assert!(
+        (serialized.share_after.value - (0.3 + added)).abs() < 0.003,
+        "{serialized:?}"
+    );
+    assert!(serialized.commits_max.value < 1.0);
+}
+
+#[test]
+fn the_same_question_has_the_same_answer() {
+    let asked = || predict(&observation(vec![everything(100.0); 5]), &calibration(0.1), &question()).unwrap();
+    assert_eq!(asked(), asked());
+    let text = serde_json::to_string(&asked()).unwrap();
+    assert_eq!(serde_json::from_str::<Prediction>(&text).unwrap(), asked());
+    let machine = calibration(0.1);
+    assert_eq!(Calibration::parse(&machine.text().unwrap()).unwrap(), machine);
+}
+
+#[test]
+fn more_memory_and_another_page_size_change_what_is_read() {
+    let loads = vec![load(&[
+        (Operation::ReadRandom, 1000.0),
+        (Operation::ReadSequential, 4000.0),
+        (Operation::Write, 100.0),
+    ])];
+    let half = WhatIf {
+        reads: 0.5,
+        ..WhatIf::default()
+    };
+    let changed = half.apply(&observation(loads.clone())).unwrap();
+    let found = &changed.intervals[0].load;
+    assert_eq!(found.amount(Operation::ReadRandom), Amount::of_size(500.0, 4096.0));
+    assert_eq!(found.amount(Operation::Write), Amount::of_size(100.0, 4096.0));
+    let large = WhatIf {
+        page_size: Some(16_384),
+        ..WhatIf::default()
+    };
+    let changed = large.apply(&observation(loads)).unwrap();
+    let found = &changed.intervals[0].load;
+    assert_eq!(found.amount(Operation::ReadRandom), Amount::of_size(1000.0, 16_384.0));
+    assert_eq!(
+        found.amount(Operation::ReadSequential),
+        Amount::of_size(1000.0, 16_384.0)
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn more_operations_never_take_less_cpu_time(
+        counts in proptest::collection::vec(0.0..1e4_f64, Operation::ALL.len()),
+        more in 0..Operation::ALL.len(),
+        factor in 1.0..10.0_f64,
+        sign in prop_oneof![Just(1.0), Just(-1.0)],
+    ) {
+        // Differences may be negative: then the whole cost is what must not fall.
+        let mut machine = calibration(0.05);
+        for one in machine.ciphers.values_mut().flat_map(|costs| costs.values_mut()).flatten() {
+            one.sessions.iter_mut().for_each(|value| *value *= sign);
+        }
+        let of = |counts: &[f64]| {
+            let pairs: Vec<(Operation, f64)> = Operation::ALL.into_iter().zip(counts.iter().copied()).collect();
+            load(&pairs)
+        };
+        let whole = |load: Load| {
+            let plain: f64 = load.0.iter().map(|(operation, amount)| {
+                known(*operation, amount.mean_kib()).0 * amount.count / 1e10
+            }).sum();
+            plain + predict(&observation(vec![load]), &machine, &question()).unwrap().added_cores.value
+        };
+        let before = whole(of(&counts));
+        let mut larger = counts.clone();
+        larger[more] *= factor;
+        prop_assert!(whole(of(&larger)) >= before - 1e-9);
+    }
+}

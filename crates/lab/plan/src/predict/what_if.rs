@@ -1,0 +1,85 @@
+//! The same system with something changed.
+
+use serde::{Deserialize, Serialize};
+
+use crate::PlanError;
+use crate::observation::Observation;
+use crate::operation::{Amount, KIB, Operation};
+
+/// What changes beside the encryption. The default changes nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WhatIf {
+    /// Physical reads are multiplied by it: less than 1 for more memory.
+    pub reads: f64,
+    /// Everything is multiplied by it.
+    pub load: f64,
+    /// Another page size.
+    pub page_size: Option<u32>,
+}
+
+impl Default for WhatIf {
+    fn default() -> Self {
+        Self {
+            reads: 1.0,
+            load: 1.0,
+            page_size: None,
+        }
+    }
+}
+
+impl WhatIf {
+    /// The system as it would be.
+    ///
+    /// # Errors
+    /// [`PlanError::Input`] for a factor that is none, or a page size that is none.
+    pub fn apply(&self, observation: &Observation) -> Result<Observation, PlanError> {
+        for (what, factor) in [("reads", self.reads), ("load", self.load)] {
+            if !(0.0..=FACTOR_MAX).contains(&factor) {
+                return Err(PlanError::input(
+                    what,
+                    format!("{factor} is no factor between 0 and {FACTOR_MAX}"),
+                ));
+            }
+        }
+        let mut changed = observation.clone();
+        changed.page_size = self.page_size.unwrap_or(observation.page_size);
+        for interval in &mut changed.intervals {
+            interval.load = interval.load.scaled(self.load);
+            interval.requests = interval.requests.map(|count| count * self.load);
+            interval.cpu_seconds = interval.cpu_seconds.map(|seconds| seconds * self.load);
+            for (operation, amount) in &mut interval.load.0 {
+                self.change(*operation, amount);
+            }
+        }
+        changed.check()?;
+        Ok(changed)
+    }
+
+    fn change(&self, operation: Operation, amount: &mut Amount) {
+        let is_read = matches!(operation, Operation::ReadSequential | Operation::ReadRandom);
+        if is_read {
+            amount.count *= self.reads;
+            amount.kib *= self.reads;
+        }
+        let Some(page_size) = self.page_size.map(f64::from) else {
+            return;
+        };
+        match operation {
+            // The same bytes in other pages.
+            Operation::ReadSequential => amount.count = amount.kib * KIB / page_size,
+            // As many pages as before, of another size.
+            Operation::ReadRandom | Operation::Write | Operation::Checkpoint => {
+                *amount = Amount::of_size(amount.count, page_size);
+            }
+            Operation::Commit
+            | Operation::LogRecord
+            | Operation::Open
+            | Operation::Backup
+            | Operation::Packet
+            | Operation::Handshake => {}
+        }
+    }
+}
+
+/// More is another system.
+const FACTOR_MAX: f64 = 1000.0;
