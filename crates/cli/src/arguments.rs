@@ -7,6 +7,8 @@ mod exported_key;
 pub mod follow;
 #[cfg(feature = "lab")]
 pub mod lab;
+#[cfg(feature = "lab")]
+pub mod plan;
 pub mod restore;
 #[cfg(feature = "serve")]
 pub mod serve;
@@ -129,6 +131,14 @@ pub enum Command {
     #[cfg(not(feature = "lab"))]
     #[command(hide = true)]
     Lab(NotBuiltIn),
+    /// Predict the cost of encryption for a system before anything of it is encrypted.
+    #[cfg(feature = "lab")]
+    #[command(after_help = "Example:\n  selenite plan calibrate --output calibration.json")]
+    Plan(plan::Plan),
+    /// Predict the cost of encryption: not in this build.
+    #[cfg(not(feature = "lab"))]
+    #[command(hide = true)]
+    Plan(NotBuiltIn),
     /// Print a completion script for a shell.
     #[command(after_help = completions::AFTER_HELP)]
     Completions(completions::Completions),
@@ -143,6 +153,10 @@ pub enum Command {
     #[cfg(feature = "lab")]
     #[command(hide = true)]
     LabTransitWorker,
+    /// A session of a calibration, which prints JSON on standard output.
+    #[cfg(feature = "lab")]
+    #[command(hide = true)]
+    PlanSession(plan::PlanSession),
 }
 
 /// The arguments of a command that this build does not have: all are taken, so that the error names the command.
@@ -518,6 +532,7 @@ const WITHOUT: &[(&str, &[&str])] = &[
     ("encrypt", &["origin"]),
     ("serve", &["origin", "allow_deprecated"]),
     ("lab", &["identity", "origin", "allow_deprecated"]),
+    ("plan", &["identity", "origin", "allow_deprecated"]),
     ("completions", &["identity", "origin", "allow_deprecated"]),
     ("man-pages", &["identity", "origin", "allow_deprecated"]),
 ];

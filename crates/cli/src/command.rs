@@ -15,6 +15,8 @@ pub mod keys;
 pub mod lab;
 #[cfg(feature = "lab")]
 pub mod lab_worker;
+#[cfg(feature = "lab")]
+pub mod plan;
 pub mod reencrypt;
 pub mod reencrypt_offline;
 pub mod restore;

@@ -65,26 +65,32 @@ fn run(arguments: &Arguments) -> Result<(), Complaint> {
         #[cfg(feature = "serve")]
         Command::Serve(serve) => command::serve::run(serve, &access),
         #[cfg(not(feature = "serve"))]
-        Command::Serve(_) => Err(not_built_in("serve")),
+        Command::Serve(_) => Err(not_built_in("serve", "serve")),
         Command::Exec(exec) => command::exec::run(exec, access),
         #[cfg(feature = "lab")]
         Command::Lab(lab) => command::lab::run(&lab.command),
         #[cfg(not(feature = "lab"))]
-        Command::Lab(_) => Err(not_built_in("lab")),
+        Command::Lab(_) => Err(not_built_in("lab", "lab")),
+        #[cfg(feature = "lab")]
+        Command::Plan(plan) => command::plan::run(&plan.command),
+        #[cfg(not(feature = "lab"))]
+        Command::Plan(_) => Err(not_built_in("plan", "lab")),
         Command::Completions(completions) => command::completions::run(completions),
         Command::ManPages(pages) => command::completions::run_man_pages(pages),
         #[cfg(feature = "lab")]
         Command::LabWorker => command::lab_worker::run(),
         #[cfg(feature = "lab")]
         Command::LabTransitWorker => command::lab_worker::run_transit(),
+        #[cfg(feature = "lab")]
+        Command::PlanSession(session) => command::plan::calibrate::run_session(&session.spec),
     }
 }
 
-/// The error of a command whose cargo feature, of the same name, was left out.
+/// The error of a command whose cargo feature was left out.
 #[cfg(not(all(feature = "serve", feature = "lab")))]
-fn not_built_in(command: &str) -> Complaint {
+fn not_built_in(command: &str, feature: &str) -> Complaint {
     Complaint::Engine(EngineError::Usage {
         what: format!("this build of selenite does not include the command {command}"),
-        next: format!("use a full build, or build one: cargo build -p selenite-cli --features {command}"),
+        next: format!("use a full build, or build one: cargo build -p selenite-cli --features {feature}"),
     })
 }

@@ -42,7 +42,7 @@ pub fn run(command: &LabCommand) -> Result<(), Complaint> {
     }
 }
 
-fn engines() -> Result<Engines, Complaint> {
+pub fn engines() -> Result<Engines, Complaint> {
     Engines::of_this_program().map_err(|error| Complaint::Lab {
         what: format!("cannot find the path of this program: {error}"),
         next: String::new(),

@@ -31,6 +31,8 @@ fn every_command_shows_an_example() {
         vec!["keys", "export"],
         vec!["keys", "import"],
         vec!["keys", "pin"],
+        vec!["plan"],
+        vec!["plan", "calibrate"],
         vec!["completions"],
     ] {
         let mut words = command.clone();
@@ -51,6 +53,8 @@ fn the_lab_does_not_speak_of_identities() {
         &["lab", "run", "--help"],
         &["lab", "report", "-h"],
         &["lab", "gate", "--help"],
+        &["plan", "--help"],
+        &["plan", "calibrate", "--help"],
     ] {
         let help = bench.run(words).done().out;
         assert!(

@@ -24,6 +24,7 @@ mod lab_worker;
 mod look;
 mod object_store;
 mod origin;
+mod plan_calibrate;
 mod printing;
 mod reencrypt;
 mod reencrypt_signals;

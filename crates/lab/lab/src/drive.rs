@@ -8,6 +8,7 @@
 
 mod administrator;
 mod failure;
+mod line_printer;
 mod output_reader;
 mod sum;
 mod worker;
@@ -15,6 +16,7 @@ mod worker_group;
 
 pub use administrator::{Administrator, Ended};
 pub use failure::{DriveError, Failure};
+pub use line_printer::{LinePrinter, PrintedLine};
 pub use sum::{count, quantile};
 pub use worker::{Worker, WorkerCommand};
 pub use worker_group::{GroupSample, WorkerGroup};

@@ -12,6 +12,7 @@
 pub mod analysis;
 pub mod arm;
 pub mod cache;
+pub mod calibrate;
 pub mod compare;
 pub mod config;
 pub mod disqualification;

@@ -287,7 +287,7 @@ pub(super) fn has_ended(child: &Child) -> bool {
 }
 
 /// Kills the group while its first process can't have been replaced by a stranger: it is waited for only afterwards.
-fn kill(child: &mut Child) -> String {
+pub(super) fn kill(child: &mut Child) -> String {
     if let Some(pid) = pid_of(child) {
         let _ = kill_process_group(pid, Signal::KILL);
     }

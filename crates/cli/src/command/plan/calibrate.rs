@@ -1,0 +1,121 @@
+//! `selenite plan calibrate`, and `selenite plan-session`, which it starts.
+
+use std::path::Path;
+use std::time::Duration;
+
+use selenite::{EngineError, Suite};
+use selenite_lab::calibrate::{
+    CalibrateError, CalibrationProgress, CalibrationRequest, calibrate, fingerprint, session, store, table,
+};
+use selenite_lab::host::Source;
+use selenite_plan::{Calibration, PlanError};
+
+use crate::arguments::plan::PlanCalibrate;
+use crate::command::lab::engines;
+use crate::complaint::Complaint;
+use crate::interrupt;
+use crate::output::{note, print};
+
+pub fn run(arguments: &PlanCalibrate) -> Result<(), Complaint> {
+    if let Some(path) = &arguments.check {
+        return check(path);
+    }
+    if arguments.suite.contains(&Suite::None) {
+        return Err(Complaint::Lab {
+            what: "the suite NONE does not encrypt: every calibration has the costs in clear".to_owned(),
+            next: "name suites that encrypt, or none for all".to_owned(),
+            status: USAGE,
+        });
+    }
+    let interrupted = interrupt::install();
+    let request = CalibrationRequest {
+        engines: engines()?,
+        output: arguments.output.clone(),
+        duration: Duration::from_secs(arguments.seconds.into()),
+        suites: arguments.suite.clone(),
+        interrupt: &interrupted,
+    };
+    let report = calibrate(&request, &mut |progress| note(&line(&progress)))?;
+    store(&report.calibration, &arguments.output)?;
+    let mut text = table(&report);
+    for note in &report.notes {
+        text.push_str(&format!("note: {note}\n"));
+    }
+    let output = arguments.output.display();
+    text.push_str(&format!(
+        "{output}: written, after {:.0} s; next: selenite plan observe\n",
+        report.calibration.seconds
+    ));
+    Ok(print(&text)?)
+}
+
+/// What the parent of a session starts.
+pub fn run_session(spec: &str) -> Result<(), Complaint> {
+    session::serve(spec).map_err(|error| Complaint::Lab {
+        what: error.to_string(),
+        next: String::new(),
+        status: OTHER,
+    })
+}
+
+fn check(path: &Path) -> Result<(), Complaint> {
+    let text = std::fs::read_to_string(path).map_err(|source| EngineError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    let calibration = Calibration::parse(&text).map_err(|error| Complaint::Lab {
+        what: format!("{}: {error}", path.display()),
+        next: "selenite plan calibrate".to_owned(),
+        status: DATA,
+    })?;
+    let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
+    if differences.is_empty() {
+        let (path, made) = (path.display(), &calibration.made);
+        return Ok(print(&format!("{path}: fits this machine; made {made}"))?);
+    }
+    Err(Complaint::Lab {
+        what: format!(
+            "{} does not fit this machine: {}",
+            path.display(),
+            differences.join("; ")
+        ),
+        next: "selenite plan calibrate".to_owned(),
+        status: DATA,
+    })
+}
+
+fn line(progress: &CalibrationProgress) -> String {
+    match progress {
+        CalibrationProgress::Note(text) => text.clone(),
+        CalibrationProgress::Session {
+            number,
+            count,
+            aes_instructions,
+        } => {
+            let how = if *aes_instructions { "with" } else { "without" };
+            format!("session {number} of {count}, {how} AES instructions")
+        }
+    }
+}
+
+impl From<CalibrateError> for Complaint {
+    fn from(error: CalibrateError) -> Self {
+        let status = match &error {
+            CalibrateError::Interrupted => return Self::Interrupted(String::new()),
+            CalibrateError::Io { .. } => IO,
+            CalibrateError::Plan(PlanError::Input { .. }) => DATA,
+            _ => OTHER,
+        };
+        Self::Lab {
+            what: error.to_string(),
+            next: error.advice(),
+            status,
+        }
+    }
+}
+
+const OTHER: u8 = 1;
+const USAGE: u8 = 2;
+const DATA: u8 = 5;
+const IO: u8 = 6;

@@ -1,0 +1,130 @@
+//! `selenite plan calibrate`, short: what it writes and leaves. Nothing here depends on how fast the machine is.
+
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use selenite_plan::calibration::{Costs, TLS_1_2, TLS_1_3};
+use selenite_plan::{Calibration, Cipher, Operation};
+
+fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_selenite"));
+    command.args(["plan", "calibrate"]).args(arguments).current_dir(folder);
+    command.env("SELENITE_CONFIG", "/dev/null");
+    command
+}
+
+fn run(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().unwrap()
+}
+
+fn names(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).unwrap();
+    entries
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+#[test]
+fn a_short_calibration_has_every_operation_and_leaves_its_file_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let output = run(folder.path(), &["--seconds", "4", "--suite", "AES_256"]);
+    assert!(output.status.success(), "{}", stderr(&output));
+    assert_eq!(names(folder.path()), ["calibration.json"]);
+    let path = folder.path().join("calibration.json");
+    let text = std::fs::read_to_string(&path).unwrap();
+    let calibration = Calibration::parse(&text).unwrap();
+
+    let has = |costs: &Costs, operation: Operation| {
+        let sizes = costs.get(&operation).map_or(0, Vec::len);
+        assert_eq!(sizes, if operation.has_size() { 2 } else { 1 }, "{operation:?}");
+    };
+    let databases = calibration.costs(&Cipher::of(selenite::Suite::Aes256, true)).unwrap();
+    for operation in Operation::ALL.into_iter().filter(|operation| !operation.is_network()) {
+        has(databases, operation);
+    }
+    for version in [TLS_1_2, TLS_1_3] {
+        let network = calibration.costs(&Cipher::tls(version, true)).unwrap();
+        for operation in Operation::ALL.into_iter().filter(|operation| operation.is_network()) {
+            has(network, operation);
+        }
+    }
+    for operation in Operation::ALL {
+        has(&calibration.plain, operation);
+        let is_free = matches!(
+            operation,
+            Operation::LogRecord | Operation::Handshake | Operation::Commit
+        );
+        for measured in calibration.plain.get(&operation).unwrap() {
+            assert!(is_free || measured.mean() > 0.0, "{operation:?}: {measured:?}");
+            assert!(measured.sessions.len() >= 6, "{operation:?}");
+        }
+    }
+    assert!(!calibration.conversion_ns_per_mib.is_empty());
+
+    let shown = String::from_utf8_lossy(&output.stdout).into_owned();
+    for word in [
+        "AES_256",
+        "in clear",
+        "floor",
+        "calibration.json: written",
+        "selenite plan observe",
+    ] {
+        assert!(shown.contains(word), "{word}: {shown}");
+    }
+    assert!(stderr(&output).contains("session 1 of"), "{}", stderr(&output));
+
+    let checked = run(folder.path(), &["--check", "calibration.json"]);
+    assert!(checked.status.success(), "{}", stderr(&checked));
+    let elsewhere = Calibration {
+        fingerprint: selenite_plan::calibration::Fingerprint {
+            processors: 4097,
+            ..calibration.fingerprint.clone()
+        },
+        ..calibration
+    };
+    std::fs::write(&path, elsewhere.text().unwrap()).unwrap();
+    let checked = run(folder.path(), &["--check", "calibration.json"]);
+    assert_eq!(checked.status.code(), Some(5));
+    assert!(stderr(&checked).contains("4097"), "{}", stderr(&checked));
+}
+
+#[test]
+fn an_interrupted_calibration_leaves_nothing() {
+    use std::io::BufRead as _;
+
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = command(folder.path(), &["--seconds", "600"])
+        .stderr(Stdio::piped())
+        .stdout(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = std::io::BufReader::new(child.stderr.take().unwrap()).lines();
+    assert!(lines.any(|line| line.unwrap().contains("session 1 of")));
+    let pid = rustix::process::Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap();
+    rustix::process::kill_process(pid, rustix::process::Signal::INT).unwrap();
+    assert!(lines.any(|line| line.unwrap().contains("interrupted")));
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+#[test]
+fn what_is_no_calibration_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let missing = run(folder.path(), &["--check", "calibration.json"]);
+    assert_eq!(missing.status.code(), Some(6), "{}", stderr(&missing));
+    for text in ["", "{}", "{\"format\": 99}", "[1]"] {
+        std::fs::write(folder.path().join("calibration.json"), text).unwrap();
+        let refused = run(folder.path(), &["--check", "calibration.json"]);
+        assert_eq!(refused.status.code(), Some(5), "{text:?}: {}", stderr(&refused));
+        assert!(stderr(&refused).contains("next: selenite plan calibrate"));
+    }
+    let none = run(folder.path(), &["--suite", "NONE"]);
+    assert_eq!(none.status.code(), Some(2), "{}", stderr(&none));
+    let nowhere = run(folder.path(), &["--output", "no/such/file"]);
+    assert_eq!(nowhere.status.code(), Some(6), "{}", stderr(&nowhere));
+    assert_eq!(names(folder.path()), ["calibration.json"]);
+}

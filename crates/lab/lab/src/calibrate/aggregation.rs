@@ -1,0 +1,132 @@
+//! Blocks of sessions to coefficients.
+//!
+//! - paired-in-rounds: within a session, an arm's coefficient is the median over rounds of its difference from the
+//!   database in clear in the same round. Slow drift is in both, and single outliers do not move a median.
+//! - sessions-are-the-sample: a session gives one value. What is particular to its files and process is in all its
+//!   rounds, so more rounds do not make up for fewer sessions.
+
+use std::collections::BTreeMap;
+
+use selenite_cipher::Suite;
+use selenite_plan::calibration::{Costs, Measured};
+use selenite_plan::operation::KIB;
+use selenite_plan::{Cipher, Operation};
+use selenite_stats::median;
+use selenite_worker::protocol::PLAIN;
+
+use super::sample::{BlockSample, PLAIN2, SessionSamples};
+
+/// Coefficients of a machine.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coefficients {
+    /// Costs in clear.
+    pub plain: Costs,
+    /// Differences from `plain`, under each cipher.
+    pub ciphers: BTreeMap<Cipher, Costs>,
+    /// Differences of the second copy in clear from the first.
+    pub floor: Costs,
+    /// Nanoseconds of elapsed time in which a MiB is converted under each cipher.
+    pub conversion_ns_per_mib: BTreeMap<Cipher, Measured>,
+}
+
+/// Coefficients from the blocks of all sessions.
+#[must_use]
+pub fn coefficients(sessions: &[SessionSamples]) -> Coefficients {
+    let mut values = Values::default();
+    let mut conversions: BTreeMap<Cipher, Vec<f64>> = BTreeMap::new();
+    for session in sessions {
+        for ((operation, bytes), arms) in by_operation(&session.blocks) {
+            let plain = arms.get(PLAIN);
+            for (arm, rounds) in &arms {
+                if let Some(value) = of_session(arm, rounds, plain) {
+                    let key = (place(arm, session.aes_instructions), operation, bytes);
+                    values.entry(key).or_default().push(value);
+                }
+            }
+            if has_no_plain_cost(operation) {
+                let key = (Place::Plain, operation, bytes);
+                values.entry(key).or_default().push(0.0);
+            }
+        }
+        for conversion in &session.conversions {
+            let cipher = cipher(&conversion.suite, session.aes_instructions);
+            conversions.entry(cipher).or_default().push(conversion.ns_per_mib);
+        }
+    }
+    let mut found = Coefficients {
+        conversion_ns_per_mib: conversions
+            .into_iter()
+            .map(|(cipher, sessions)| (cipher, Measured { kib: 0.0, sessions }))
+            .collect(),
+        ..Coefficients::default()
+    };
+    // In the order of the keys: the sizes of an operation ascend.
+    for ((place, operation, bytes), sessions) in values {
+        let costs = match place {
+            Place::Plain => &mut found.plain,
+            Place::Floor => &mut found.floor,
+            Place::Cipher(cipher) => found.ciphers.entry(cipher).or_default(),
+        };
+        let kib = f64::from(bytes) / KIB;
+        costs.entry(operation).or_default().push(Measured { kib, sessions });
+    }
+    found
+}
+
+/// Where a coefficient belongs.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    Plain,
+    Floor,
+    Cipher(Cipher),
+}
+
+/// Values of sessions by place, operation and bytes of an operation.
+type Values = BTreeMap<(Place, Operation, u32), Vec<f64>>;
+
+/// Nanoseconds by round.
+type Rounds = BTreeMap<u32, f64>;
+
+fn by_operation(blocks: &[BlockSample]) -> BTreeMap<(Operation, u32), BTreeMap<&str, Rounds>> {
+    let mut found: BTreeMap<(Operation, u32), BTreeMap<&str, Rounds>> = BTreeMap::new();
+    for block in blocks.iter().filter(|block| block.ns.is_finite()) {
+        let arms = found.entry((block.operation, block.bytes)).or_default();
+        arms.entry(&block.arm).or_default().insert(block.round, block.ns);
+    }
+    found
+}
+
+/// The value of an arm in a session; none for one that was never measured in a round with its control.
+fn of_session(arm: &str, rounds: &Rounds, plain: Option<&Rounds>) -> Option<f64> {
+    let values: Vec<f64> = match plain {
+        Some(plain) if arm != PLAIN => rounds
+            .iter()
+            .filter_map(|(round, ns)| Some(ns - plain.get(round)?))
+            .collect(),
+        Some(_) | None => rounds.values().copied().collect(),
+    };
+    median(&values)
+}
+
+/// Without encryption there is no such operation: an application of the cipher alone, a handshake of TLS.
+fn has_no_plain_cost(operation: Operation) -> bool {
+    matches!(operation, Operation::LogRecord | Operation::Handshake)
+}
+
+fn place(arm: &str, aes_instructions: bool) -> Place {
+    match arm {
+        PLAIN => Place::Plain,
+        PLAIN2 => Place::Floor,
+        name => Place::Cipher(cipher(name, aes_instructions)),
+    }
+}
+
+fn cipher(name: &str, aes_instructions: bool) -> Cipher {
+    match Suite::from_name(name) {
+        Some(suite) => Cipher::of(suite, aes_instructions),
+        None => Cipher::tls(name, aes_instructions),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,210 @@
+//! Simulated machines whose coefficients are known.
+
+use rand::{Rng as _, SeedableRng as _};
+use rand_chacha::ChaCha20Rng;
+use selenite_plan::calibration::TLS_1_3;
+
+use super::*;
+use crate::calibrate::sample::ConversionSample;
+
+/// What a simulated machine costs, and how it disturbs measurements.
+struct Machine {
+    random: ChaCha20Rng,
+    /// The share by which everything becomes slower from the first round to the last.
+    drift: f64,
+    /// The share of blocks that take several times as long.
+    outliers: f64,
+    /// Nanoseconds by which the files of a session differ from those of others.
+    instance: f64,
+}
+
+impl Machine {
+    fn quiet(seed: u64) -> Self {
+        Self {
+            random: ChaCha20Rng::seed_from_u64(seed),
+            drift: 0.0,
+            outliers: 0.0,
+            instance: 20.0,
+        }
+    }
+
+    /// About normal, of mean 0 and deviation 1.
+    fn noise(&mut self) -> f64 {
+        (0..12).map(|_| self.random.random::<f64>()).sum::<f64>() - 6.0
+    }
+
+    fn session(&mut self, aes_instructions: bool) -> SessionSamples {
+        let mut blocks = Vec::new();
+        for (operation, bytes) in [
+            (Operation::ReadRandom, 16_384),
+            (Operation::ReadRandom, 4096),
+            (Operation::Commit, 0),
+        ] {
+            for arm in [PLAIN, PLAIN2, "AES_256", "TRIPLE_DES_3KEY"] {
+                let instance = self.instance * self.noise();
+                for round in 0..ROUNDS {
+                    // Fewer repetitions of the slow one.
+                    if arm == "TRIPLE_DES_3KEY" && round % 4 != 0 {
+                        continue;
+                    }
+                    let truth = PLAIN_NS + cost(arm, bytes, aes_instructions) + instance;
+                    let drift = 1.0 + self.drift * f64::from(round) / f64::from(ROUNDS);
+                    let noise = 30.0 * self.noise();
+                    let outlier = match self.random.random::<f64>() < self.outliers {
+                        true => 4.0,
+                        false => 1.0,
+                    };
+                    let ns = (truth * drift + noise) * outlier;
+                    let arm = arm.to_owned();
+                    blocks.push(BlockSample {
+                        round,
+                        arm,
+                        operation,
+                        bytes,
+                        ns,
+                    });
+                }
+            }
+        }
+        SessionSamples {
+            aes_instructions,
+            blocks,
+            conversions: vec![ConversionSample {
+                suite: "AES_256".to_owned(),
+                ns_per_mib: 2e6,
+            }],
+        }
+    }
+
+    fn sessions(&mut self) -> Vec<SessionSamples> {
+        (0..10).map(|index| self.session(index % 5 < 3)).collect()
+    }
+}
+
+const ROUNDS: u32 = 12;
+const PLAIN_NS: f64 = 2000.0;
+
+/// What an arm costs beyond the one in clear.
+fn cost(arm: &str, bytes: u32, aes_instructions: bool) -> f64 {
+    let pages = f64::from(bytes.max(4096)) / 4096.0;
+    match arm {
+        "AES_256" if aes_instructions => 900.0 * pages,
+        "AES_256" => 20_000.0 * pages,
+        "TRIPLE_DES_3KEY" => 120_000.0 * pages,
+        _ => 0.0,
+    }
+}
+
+/// How many intervals of 90 % contain the truth, of how many; and the largest relative error of a coefficient.
+fn covered(found: &Coefficients) -> (u32, u32, f64) {
+    let (mut hits, mut count, mut error) = (0, 0, 0.0_f64);
+    for (cipher, costs) in &found.ciphers {
+        for measured in costs.values().flatten() {
+            let bytes = if measured.kib > 4.0 { 16_384 } else { 4096 };
+            let truth = cost(&cipher.name, bytes, cipher.aes_instructions);
+            count += 1;
+            hits += u32::from(measured.interval(0.9).unwrap().contains(truth));
+            error = error.max((measured.mean() / truth - 1.0).abs());
+        }
+    }
+    (hits, count, error)
+}
+
+#[test]
+fn known_coefficients_are_recovered_within_their_intervals() {
+    let (mut hits, mut count) = (0, 0);
+    for seed in 0..40 {
+        let found = coefficients(&Machine::quiet(seed).sessions());
+        let (hit, of, error) = covered(&found);
+        assert!(error < 0.1, "{error}");
+        hits += hit;
+        count += of;
+    }
+    let share = f64::from(hits) / f64::from(count);
+    assert!((0.84..0.96).contains(&share), "{share}");
+}
+
+#[test]
+fn drift_is_in_both_arms_and_outliers_do_not_move_medians() {
+    for seed in 0..40 {
+        let mut machine = Machine::quiet(seed);
+        machine.outliers = 0.1;
+        machine.drift = 0.3;
+        let found = coefficients(&machine.sessions());
+        let (_, _, error) = covered(&found);
+        // Drift makes the difference itself larger: by 15 % on average.
+        assert!(error < 0.3, "{error}");
+        let floor = &found.floor[&Operation::ReadRandom];
+        assert!(floor.iter().all(|one| one.mean().abs() < 120.0), "{floor:?}");
+    }
+}
+
+#[test]
+fn each_session_gives_one_value_and_sizes_ascend() {
+    let found = coefficients(&Machine::quiet(7).sessions());
+    let aes = &found.ciphers[&Cipher::of(Suite::Aes256, true)];
+    let sizes: Vec<(f64, usize)> = aes[&Operation::ReadRandom]
+        .iter()
+        .map(|one| (one.kib, one.sessions.len()))
+        .collect();
+    assert_eq!(sizes, [(4.0, 6), (16.0, 6)]);
+    let masked = &found.ciphers[&Cipher::of(Suite::Aes256, false)];
+    assert_eq!(masked[&Operation::Commit][0].sessions.len(), 4);
+    assert_eq!(found.plain[&Operation::Commit][0].sessions.len(), 10);
+    assert_eq!(
+        found.conversion_ns_per_mib[&Cipher::of(Suite::Aes256, true)].sessions,
+        [2e6; 6]
+    );
+}
+
+#[test]
+fn what_does_not_exist_in_clear_costs_nothing_there() {
+    let block = |arm: &str, operation, ns| BlockSample {
+        round: 0,
+        arm: arm.to_owned(),
+        operation,
+        bytes: 512,
+        ns,
+    };
+    let session = SessionSamples {
+        aes_instructions: true,
+        blocks: vec![
+            block("AES_256", Operation::LogRecord, 300.0),
+            block(TLS_1_3, Operation::Packet, 900.0),
+            block(PLAIN, Operation::Packet, 100.0),
+        ],
+        conversions: Vec::new(),
+    };
+    let found = coefficients(&[session]);
+    assert_eq!(found.plain[&Operation::LogRecord][0].sessions, [0.0]);
+    let aes = &found.ciphers[&Cipher::of(Suite::Aes256, true)];
+    assert_eq!(aes[&Operation::LogRecord][0].sessions, [300.0]);
+    let tls = &found.ciphers[&Cipher::tls(TLS_1_3, true)];
+    assert_eq!(tls[&Operation::Packet][0].sessions, [800.0]);
+    assert_eq!(found.plain[&Operation::Packet][0].sessions, [100.0]);
+}
+
+#[test]
+fn a_round_without_its_control_does_not_count() {
+    let block = |round, arm: &str, ns| BlockSample {
+        round,
+        arm: arm.to_owned(),
+        operation: Operation::Commit,
+        bytes: 0,
+        ns,
+    };
+    let session = SessionSamples {
+        aes_instructions: true,
+        blocks: vec![
+            block(0, PLAIN, 10.0),
+            block(0, "AES_256", 15.0),
+            block(1, "AES_256", 1000.0),
+            block(2, "AES_256", f64::NAN),
+        ],
+        conversions: Vec::new(),
+    };
+    let found = coefficients(&[session]);
+    let aes = &found.ciphers[&Cipher::of(Suite::Aes256, true)];
+    assert_eq!(aes[&Operation::Commit][0].sessions, [5.0]);
+    assert_eq!(coefficients(&[]), Coefficients::default());
+}

@@ -1,0 +1,304 @@
+//! The database of one arm and page size, and the operations on it.
+//!
+//! - misses-by-construction: SQLite's counters of a connection (SQLITE_DBSTATUS_CACHE_MISS and
+//!   SQLITE_DBSTATUS_CACHE_WRITE) can't be read without unsafe code, which this crate forbids. Each row has a page of
+//!   its own, and each block begins with a new connection, whose cache is empty: a page that is visited once is read
+//!   once. `PRAGMA page_count` says how many pages there are besides the rows'.
+//! - no-page-pool: `pool_size=0`. Selenite's page pool answers reads without decryption. A coefficient is the cost of a
+//!   page that is read from the file; how many are is for the observation to say.
+//! - one-log: pages written, commits and the checkpoint are measured one after the other in one write-ahead log.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha20Rng;
+use rusqlite::Connection;
+use rusqlite::backup::{Backup, StepResult};
+use selenite::Suite;
+use selenite_worker::engine::Engine as _;
+use selenite_worker::meter::Part;
+use selenite_worker::protocol::{DatabaseSpec, PLAIN};
+use selenite_worker::{WorkerError, layout};
+
+use crate::native::Native;
+
+/// A database with a row on each page.
+pub struct ArmDatabase {
+    spec: DatabaseSpec,
+    rows: u32,
+    pages: u32,
+}
+
+/// CPU nanoseconds of one operation each, of pages written, commits and pages checkpointed.
+#[derive(Clone, Copy, Debug)]
+pub struct LogTimes {
+    /// Of a page that is written.
+    pub write: f64,
+    /// Of a commit, without its page.
+    pub commit: f64,
+    /// Of a page that is checkpointed.
+    pub checkpoint: f64,
+}
+
+impl ArmDatabase {
+    /// Makes a database of `bytes` bytes; `suite` is none for one in clear.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn create(
+        path: &Path,
+        key_file: &Path,
+        suite: Option<Suite>,
+        page_size: u32,
+        bytes: u32,
+    ) -> Result<Self, WorkerError> {
+        let settings = suite.map(|_| ("pool_size".to_owned(), "0".to_owned()));
+        let spec = DatabaseSpec {
+            path: path.to_owned(),
+            cipher: suite.map_or(PLAIN, Suite::name).to_owned(),
+            key_file: key_file.to_owned(),
+            settings: settings.into_iter().collect::<BTreeMap<_, _>>(),
+            page_size,
+            cache_kib: CACHE_KIB,
+            journal_mode: "wal".to_owned(),
+            synchronous: "normal".to_owned(),
+        };
+        let rows = bytes / page_size;
+        // Nothing is measured yet, so nothing has to be on the disk.
+        let connection = Native.create(&DatabaseSpec {
+            synchronous: "off".to_owned(),
+            ..spec.clone()
+        })?;
+        connection
+            .execute_batch("CREATE TABLE t(id INTEGER PRIMARY KEY, stamp INTEGER NOT NULL, body BLOB NOT NULL)")?;
+        connection.execute(
+            "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1) \
+             INSERT INTO t SELECT i, 1000, randomblob(?2) FROM n",
+            // A row of three quarters of a page has a page of its own.
+            (rows, page_size / 4 * 3),
+        )?;
+        layout::checkpoint(&connection)?;
+        let pages = layout::page_count(&connection)?;
+        close(connection)?;
+        let pages = u32::try_from(pages).unwrap_or(u32::MAX);
+        // The schema, the root, and a few inner pages.
+        if pages <= rows || pages - rows > rows / INNER_SHARE_MAX + INNER_PAGES_MIN {
+            return Err(WorkerError::Wrong(format!("{rows} rows are on {pages} pages")));
+        }
+        Ok(Self { spec, rows, pages })
+    }
+
+    /// How it is opened.
+    #[must_use]
+    pub fn spec(&self) -> &DatabaseSpec {
+        &self.spec
+    }
+
+    /// Reads all pages of the table in their order.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn read_sequential(&self) -> Result<f64, WorkerError> {
+        let connection = Native.open(&self.spec)?;
+        let mut statement = connection.prepare("SELECT sum(stamp) FROM t")?;
+        let part = Part::start();
+        let sum: i64 = statement.query_row([], |row| row.get(0))?;
+        let ns = mean_ns(part, self.pages - 1);
+        drop(statement);
+        close(connection)?;
+        if sum < i64::from(self.rows) * 1000 {
+            return Err(WorkerError::Wrong(format!("the sum over {} rows is {sum}", self.rows)));
+        }
+        ns
+    }
+
+    /// Reads rows by their key, each once, in random order.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn read_random(&self, random: &mut ChaCha20Rng) -> Result<f64, WorkerError> {
+        let count = self.rows.min(READS);
+        let ids = self.draw(count, random);
+        let connection = Native.open(&self.spec)?;
+        let mut statement = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
+        let part = Part::start();
+        for id in &ids {
+            statement.query_row([id], |_| Ok(()))?;
+        }
+        // Inner pages are read once; the schema was read before.
+        let ns = mean_ns(part, count + self.pages - self.rows - 1);
+        drop(statement);
+        close(connection)?;
+        ns
+    }
+
+    /// Changes pages that are in SQLite's cache in one transaction, then in a transaction each, and copies the log to
+    /// the database.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn write(&self, random: &mut ChaCha20Rng) -> Result<LogTimes, WorkerError> {
+        let count = (WRITTEN_KIB * 1024 / self.spec.page_size).min(self.rows);
+        let ids = self.draw(count, random);
+        let connection = Native.open(&self.spec)?;
+        connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
+        let mut read = connection.prepare("SELECT stamp FROM t WHERE id = ?1")?;
+        let mut change = connection.prepare("UPDATE t SET stamp = stamp + 1 WHERE id = ?1")?;
+        for id in &ids {
+            read.query_row([id], |_| Ok(()))?;
+        }
+        let part = Part::start();
+        connection.execute_batch("BEGIN IMMEDIATE")?;
+        for id in &ids {
+            change.execute([id])?;
+        }
+        connection.execute_batch("COMMIT")?;
+        let write = mean_ns(part, count)?;
+        let commits = count.min(COMMITS);
+        let part = Part::start();
+        for id in ids.iter().take(COMMITS as usize) {
+            change.execute([id])?;
+        }
+        let commit = mean_ns(part, commits)? - write;
+        drop((read, change));
+        let part = Part::start();
+        layout::checkpoint(&connection)?;
+        let checkpoint = mean_ns(part, count)?;
+        close(connection)?;
+        Ok(LogTimes {
+            write,
+            commit,
+            checkpoint,
+        })
+    }
+
+    /// Opens the database, reads a row and closes it, again and again.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn open(&self) -> Result<f64, WorkerError> {
+        let part = Part::start();
+        for _ in 0..OPENS {
+            let connection = Native.connect(&self.spec)?;
+            connection.query_row("SELECT stamp FROM t WHERE id = 1", [], |_| Ok(()))?;
+            close(connection)?;
+        }
+        mean_ns(part, OPENS)
+    }
+
+    /// Copies all pages to a new database of the same arm, by SQLite's online backup.
+    ///
+    /// # Errors
+    /// What SQLite and the engine say.
+    pub fn back_up(&self) -> Result<f64, WorkerError> {
+        let target = DatabaseSpec {
+            path: self.spec.path.with_extension("backup"),
+            // In a write-ahead log every page would be written twice.
+            journal_mode: "delete".to_owned(),
+            synchronous: "off".to_owned(),
+            ..self.spec.clone()
+        };
+        let source = Native.open(&self.spec)?;
+        let mut copy = Native.create(&target)?;
+        let part = Part::start();
+        let backup = Backup::new(&source, &mut copy)?;
+        let step = backup.step(-1)?;
+        let ns = mean_ns(part, self.pages);
+        drop(backup);
+        close(copy)?;
+        close(source)?;
+        std::fs::remove_file(&target.path).map_err(WorkerError::io("remove", &target.path))?;
+        match step {
+            StepResult::Done => ns,
+            step => Err(WorkerError::Wrong(format!("the backup stopped: {step:?}"))),
+        }
+    }
+
+    /// So many keys of rows.
+    fn draw(&self, count: u32, random: &mut ChaCha20Rng) -> Vec<u32> {
+        let mut ids: Vec<u32> = (1..=self.rows).collect();
+        ids.shuffle(random);
+        ids.truncate(count as usize);
+        ids
+    }
+}
+
+/// CPU nanoseconds of one of `count` operations.
+pub(super) fn mean_ns(part: Part, count: u32) -> Result<f64, WorkerError> {
+    let (_, cpu_ns) = part.stop();
+    let cpu_ns = u32::try_from(cpu_ns).map_err(|_| WorkerError::Wrong("a block took four seconds".to_owned()))?;
+    Ok(f64::from(cpu_ns) / f64::from(count.max(1)))
+}
+
+fn close(connection: Connection) -> Result<(), WorkerError> {
+    connection.close().map_err(|(_, error)| error.into())
+}
+
+/// SQLite's own default: 2 MB.
+const CACHE_KIB: u32 = 2000;
+/// KiB of pages that are changed: they are in the cache, with the inner pages.
+const WRITTEN_KIB: u32 = 1024;
+/// Reads of a block, if there are as many rows.
+const READS: u32 = 512;
+/// Transactions of a block.
+const COMMITS: u32 = 64;
+/// A block of about 2 ms.
+const OPENS: u32 = 12;
+/// An inner page has hundreds of children.
+const INNER_SHARE_MAX: u32 = 50;
+/// The schema and the root, and one more.
+const INNER_PAGES_MIN: u32 = 3;
+
+#[cfg(test)]
+mod tests {
+    use rand::SeedableRng as _;
+
+    use super::*;
+
+    /// Misses by construction: as many pages are read from the file as operations are counted.
+    #[test]
+    fn as_many_pages_are_read_as_are_counted() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        for page_size in [4096, 16_384] {
+            let path = folder.path().join(format!("{page_size}.db"));
+            let database = ArmDatabase::create(&path, &key, None, page_size, 1 << 20).unwrap();
+            let connection = Native.open(&database.spec).unwrap();
+            let mut statement = connection.prepare("SELECT sum(stamp) FROM t").unwrap();
+            let meter = selenite_worker::meter::Meter::start(None).unwrap();
+            statement.query_row([], |_| Ok(())).unwrap();
+            let sample = meter.stop().unwrap().sample(None);
+            // Other tests of this process read, too.
+            assert!(sample.read_calls >= u64::from(database.pages - 1), "{sample:?}");
+            assert!(database.pages > 1 << 20 >> page_size.ilog2());
+        }
+    }
+
+    #[test]
+    fn every_operation_of_every_suite_takes_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let key = folder.path().join("key");
+        std::fs::write(&key, [7; 32]).unwrap();
+        let mut random = ChaCha20Rng::seed_from_u64(1);
+        for suite in [None, Some(Suite::Aes256), Some(Suite::TripleDes3Key)] {
+            let path = folder.path().join(suite.map_or("plain", Suite::name));
+            let database = ArmDatabase::create(&path, &key, suite, 4096, 1 << 19).unwrap();
+            let log = database.write(&mut random).unwrap();
+            for ns in [
+                database.read_sequential().unwrap(),
+                database.read_random(&mut random).unwrap(),
+                database.open().unwrap(),
+                database.back_up().unwrap(),
+                log.write,
+                log.checkpoint,
+            ] {
+                assert!(ns > 0.0, "{suite:?}");
+            }
+            assert!(log.commit.is_finite());
+        }
+        let names = std::fs::read_dir(folder.path()).unwrap();
+        assert_eq!(names.count(), 4);
+    }
+}

@@ -1,0 +1,76 @@
+//! The cipher alone, on pieces as engines append them to a log that is no log of pages.
+//!
+//! Those engines (PostgreSQL, MariaDB, SQL Server) are not here to be measured: their own cost of a record is in both
+//! systems, and the cipher is the difference.
+
+use std::hint::black_box;
+
+use selenite_cipher::{DataKey, DatabaseId, Epoch, PageKey, PageNo, PageNonce, Secret, SessionId, Suite, TRAILER_SIZE};
+use selenite_worker::WorkerError;
+use selenite_worker::meter::Part;
+
+use super::arm_database::mean_ns;
+
+/// Encrypts pieces under one key.
+pub struct RecordSealing {
+    key: PageKey,
+    counter: u32,
+}
+
+impl RecordSealing {
+    /// Encrypts by a suite.
+    #[must_use]
+    pub fn new(suite: Suite) -> Self {
+        let key = DataKey::new(Secret::new([4; 32]), DatabaseId([2; 16]), Epoch(1), suite);
+        Self {
+            key: key.page_key(SESSION),
+            counter: 0,
+        }
+    }
+
+    /// CPU nanoseconds of a piece of `bytes` bytes.
+    ///
+    /// # Errors
+    /// None that can be provoked.
+    pub fn measure(&mut self, bytes: u32) -> Result<f64, WorkerError> {
+        let plain = vec![0x5a; bytes as usize];
+        let mut sealed = plain.clone();
+        let mut trailer = [0; TRAILER_SIZE];
+        let kib = if self.key.suite().is_deprecated() { 64 } else { 1024 };
+        let count = kib * 1024 / bytes;
+        let part = Part::start();
+        for _ in 0..count {
+            self.counter += 1;
+            let nonce = PageNonce {
+                session: SESSION,
+                salt: [3; 8],
+                counter: self.counter,
+            };
+            self.key
+                .seal(PageNo(2), &nonce, black_box(&plain), &mut sealed, &mut trailer);
+        }
+        let ns = mean_ns(part, count);
+        black_box(&sealed);
+        ns
+    }
+}
+
+/// The sizes of pieces: a small commit, and a full buffer.
+pub const RECORD_BYTES: [u32; 2] = [512, 16_384];
+
+const SESSION: SessionId = SessionId([1; 16]);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_suite_seals_pieces_of_both_sizes() {
+        for suite in Suite::ALL {
+            let mut sealing = RecordSealing::new(suite);
+            for bytes in RECORD_BYTES {
+                assert!(sealing.measure(bytes).unwrap() > 0.0, "{suite}");
+            }
+        }
+    }
+}

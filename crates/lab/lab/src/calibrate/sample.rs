@@ -1,0 +1,68 @@
+//! What a session process prints: one line of JSON for each block.
+
+use std::path::PathBuf;
+
+use selenite_plan::Operation;
+use serde::{Deserialize, Serialize};
+
+/// What a session process is asked to measure: its only argument, as JSON.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSpec {
+    /// A folder that does not exist. The session makes it, and removes it at its end.
+    pub folder: PathBuf,
+    /// Of the order of blocks.
+    pub seed: u64,
+    /// How long it may take. Two rounds are run however long they take.
+    pub milliseconds: u64,
+    /// The names of the suites.
+    pub suites: Vec<String>,
+}
+
+/// A line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SessionLine {
+    /// A block was measured.
+    Block(BlockSample),
+    /// A database was encrypted into a new file.
+    Conversion(ConversionSample),
+}
+
+/// A block: the same operation many times, in one arm.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BlockSample {
+    /// Which round, from 0: blocks of one round are compared.
+    pub round: u32,
+    /// [`PLAIN`](selenite_worker::protocol::PLAIN), [`PLAIN2`], the name of a suite or a version of TLS.
+    pub arm: String,
+    /// The operation.
+    pub operation: Operation,
+    /// Bytes of one operation; 0 for one without a size.
+    pub bytes: u32,
+    /// CPU nanoseconds of one operation.
+    pub ns: f64,
+}
+
+/// A conversion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ConversionSample {
+    /// The suite.
+    pub suite: String,
+    /// Nanoseconds of elapsed time for a MiB.
+    pub ns_per_mib: f64,
+}
+
+/// What one session measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SessionSamples {
+    /// Whether AES instructions were used.
+    pub aes_instructions: bool,
+    /// Its blocks.
+    pub blocks: Vec<BlockSample>,
+    /// Its conversions.
+    pub conversions: Vec<ConversionSample>,
+}
+
+/// The second copy of the database in clear. What it costs more or less than the first is the floor.
+pub const PLAIN2: &str = "plain2";

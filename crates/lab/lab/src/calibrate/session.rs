@@ -1,0 +1,389 @@
+//! A session: a process with files of its own, that prints a line for each block.
+//!
+//! - fresh-instances: databases and keys are made for the session, in random order, and removed at its end. What is
+//!   particular to an instance (memory, the place of a file) differs between sessions.
+//! - random-then-reversed: operations come in random order, and in each operation all arms; the next round has the
+//!   reverse order. Drift within two rounds cancels.
+//! - same-work: a block does the same work in all arms. A slow suite has fewer rounds, not smaller blocks.
+
+use std::collections::BTreeMap;
+use std::io::{Read as _, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rand::SeedableRng as _;
+use rand::seq::SliceRandom as _;
+use rand_chacha::ChaCha20Rng;
+use selenite::Suite;
+use selenite_plan::Operation;
+use selenite_worker::WorkerError;
+use selenite_worker::engine::Engine as _;
+use selenite_worker::protocol::{DatabaseSpec, PLAIN};
+
+use super::arm_database::ArmDatabase;
+use super::record_sealing::{RECORD_BYTES, RecordSealing};
+use super::sample::{BlockSample, ConversionSample, PLAIN2, SessionLine, SessionSpec};
+use super::tls_endpoint::{self, PACKET_BYTES, TlsEndpoint, VERSIONS};
+use crate::native::Native;
+
+/// The argument that makes the program a session of a calibration.
+pub const SESSION_ARGUMENT: &str = "plan-session";
+
+/// Measures what `spec` asks for, and prints it on standard output.
+///
+/// # Errors
+/// What SQLite, the engine and the system say. The folder is removed in any case.
+pub fn serve(spec: &str) -> Result<(), WorkerError> {
+    let spec: SessionSpec = serde_json::from_str(spec).map_err(|error| WorkerError::NoRequest(error.to_string()))?;
+    let mut out = std::io::stdout();
+    run(&spec, &mut |line| {
+        let text = serde_json::to_string(line).map_err(|error| WorkerError::Engine(error.to_string()))?;
+        // No one listens any more: the calibration was interrupted.
+        writeln!(out, "{text}").map_err(WorkerError::io("write to", "standard output"))
+    })
+}
+
+/// Measures, and hands every line to `print`.
+///
+/// # Errors
+/// As of [`serve`]; what `print` says.
+pub fn run(
+    spec: &SessionSpec,
+    print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
+) -> Result<(), WorkerError> {
+    let deadline = Instant::now() + Duration::from_millis(spec.milliseconds);
+    if std::env::var_os("OPENSSL_ia32cap").is_some() {
+        selenite_cipher::prefer_aws_lc();
+    }
+    std::fs::create_dir(&spec.folder).map_err(WorkerError::io("make", &spec.folder))?;
+    let folder = SessionFolder(spec.folder.clone());
+    let mut session = Session::new(spec, &folder.0)?;
+    session.convert(&folder.0, print)?;
+    let mut longest = Duration::ZERO;
+    let mut order = Vec::new();
+    for round in 0.. {
+        let began = Instant::now();
+        if round >= ROUNDS_MIN && began + longest > deadline {
+            break;
+        }
+        order = match round % 2 {
+            0 => session.order(),
+            _ => order.into_iter().rev().collect(),
+        };
+        for block in &order {
+            session.measure(round, block, print)?;
+        }
+        longest = longest.max(began.elapsed());
+    }
+    Ok(())
+}
+
+/// Removed with all that is in it.
+struct SessionFolder(PathBuf);
+
+impl Drop for SessionFolder {
+    fn drop(&mut self) {
+        // What can't be removed is the parent's to remove.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// What is measured under one clock, or under several one after the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Task {
+    ReadSequential,
+    ReadRandom,
+    /// Pages written, commits and the checkpoint.
+    Log,
+    Open,
+    Backup,
+    LogRecord,
+    Packet,
+    Handshake,
+}
+
+/// A task of one size in one arm.
+#[derive(Clone, Debug)]
+struct Block {
+    task: Task,
+    bytes: u32,
+    arm: String,
+}
+
+/// What a session measures with.
+struct Session {
+    random: ChaCha20Rng,
+    suites: Vec<Suite>,
+    databases: BTreeMap<(u32, String), ArmDatabase>,
+    sealings: BTreeMap<String, RecordSealing>,
+    endpoints: Vec<(&'static str, TlsEndpoint)>,
+    key_file: PathBuf,
+}
+
+impl Session {
+    fn new(spec: &SessionSpec, folder: &Path) -> Result<Self, WorkerError> {
+        let suite = |name: &String| {
+            let suite = Suite::from_name(name).filter(|suite| *suite != Suite::None);
+            suite.ok_or_else(|| WorkerError::Refused(format!("there is no cipher {name}")))
+        };
+        let suites: Vec<Suite> = spec.suites.iter().map(suite).collect::<Result<_, _>>()?;
+        let mut session = Self {
+            random: ChaCha20Rng::seed_from_u64(spec.seed),
+            sealings: suites
+                .iter()
+                .map(|suite| (suite.name().to_owned(), RecordSealing::new(*suite)))
+                .collect(),
+            suites,
+            databases: BTreeMap::new(),
+            endpoints: TlsEndpoint::all()?,
+            key_file: folder.join("key"),
+        };
+        make_key(&session.key_file)?;
+        let mut arms: Vec<(u32, String)> = PAGE_SIZES
+            .into_iter()
+            .flat_map(|size| session.database_arms().map(move |arm| (size, arm)).collect::<Vec<_>>())
+            .collect();
+        arms.shuffle(&mut session.random);
+        for (page_size, arm) in arms {
+            let path = folder.join(format!("{arm}-{page_size}.db"));
+            let suite = Suite::from_name(&arm);
+            let database = ArmDatabase::create(&path, &session.key_file, suite, page_size, DATABASE_BYTES)?;
+            session.databases.insert((page_size, arm), database);
+        }
+        Ok(session)
+    }
+
+    fn database_arms(&self) -> impl Iterator<Item = String> {
+        let suites = self.suites.iter().map(|suite| suite.name());
+        [PLAIN, PLAIN2].into_iter().chain(suites).map(str::to_owned)
+    }
+
+    /// Encrypts a database to a new file under each suite, as `selenite encrypt --to` does.
+    fn convert(
+        &mut self,
+        folder: &Path,
+        print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
+    ) -> Result<(), WorkerError> {
+        let path = folder.join("convert.db");
+        let source = ArmDatabase::create(&path, &self.key_file, None, PAGE_SIZES[0], CONVERTED_BYTES)?;
+        let mut suites = self.suites.clone();
+        suites.shuffle(&mut self.random);
+        for suite in suites {
+            let target = DatabaseSpec {
+                path: folder.join("converted.db"),
+                cipher: suite.name().to_owned(),
+                key_file: self.key_file.clone(),
+                ..source.spec().clone()
+            };
+            let began = Instant::now();
+            Native.convert(source.spec(), &target)?;
+            let elapsed = began.elapsed();
+            remove(&target.path)?;
+            print(&SessionLine::Conversion(ConversionSample {
+                suite: suite.name().to_owned(),
+                ns_per_mib: elapsed.as_secs_f64() * 1e9 / (f64::from(CONVERTED_BYTES) / MIB),
+            }))?;
+        }
+        remove(&path)
+    }
+
+    /// All blocks of a round: tasks shuffled, and in each task all arms.
+    fn order(&mut self) -> Vec<Block> {
+        let mut tasks: Vec<(Task, u32)> = vec![(Task::Open, 0), (Task::Handshake, 0)];
+        for bytes in PAGE_SIZES {
+            let tasks_of_pages = [Task::ReadSequential, Task::ReadRandom, Task::Log, Task::Backup];
+            tasks.extend(tasks_of_pages.map(|task| (task, bytes)));
+        }
+        tasks.extend(RECORD_BYTES.map(|bytes| (Task::LogRecord, bytes)));
+        tasks.extend(PACKET_BYTES.map(|bytes| (Task::Packet, bytes)));
+        tasks.shuffle(&mut self.random);
+        let mut order = Vec::new();
+        for (task, bytes) in tasks {
+            let mut arms = self.arms(task);
+            arms.shuffle(&mut self.random);
+            order.extend(arms.into_iter().map(|arm| Block { task, bytes, arm }));
+        }
+        order
+    }
+
+    fn arms(&self, task: Task) -> Vec<String> {
+        match task {
+            Task::ReadSequential | Task::ReadRandom | Task::Log | Task::Open | Task::Backup => {
+                self.database_arms().collect()
+            }
+            Task::LogRecord => self.sealings.keys().cloned().collect(),
+            Task::Packet => [PLAIN].into_iter().chain(VERSIONS).map(str::to_owned).collect(),
+            Task::Handshake => VERSIONS.map(str::to_owned).into(),
+        }
+    }
+
+    fn measure(
+        &mut self,
+        round: u32,
+        block: &Block,
+        print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
+    ) -> Result<(), WorkerError> {
+        let is_slow = Suite::from_name(&block.arm).is_some_and(Suite::is_deprecated);
+        if is_slow && round % SLOW_ROUNDS != 0 {
+            return Ok(());
+        }
+        for (operation, ns) in self.times(block)? {
+            let bytes = match operation.has_size() {
+                true => block.bytes,
+                // A commit without its page, whatever that page's size.
+                false if operation == Operation::Commit && block.bytes != PAGE_SIZES[0] => continue,
+                false => 0,
+            };
+            print(&SessionLine::Block(BlockSample {
+                round,
+                arm: block.arm.clone(),
+                operation,
+                bytes,
+                ns,
+            }))?;
+        }
+        Ok(())
+    }
+
+    fn times(&mut self, block: &Block) -> Result<Vec<(Operation, f64)>, WorkerError> {
+        let absent = || WorkerError::Wrong(format!("there is no arm {}", block.arm));
+        let size = if block.bytes == 0 { PAGE_SIZES[0] } else { block.bytes };
+        let database = self.databases.get(&(size, block.arm.clone())).ok_or_else(absent);
+        let endpoint = self.endpoints.iter().find(|(name, _)| *name == block.arm);
+        let random = &mut self.random;
+        Ok(match block.task {
+            Task::ReadSequential => vec![(Operation::ReadSequential, database?.read_sequential()?)],
+            Task::ReadRandom => vec![(Operation::ReadRandom, database?.read_random(random)?)],
+            Task::Log => {
+                let times = database?.write(random)?;
+                vec![
+                    (Operation::Write, times.write),
+                    (Operation::Commit, times.commit),
+                    (Operation::Checkpoint, times.checkpoint),
+                ]
+            }
+            Task::Open => vec![(Operation::Open, database?.open()?)],
+            Task::Backup => vec![(Operation::Backup, database?.back_up()?)],
+            Task::LogRecord => {
+                let sealing = self.sealings.get_mut(&block.arm).ok_or_else(absent)?;
+                vec![(Operation::LogRecord, sealing.measure(block.bytes)?)]
+            }
+            Task::Packet => match endpoint {
+                Some((_, endpoint)) => vec![(Operation::Packet, endpoint.packet(block.bytes)?)],
+                None => vec![(Operation::Packet, tls_endpoint::copy(block.bytes)?)],
+            },
+            Task::Handshake => {
+                let (_, endpoint) = endpoint.ok_or_else(absent)?;
+                vec![(Operation::Handshake, endpoint.handshake()?)]
+            }
+        })
+    }
+}
+
+/// A random key, as the engine wants it.
+fn make_key(path: &Path) -> Result<(), WorkerError> {
+    let mut key = [0; 32];
+    let random = std::fs::File::open(RANDOM).and_then(|mut file| file.read_exact(&mut key));
+    random.map_err(WorkerError::io("read", RANDOM))?;
+    let file = std::fs::File::options()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path);
+    file.and_then(|mut file| file.write_all(&key))
+        .map_err(WorkerError::io("write", path))
+}
+
+/// Removes a database that is closed.
+fn remove(path: &Path) -> Result<(), WorkerError> {
+    std::fs::remove_file(path).map_err(WorkerError::io("remove", path))
+}
+
+/// Bytes of a page. A page between them is interpolated.
+pub const PAGE_SIZES: [u32; 2] = [4096, 16_384];
+
+/// 4 MiB, twice SQLite's cache: as each page is visited once, a larger database has no more misses, and triple DES
+/// takes a quarter of a second for these already.
+const DATABASE_BYTES: u32 = 4 << 20;
+
+/// 16 MiB: opening, syncing and renaming are a small part of the conversion.
+const CONVERTED_BYTES: u32 = 16 << 20;
+
+const RANDOM: &str = "/dev/urandom";
+
+const MIB: f64 = 1_048_576.0;
+
+/// One in random order and one in the reverse order.
+const ROUNDS_MIN: u32 = 2;
+
+/// A suite that takes a hundred times as long as others is measured in every fourth round: its own cost is as many
+/// times larger than the noise.
+const SLOW_ROUNDS: u32 = 4;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_measures_every_operation_and_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = SessionSpec {
+            folder: folder.path().join("session"),
+            seed: 3,
+            milliseconds: 1,
+            suites: vec!["AES_256".to_owned()],
+        };
+        let (mut blocks, mut conversions) = (Vec::new(), 0);
+        run(&spec, &mut |line| {
+            match line {
+                SessionLine::Block(block) => blocks.push(block.clone()),
+                SessionLine::Conversion(_) => conversions += 1,
+            }
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(conversions, 1);
+        for operation in Operation::ALL {
+            let sizes: std::collections::BTreeSet<u32> = blocks
+                .iter()
+                .filter(|block| block.operation == operation)
+                .map(|block| block.bytes)
+                .collect();
+            assert_eq!(sizes.len(), if operation.has_size() { 2 } else { 1 }, "{operation:?}");
+        }
+        let rounds: Vec<u32> = blocks.iter().map(|block| block.round).collect();
+        assert_eq!((rounds.first(), rounds.last()), (Some(&0), Some(&1)));
+        // The second round has the reverse order; of a log's three operations, only between logs.
+        let open = |round| {
+            let of_round = blocks.iter().filter(move |block| block.round == round);
+            let arms = of_round.filter(|block| block.operation == Operation::Open);
+            arms.map(|block| block.arm.clone()).collect::<Vec<_>>()
+        };
+        let mut reversed = open(1);
+        reversed.reverse();
+        assert_eq!(open(0), reversed);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_session_that_no_one_listens_to_leaves_nothing_either() {
+        let folder = tempfile::tempdir().unwrap();
+        let spec = SessionSpec {
+            folder: folder.path().join("session"),
+            seed: 3,
+            milliseconds: 1,
+            suites: vec!["CHACHA20".to_owned()],
+        };
+        let refused = run(&spec, &mut |_| Err(WorkerError::Refused("closed".to_owned())));
+        assert!(refused.is_err());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+        for text in [
+            "",
+            "{}",
+            "{\"folder\":\"/\",\"seed\":1,\"milliseconds\":1,\"suites\":[],\"more\":1}",
+        ] {
+            assert!(serve(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! A process that prints lines until it ends, and is asked nothing.
+
+use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use super::failure::{DriveError, Failure};
+use super::output_reader::{OutputLine, OutputReader};
+use super::worker::{WorkerCommand, has_ended, kill, not_started};
+
+/// The process, killed with all that it started when this is dropped.
+pub struct LinePrinter {
+    program: PathBuf,
+    child: Child,
+    /// None once the process was killed.
+    output: Option<OutputReader>,
+    /// What it does, for errors.
+    task: &'static str,
+}
+
+/// What a process printed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PrintedLine {
+    /// A line, without its end.
+    Line(String),
+    /// Nothing yet.
+    Timeout,
+    /// It ended with success.
+    End,
+}
+
+impl LinePrinter {
+    /// Starts the process, in a process group of its own: Ctrl-C in the terminal reaches this process alone.
+    ///
+    /// # Errors
+    /// [`DriveError::NotStarted`].
+    pub fn start(command: &WorkerCommand, task: &'static str) -> Result<Self, DriveError> {
+        let spawned = Command::new(&command.program)
+            .args(&command.args)
+            .envs(&command.environment)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0)
+            .spawn();
+        let mut child = spawned.map_err(|source| not_started(command, source))?;
+        let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+            kill(&mut child);
+            return Err(not_started(command, std::io::ErrorKind::BrokenPipe.into()));
+        };
+        Ok(Self {
+            program: command.program.clone(),
+            child,
+            output: Some(OutputReader::new(stdout, stderr)),
+            task,
+        })
+    }
+
+    /// Waits for the next line, at most `limit`.
+    ///
+    /// # Errors
+    /// [`DriveError::Died`] if it ended without success; [`DriveError::Invalid`] for output that is no line of text.
+    pub fn next(&mut self, limit: Duration) -> Result<PrintedLine, DriveError> {
+        let line = self
+            .output
+            .as_ref()
+            .map_or(OutputLine::End, |output| output.next(limit));
+        match line {
+            OutputLine::Line(line) => Ok(PrintedLine::Line(line)),
+            OutputLine::Timeout => Ok(PrintedLine::Timeout),
+            OutputLine::Invalid(line) => Err(self.invalid("no line of text", line)),
+            OutputLine::End => self.end(),
+        }
+    }
+
+    /// Kills it because what it printed is no line of the protocol.
+    #[must_use]
+    pub fn invalid(&mut self, what: &str, line: String) -> DriveError {
+        let at = self.kill();
+        DriveError::Invalid {
+            at,
+            what: what.to_owned(),
+            line,
+        }
+    }
+
+    /// Kills it because it took longer than it was given.
+    #[must_use]
+    pub fn hung(&mut self, given: Duration) -> DriveError {
+        DriveError::Hung { at: self.kill(), given }
+    }
+
+    /// It closed its output: how it ended.
+    fn end(&mut self) -> Result<PrintedLine, DriveError> {
+        // Unreaped until its group was killed: its id is ours until then.
+        let deadline = Instant::now() + END_LIMIT;
+        while !has_ended(&self.child) && Instant::now() < deadline {
+            std::thread::sleep(TICK);
+        }
+        let at = self.kill();
+        match self.child.wait() {
+            Ok(status) if status.success() => Ok(PrintedLine::End),
+            status => Err(DriveError::Died {
+                at,
+                status: status.map_or_else(|error| error.to_string(), |status| status.to_string()),
+            }),
+        }
+    }
+
+    fn kill(&mut self) -> Failure {
+        let mut stderr = Vec::new();
+        if let Some(output) = self.output.take() {
+            kill(&mut self.child);
+            stderr = output.close();
+        }
+        Failure {
+            program: self.program.clone(),
+            request: self.task,
+            stderr,
+        }
+    }
+}
+
+impl Drop for LinePrinter {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Between looks at a process that is about to end.
+const TICK: Duration = Duration::from_millis(2);
+/// A process that closed its standard output removes its files before it ends.
+const END_LIMIT: Duration = Duration::from_secs(10);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str) -> LinePrinter {
+        let command = WorkerCommand {
+            args: vec!["-c".to_owned(), script.to_owned()],
+            ..WorkerCommand::new("/bin/sh")
+        };
+        LinePrinter::start(&command, "test").unwrap()
+    }
+
+    fn next(printer: &mut LinePrinter) -> Result<PrintedLine, DriveError> {
+        printer.next(Duration::from_secs(60))
+    }
+
+    #[test]
+    fn lines_come_in_order_and_then_the_end() {
+        let mut printer = shell("echo one; echo two");
+        assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line("one".to_owned()));
+        assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line("two".to_owned()));
+        assert_eq!(next(&mut printer).unwrap(), PrintedLine::End);
+    }
+
+    #[test]
+    fn an_end_without_success_is_an_error_with_its_last_words() {
+        let mut printer = shell("echo one; echo broken >&2; exit 3");
+        assert_eq!(next(&mut printer).unwrap(), PrintedLine::Line("one".to_owned()));
+        let error = next(&mut printer).unwrap_err().to_string();
+        assert!(error.contains("broken") && error.contains('3'), "{error}");
+    }
+
+    #[test]
+    fn one_that_prints_nothing_is_waited_for_and_killed() {
+        let mut printer = shell("exec sleep 1000");
+        assert_eq!(printer.next(Duration::ZERO).unwrap(), PrintedLine::Timeout);
+        let error = printer.hung(Duration::from_secs(1));
+        assert!(matches!(error, DriveError::Hung { .. }));
+    }
+}
