@@ -23,6 +23,21 @@ pub enum PlanCommand {
             Exit status of --check: 0 the calibration fits this machine, 5 it does not."
     )]
     Calibrate(PlanCalibrate),
+    /// Turn a production system's counters into an observation: rates, no contents.
+    #[command(
+        after_help = "Examples:\n  selenite plan observe --print-query postgresql-16\n  selenite plan observe \
+            postgresql before.csv after.csv --cores 8 --output observation.json\n\n\
+            Two snapshots at least, some minutes apart; more of them, over the busiest hours of a week, tell how \
+            the load varies."
+    )]
+    Observe(PlanObserve),
+    /// Predict what encryption will cost, from a calibration and an observation or numbers by hand.
+    #[command(
+        after_help = "Examples:\n  selenite plan predict observation.json --calibration calibration.json --html \
+            plan.html\n  selenite plan predict --reads-mb 25 --cores 4 --calibration calibration.json\n\n\
+            Exit status: 5 where the calibration lacks something or the load is beyond its range."
+    )]
+    Predict(Box<PlanPredict>),
 }
 
 #[derive(Args)]
@@ -39,6 +54,175 @@ pub struct PlanCalibrate {
     /// Measure nothing: say whether this calibration fits this machine and this program.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["output", "seconds", "suite"])]
     pub check: Option<PathBuf>,
+}
+
+#[derive(Args)]
+pub struct PlanObserve {
+    #[command(subcommand)]
+    pub source: Option<ObservedSource>,
+    /// Print the query that makes a snapshot, of this server and version.
+    #[arg(long, value_name = "NAME")]
+    pub print_query: Option<String>,
+}
+
+/// What was observed.
+#[derive(Subcommand)]
+pub enum ObservedSource {
+    /// SQL Server: snapshots of sys.dm_io_virtual_file_stats. Not tested against SQL Server itself.
+    SqlServer(ObserveSqlServer),
+    /// MariaDB or MySQL: snapshots of SHOW GLOBAL STATUS.
+    Mariadb(ObserveSnapshots),
+    /// PostgreSQL 13 to 18: snapshots of its statistics views.
+    Postgresql(ObserveSnapshots),
+    /// Numbers by hand.
+    Numbers(ObserveNumbers),
+}
+
+#[derive(Args)]
+pub struct ObserveSnapshots {
+    /// The snapshots: files with one or several each.
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// Cores of the server.
+    #[arg(long, value_name = "NUMBER")]
+    pub cores: Option<f64>,
+    /// Cores that the server keeps busy on average.
+    #[arg(long, value_name = "NUMBER")]
+    pub busy_cores: Option<f64>,
+    /// The observation to write.
+    #[arg(long, short, value_name = "FILE", default_value = "observation.json")]
+    pub output: PathBuf,
+}
+
+#[derive(Args)]
+pub struct ObserveSqlServer {
+    #[command(flatten)]
+    pub snapshots: ObserveSnapshots,
+    /// Performance counters of the same time, as typeperf or relog write them.
+    #[arg(long, value_name = "FILE")]
+    pub performance: Option<PathBuf>,
+    /// Snapshots of sys.dm_exec_connections of the same time. May be repeated.
+    #[arg(long, value_name = "FILE")]
+    pub connections: Vec<PathBuf>,
+    /// Only this database. May be repeated [default: all user databases].
+    #[arg(long, value_name = "NUMBER")]
+    pub database_id: Vec<u64>,
+    /// A log file, where it is not file 2: the ids of its database and of the file. May be repeated.
+    #[arg(long, value_name = "DATABASE:FILE", value_parser = parse_log_file)]
+    pub log_file: Vec<(u64, u64)>,
+}
+
+#[derive(Args)]
+pub struct ObserveNumbers {
+    #[command(flatten)]
+    pub numbers: Numbers,
+    /// The observation to write.
+    #[arg(long, short, value_name = "FILE", default_value = "observation.json")]
+    pub output: PathBuf,
+}
+
+/// Numbers by hand: rates have a unit, such as 400/s, 25MB/s or 3/h.
+#[derive(Args)]
+pub struct Numbers {
+    /// Pages or bytes read at random from the disk: 400/s, 25MB/s.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub reads: Option<String>,
+    /// The same in MB a second.
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        conflicts_with = "reads",
+        help_heading = "Numbers by hand"
+    )]
+    pub reads_mb: Option<f64>,
+    /// Pages or bytes read in the order of the file.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub sequential_reads: Option<String>,
+    /// Pages or bytes written to data files.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub writes: Option<String>,
+    /// Bytes written to the log.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub log: Option<String>,
+    /// Writes to the log.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub log_writes: Option<String>,
+    /// Transactions that write.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub commits: Option<String>,
+    /// Bytes that backups read, or backups of the whole database: 1/d.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub backup: Option<String>,
+    /// Packets between clients and server.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub packets: Option<String>,
+    /// Bytes of a packet.
+    #[arg(long, value_name = "SIZE", help_heading = "Numbers by hand")]
+    pub packet_size: Option<String>,
+    /// Logins.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub handshakes: Option<String>,
+    /// Statements or transactions that clients send.
+    #[arg(long, value_name = "RATE", help_heading = "Numbers by hand")]
+    pub requests: Option<String>,
+    /// Cores of the machine.
+    #[arg(long, value_name = "NUMBER", help_heading = "Numbers by hand")]
+    pub cores: Option<String>,
+    /// Cores that are busy now, or a percentage of all.
+    #[arg(long, value_name = "NUMBER", help_heading = "Numbers by hand")]
+    pub busy_cores: Option<String>,
+    /// Bytes of a page: 8KiB.
+    #[arg(long, value_name = "SIZE", help_heading = "Numbers by hand")]
+    pub page_size: Option<String>,
+    /// Bytes of the database: 40GiB.
+    #[arg(long, value_name = "SIZE", help_heading = "Numbers by hand")]
+    pub database_size: Option<String>,
+}
+
+#[derive(Args)]
+pub struct PlanPredict {
+    /// The observation. Without it, numbers by hand are.
+    pub observation: Option<PathBuf>,
+    /// The calibration.
+    #[arg(long, value_name = "FILE", default_value = "calibration.json")]
+    pub calibration: PathBuf,
+    /// The suite of the database.
+    #[arg(long, value_name = "SUITE", value_parser = super::parse_suite, default_value = "AES_256")]
+    pub cipher: Suite,
+    /// On a processor without AES instructions.
+    #[arg(long)]
+    pub without_aes_instructions: bool,
+    /// Encrypt the network, too, which it is not yet.
+    #[arg(long, value_name = "VERSION", value_parser = ["1.2", "1.3"])]
+    pub tls: Option<String>,
+    /// What if: physical reads are multiplied by it; below 1 for more memory.
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    pub physical_reads: f64,
+    /// What if: all of the load is multiplied by it.
+    #[arg(long, value_name = "FACTOR", default_value = "1")]
+    pub load: f64,
+    /// What if: pages of so many bytes.
+    #[arg(long, value_name = "BYTES")]
+    pub other_page_size: Option<u32>,
+    /// For the formula of reads alone: MB that a core decrypts in a second [default: as calibrated].
+    #[arg(long, value_name = "NUMBER")]
+    pub decrypted_mb: Option<f64>,
+    /// Write the prediction as a page.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+    /// Write the prediction as JSON.
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+    #[command(flatten)]
+    pub numbers: Numbers,
+}
+
+fn parse_log_file(text: &str) -> Result<(u64, u64), String> {
+    let parts = text.split_once(':').and_then(|(database, file)| {
+        let [database, file] = [database, file].map(|part| part.parse().ok());
+        Some((database?, file?))
+    });
+    parts.ok_or_else(|| "it is DATABASE:FILE, such as 7:2".to_owned())
 }
 
 #[derive(Args)]

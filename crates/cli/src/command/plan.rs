@@ -1,12 +1,79 @@
 //! `selenite plan`: one file for each of its commands.
 
 pub mod calibrate;
+mod observe;
+mod predict;
+
+use std::path::Path;
+
+use selenite::EngineError;
+use selenite_plan::PlanError;
 
 use crate::arguments::plan::PlanCommand;
 use crate::complaint::Complaint;
+use crate::printable;
 
 pub fn run(command: &PlanCommand) -> Result<(), Complaint> {
     match command {
         PlanCommand::Calibrate(calibrate) => calibrate::run(calibrate),
+        PlanCommand::Observe(observe) => observe::run(observe),
+        PlanCommand::Predict(predict) => predict::run(predict),
     }
 }
+
+fn read(path: &Path) -> Result<String, Complaint> {
+    let bytes = std::fs::read(path).map_err(|source| EngineError::Io {
+        verb: "read",
+        path: path.to_owned(),
+        source,
+    })?;
+    decoded(bytes).ok_or_else(|| Complaint::Lab {
+        what: format!("{}: it is no text", path.display()),
+        next: String::new(),
+        status: DATA,
+    })
+}
+
+/// UTF-8, or UTF-16 with a byte order mark, which Windows writes.
+fn decoded(bytes: Vec<u8>) -> Option<String> {
+    let wide = |bytes: &[u8], of: fn([u8; 2]) -> u16| {
+        let pairs = bytes.chunks_exact(2).map(|pair| of([pair[0], pair[1]]));
+        String::from_utf16(&pairs.collect::<Vec<_>>()).ok()
+    };
+    match bytes.as_slice() {
+        [0xFF, 0xFE, rest @ ..] => wide(rest, u16::from_le_bytes),
+        [0xFE, 0xFF, rest @ ..] => wide(rest, u16::from_be_bytes),
+        _ => String::from_utf8(bytes).ok(),
+    }
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Complaint> {
+    std::fs::write(path, text).map_err(|source| EngineError::Io {
+        verb: "write",
+        path: path.to_owned(),
+        source,
+    })?;
+    eprintln!("wrote {}", printable::path(path));
+    Ok(())
+}
+
+impl From<PlanError> for Complaint {
+    fn from(error: PlanError) -> Self {
+        let (status, next) = match &error {
+            PlanError::Input { .. } => (USAGE, ""),
+            PlanError::Reset { .. } => (DATA, "leave out the snapshots from before the restart"),
+            PlanError::Calibration(_) => (DATA, "selenite plan calibrate"),
+            PlanError::OutOfRange(_) => (DATA, "measure it: selenite lab"),
+            _ => (OTHER, ""),
+        };
+        Self::Lab {
+            what: error.to_string(),
+            next: next.to_owned(),
+            status,
+        }
+    }
+}
+
+const OTHER: u8 = 1;
+const USAGE: u8 = 2;
+const DATA: u8 = 5;

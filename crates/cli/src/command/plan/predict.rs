@@ -1,0 +1,72 @@
+//! `selenite plan predict`.
+
+use std::path::Path;
+
+use selenite_lab::calibrate::fingerprint;
+use selenite_lab::host::Source;
+use selenite_lab::report;
+use selenite_plan::calibration::{TLS_1_2, TLS_1_3};
+use selenite_plan::predict::WhatIf;
+use selenite_plan::{Calibration, Cipher, Observation, Question, predict};
+
+use super::{DATA, observe, read, write};
+use crate::arguments::plan::PlanPredict;
+use crate::complaint::Complaint;
+use crate::output::print;
+
+pub fn run(arguments: &PlanPredict) -> Result<(), Complaint> {
+    let observation = match &arguments.observation {
+        Some(path) => observed(path)?,
+        None => observe::by_numbers(&arguments.numbers)?,
+    };
+    let calibration = Calibration::parse(&read(&arguments.calibration)?)?;
+    let aes = !arguments.without_aes_instructions;
+    let tls = arguments.tls.as_deref().map(|version| match version {
+        "1.2" => Cipher::tls(TLS_1_2, aes),
+        _ => Cipher::tls(TLS_1_3, aes),
+    });
+    let cores = arguments.numbers.cores.as_deref().and_then(|cores| cores.parse().ok());
+    let question = Question {
+        tls,
+        cores,
+        what_if: WhatIf {
+            reads: arguments.physical_reads,
+            load: arguments.load,
+            page_size: arguments.other_page_size,
+        },
+        decrypted_mb: arguments.decrypted_mb,
+        ..Question::of(Cipher::of(arguments.cipher, aes))
+    };
+    let mut prediction = predict(&observation, &calibration, &question)?;
+    let differences = fingerprint(&Source::default()).differences(&calibration.fingerprint);
+    if !differences.is_empty() {
+        prediction.warnings.insert(
+            0,
+            format!(
+                "the calibration is of another machine or program than this one, and the prediction holds there: {}",
+                differences.join("; ")
+            ),
+        );
+    }
+    if let Some(path) = &arguments.html {
+        write(path, &report::html::plan::page(&prediction))?;
+    }
+    if let Some(path) = &arguments.json {
+        let text = serde_json::to_string_pretty(&prediction).map_err(|error| data(error.to_string()))?;
+        write(path, &text)?;
+    }
+    Ok(print(&report::plan::text(&prediction))?)
+}
+
+fn observed(path: &Path) -> Result<Observation, Complaint> {
+    serde_json::from_str(&read(path)?)
+        .map_err(|error| data(format!("{}: it is no observation: {error}", path.display())))
+}
+
+fn data(what: String) -> Complaint {
+    Complaint::Lab {
+        what,
+        next: "selenite plan observe".to_owned(),
+        status: DATA,
+    }
+}
