@@ -144,12 +144,12 @@ impl LowerFile {
     pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.reads += 1);
         let read = self.method(|methods| methods.read)?;
-        let wanted = out.len();
+        let (start, wanted) = (out.as_mut_ptr(), out.len());
         let size = c_int::try_from(wanted).map_err(|_| Code::IOERR_READ)?;
         let offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
         let file = self.raw();
-        // SAFETY: `out` has room for `size` bytes.
-        let call = || Code::check(unsafe { read(file, out.as_mut_ptr().cast(), size, offset) });
+        // SAFETY: `out` has room for `size` bytes, and is ours until this call ends.
+        let call = || Code::check(unsafe { read(file, start.cast(), size, offset) });
         match &mut self.meter {
             Some(meter) => meter.read(wanted, call),
             None => call(),
