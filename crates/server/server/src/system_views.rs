@@ -15,6 +15,7 @@ mod databases;
 mod describe;
 mod encryption;
 mod extended;
+mod file_stats;
 mod files;
 mod indexes;
 mod information;
@@ -226,6 +227,7 @@ const FUNCTIONS: &[&[FunctionSpec]] = &[
     describe::FUNCTIONS,
     undeclared::FUNCTIONS,
     split::FUNCTIONS,
+    file_stats::FUNCTIONS,
 ];
 
 #[cfg(test)]

@@ -111,6 +111,8 @@ pub use selenite_cipher::{DatabaseId, SlotId, Suite};
 pub use selenite_format::{AutoVacuum, PageSize, SlotKind, SourceError, State};
 #[doc(inline)]
 pub use selenite_keyring::{AgeRecipient, KeyError, Origin, OriginPolicy, SlotSummary, Spec};
+#[doc(inline)]
+pub use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts, temporary_file_counts};
 pub use sqlite::install;
 pub use status::{EpochSummary, FileSize, Sealed, Status};
 pub use superblock_file::Superblocks;
@@ -138,6 +140,7 @@ pub use {
     selenite_vfs::thread_io::{ThreadIo, read as thread_io},
     selenite_vfs::thread_memory,
     selenite_vfs::thread_refusal::{Refusal, take as take_refusal},
+    selenite_vfs::{forget_file_counts, note_sync},
     sqlite::count_memory,
     status::status,
     superblock_file::{FileContent, inspect},

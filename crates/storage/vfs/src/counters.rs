@@ -1,19 +1,17 @@
 //! What was sealed and opened, by the role of the file.
 //!
-//! Every file counts for itself, in numbers that it alone writes: no two threads meet on a page's way. A reading adds
-//! them up, with those of the files that are closed.
+//! Every file counts for itself (single-writer in `owned_counts.rs`).
 
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use crate::owned_counts::{CountSums, OwnedCounts};
 use crate::role::Role;
 use crate::thread_io;
 
 /// Counters of one process. They only ever grow.
 #[derive(Default)]
 pub struct Counters {
-    roles: [Arc<Mutex<Tallies>>; 5],
+    roles: [CountSums<COUNT_COUNT>; 5],
 }
 
 /// A reading of one role's counters.
@@ -43,53 +41,31 @@ pub struct Reading {
 pub const SAMPLE_EVERY: u64 = 64;
 
 /// The counters of one file.
-pub struct Tally {
-    counts: Arc<Counts>,
-    tallies: Arc<Mutex<Tallies>>,
-}
-
-#[derive(Default)]
-struct Tallies {
-    /// Those of files that were closed.
-    closed: Counts,
-    open: Vec<Arc<Counts>>,
-}
-
-/// Cache lines of its own: no two threads write to one.
-#[derive(Default)]
-#[repr(align(64))]
-struct Counts([AtomicU64; COUNT_COUNT]);
+pub struct Tally(OwnedCounts<COUNT_COUNT>);
 
 impl Counters {
     /// A file's own, of that role.
     #[must_use]
     pub fn tally(&self, role: Role) -> Tally {
-        let tallies = self.roles[role.index()].clone();
-        let counts = Arc::new(Counts::default());
-        lock(&tallies).open.push(counts.clone());
-        Tally { counts, tallies }
+        Tally(self.roles[role.index()].owned())
     }
 
     /// The present values of one role.
     #[must_use]
     pub fn read(&self, role: Role) -> Reading {
-        let tallies = lock(&self.roles[role.index()]);
-        let sum = |index: usize| {
-            let open = tallies.open.iter().map(|counts| counts.load(index));
-            open.fold(tallies.closed.load(index), u64::wrapping_add)
-        };
-        let pages = sum(SEALED).wrapping_add(sum(OPENED));
-        let each = sum(SAMPLED_NS).checked_div(sum(SAMPLES)).unwrap_or(0);
+        let sums = self.roles[role.index()].read();
+        let pages = sums[SEALED].wrapping_add(sums[OPENED]);
+        let each = sums[SAMPLED_NS].checked_div(sums[SAMPLES]).unwrap_or(0);
         Reading {
-            pages_sealed: sum(SEALED),
-            pages_opened: sum(OPENED),
-            bytes: sum(BYTES),
-            tags_refused: sum(REFUSED),
+            pages_sealed: sums[SEALED],
+            pages_opened: sums[OPENED],
+            bytes: sums[BYTES],
+            tags_refused: sums[REFUSED],
             cipher_ns_estimated: each.saturating_mul(pages),
-            read_ahead_used: sum(AHEAD_USED),
-            read_ahead_wasted: sum(AHEAD_WASTED),
-            pool_hits: sum(POOL_HITS),
-            pool_misses: sum(POOL_MISSES),
+            read_ahead_used: sums[AHEAD_USED],
+            read_ahead_wasted: sums[AHEAD_WASTED],
+            pool_hits: sums[POOL_HITS],
+            pool_misses: sums[POOL_MISSES],
         }
     }
 }
@@ -107,13 +83,13 @@ impl Tally {
 
     /// Counts a page that did not open.
     pub fn refuse(&mut self) {
-        self.counts.add(REFUSED, 1);
+        self.0.add(REFUSED, 1);
     }
 
     /// Counts pages that were read ahead.
     pub fn read_ahead(&mut self, used: u64, wasted: u64) {
-        self.counts.add(AHEAD_USED, used);
-        self.counts.add(AHEAD_WASTED, wasted);
+        self.0.add(AHEAD_USED, used);
+        self.0.add(AHEAD_WASTED, wasted);
         thread_io::note(|counts| {
             counts.ahead_used += used;
             counts.ahead_wasted += wasted;
@@ -122,51 +98,26 @@ impl Tally {
 
     /// Counts a page that was looked for in the pool.
     pub fn pool(&mut self, hit: bool) {
-        self.counts.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
+        self.0.add(if hit { POOL_HITS } else { POOL_MISSES }, 1);
         if hit {
             thread_io::note(|counts| counts.pool_hits += 1);
         }
     }
 
     fn run<T>(&mut self, index: usize, size: usize, body: impl FnOnce() -> T) -> T {
-        let number = self.counts.load(index);
-        self.counts.add(index, 1);
-        self.counts.add(BYTES, u64::try_from(size).unwrap_or(0));
+        let number = self.0.load(index);
+        self.0.add(index, 1);
+        self.0.add(BYTES, u64::try_from(size).unwrap_or(0));
         if !number.is_multiple_of(SAMPLE_EVERY) {
             return body();
         }
         let start = Instant::now();
         let done = body();
         let ns = u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.counts.add(SAMPLED_NS, ns);
-        self.counts.add(SAMPLES, 1);
+        self.0.add(SAMPLED_NS, ns);
+        self.0.add(SAMPLES, 1);
         done
     }
-}
-
-impl Drop for Tally {
-    fn drop(&mut self) {
-        let mut tallies = lock(&self.tallies);
-        tallies.open.retain(|counts| !Arc::ptr_eq(counts, &self.counts));
-        for index in 0..COUNT_COUNT {
-            tallies.closed.add(index, self.counts.load(index));
-        }
-    }
-}
-
-impl Counts {
-    fn load(&self, index: usize) -> u64 {
-        self.0[index].load(Ordering::Relaxed)
-    }
-
-    /// Only ever called by the one who may write: the owner of the tally, or the holder of the lock.
-    fn add(&self, index: usize, number: u64) {
-        self.0[index].store(self.load(index).wrapping_add(number), Ordering::Relaxed);
-    }
-}
-
-fn lock(tallies: &Mutex<Tallies>) -> std::sync::MutexGuard<'_, Tallies> {
-    tallies.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 const SEALED: usize = 0;
@@ -192,7 +143,7 @@ mod tests {
         for _ in 0..129 {
             wal.seal(4096, || ());
         }
-        assert_eq!(wal.counts.load(SAMPLES), 3);
+        assert_eq!(wal.0.load(SAMPLES), 3);
         assert_eq!(counters.read(Role::Wal).pages_sealed, 129);
         assert_eq!(counters.read(Role::Wal).bytes, 129 * 4096);
         assert_eq!(counters.read(Role::Main), Reading::default());
@@ -210,6 +161,6 @@ mod tests {
         other.open(4096, || ());
         let reading = counters.read(Role::Main);
         assert_eq!((reading.pages_opened, reading.tags_refused), (3, 1));
-        assert_eq!(lock(&counters.roles[Role::Main.index()]).open.len(), 1);
+        assert_eq!(counters.roles[Role::Main.index()].owner_count(), 1);
     }
 }

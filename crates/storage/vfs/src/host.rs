@@ -18,6 +18,7 @@ use crate::counters::Counters;
 use crate::environment;
 use crate::error::VfsError;
 use crate::ffi::{Api, Code, LowerVfs};
+use crate::file_meters::FileMeters;
 use crate::last_errors::{LastError, LastErrors};
 use crate::log_counters::LogCounters;
 use crate::pool::Pool;
@@ -42,6 +43,8 @@ pub struct Host {
     pub sync_clock: SyncClock,
     /// How logs were written.
     pub log_counters: LogCounters,
+    /// What was read from and written to the VFS below.
+    pub file_meters: FileMeters,
     /// Unwrapped master keys, so that a passphrase is not stretched at every open.
     cache: Cache,
     /// How many files are open, or about to be, under each path.
@@ -95,6 +98,7 @@ impl Host {
             closings: Closings::default(),
             sync_clock: SyncClock::default(),
             log_counters: LogCounters::default(),
+            file_meters: FileMeters::default(),
             cache: Cache::new(),
             present: Mutex::default(),
             linked: Mutex::default(),

@@ -16,6 +16,8 @@ mod device;
 mod environment;
 pub mod error;
 pub mod ffi;
+pub mod file_meter;
+pub mod file_meters;
 mod frame_passthrough;
 mod functions;
 pub mod generation_mark;
@@ -30,6 +32,7 @@ pub mod nameless_file;
 mod open_databases;
 pub mod operation_file;
 pub mod own_descriptors;
+mod owned_counts;
 mod page_buffer;
 pub mod planted;
 pub mod pool;
@@ -48,6 +51,10 @@ pub mod thread_refusal;
 mod uri_parameters;
 pub mod view;
 pub mod wal_file;
+
+pub use file_meter::FileCounts;
+pub use file_meters::DatabaseFileCounts;
+pub use selenite::{file_counts, forget_file_counts, note_sync, temporary_file_counts};
 
 /// What [`ffi::install_linked`] installs for programs that carry out operations on databases.
 #[must_use]

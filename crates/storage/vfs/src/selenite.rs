@@ -6,6 +6,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use crate::clear_file::ClearFile;
 use crate::database::{Content, Credentials, Database};
@@ -15,6 +16,8 @@ use crate::ffi::{
     Api, Code, FunctionCall, LowerVfs, Name, OpenFlags, Opened, Registered, SchemaFile, Vfs, make_private_file,
     register,
 };
+use crate::file_meter::FileCounts;
+use crate::file_meters::DatabaseFileCounts;
 use crate::host::{Host, Identify};
 use crate::journal_file::JournalFile;
 use crate::last_errors::LastError;
@@ -101,11 +104,48 @@ pub(crate) fn last_error_of(api: &Api, files: &[SchemaFile]) -> Option<LastError
 /// Why the file at a path was last refused in this process, by whichever copy of SQLite.
 #[must_use]
 pub fn last_error_at(path: &Path) -> Option<LastError> {
-    let hosts: Vec<Arc<Host>> = {
-        let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
-        installed.values().map(|installed| installed.host.clone()).collect()
-    };
-    hosts.iter().find_map(|host| host.last_error_at(path))
+    hosts().iter().find_map(|host| host.last_error_at(path))
+}
+
+/// What this process has read from and written to the files of a database, since it first opened them: the calls of
+/// the VFS below, whether the database is encrypted or in clear. `None` for a database that was never opened here.
+///
+/// Counting locks nothing and waits for nothing; this function looks at every open file of the database.
+#[must_use]
+pub fn file_counts(database: &Path) -> Option<DatabaseFileCounts> {
+    // A file is open in one copy of SQLite at a time; another copy may have had it open before.
+    let counts = hosts();
+    let counts = counts.iter().filter_map(|host| host.file_meters.read(database));
+    counts.reduce(DatabaseFileCounts::plus)
+}
+
+/// The same of all temporary files: sorts, statement journals, temporary databases.
+#[must_use]
+pub fn temporary_file_counts() -> FileCounts {
+    let hosts = hosts();
+    let counts = hosts.iter().map(|host| host.file_meters.read_temporary());
+    counts.fold(FileCounts::default(), FileCounts::plus)
+}
+
+/// Counts a sync of a database's file that the caller made by a descriptor of its own.
+pub fn note_sync(database: &Path, role: Role, time: Duration) {
+    let ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    let hosts = hosts();
+    // One is enough: the counts of all copies are added up.
+    let _ = hosts.iter().any(|host| host.file_meters.note_sync(database, role, ns));
+}
+
+/// Forgets the counts of a database that was removed: another one at its path begins at 0.
+pub fn forget_file_counts(database: &Path) {
+    for host in hosts() {
+        host.file_meters.forget(database);
+    }
+}
+
+/// All copies of SQLite in this process that have loaded us.
+fn hosts() -> Vec<Arc<Host>> {
+    let installed = INSTALLED.lock().unwrap_or_else(PoisonError::into_inner);
+    installed.values().map(|installed| installed.host.clone()).collect()
 }
 
 /// Keeps why a function failed that is not the VFS's own, for `selenite_last_error()`.
@@ -139,7 +179,8 @@ impl Selenite {
                 })
             }
             (Role::Nameless, name) => {
-                let (lower, flags) = self.host.lower.open(name, flags)?;
+                let (mut lower, flags) = self.host.lower.open(name, flags)?;
+                lower.set_meter(Some(self.host.file_meters.temporary_meter()));
                 let file = NamelessFile::new(self.host.clone(), lower)?;
                 Ok(Opened {
                     file: Box::new(file),
@@ -178,8 +219,9 @@ impl Selenite {
             own_descriptors::has_open(path) && !is_ours(path, is_present)
         })?;
         let is_made = flags.has(OpenFlags::CREATE) && self.make_private(name);
-        let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+        let (mut lower, flags) = self.host.lower.open(Some(name), flags)?;
         drop(gate);
+        lower.set_meter(self.host.file_meters.meter(&text, Role::Main));
         let has_shm = lower.has_shm();
         let database = Arc::new(Database::open(presence, credentials, settings, text, lower)?);
         self.databases.add(name, &database);
@@ -210,7 +252,10 @@ impl Selenite {
         let is_own = !flags.has(OpenFlags::READ_ONLY);
         let found = self.databases.find(&name.database());
         let database = found.or_else(|| self.databases.find_by_suffix(name).filter(|_| is_own));
-        let (lower, flags) = self.host.lower.open(Some(name), flags)?;
+        let (mut lower, flags) = self.host.lower.open(Some(name), flags)?;
+        if let Some(database) = &database {
+            lower.set_meter(self.host.file_meters.meter(&database.path, role));
+        }
         let is_plain = database
             .as_ref()
             .is_none_or(|database| matches!(database.content(), Content::Plain));

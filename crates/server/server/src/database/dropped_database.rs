@@ -63,6 +63,7 @@ pub fn remove_files(folder: &Path, path: &Path) -> Result<(), NotDropped> {
         let file = beside(path, companion);
         remove_if_there(&file).map_err(|error| NotDropped::File(file, error))?;
     }
+    selenite::forget_file_counts(path);
     // A power failure must not restore a file whose name was removed.
     Disk.sync_folder(folder)
         .map_err(|error| NotDropped::File(folder.to_owned(), error))

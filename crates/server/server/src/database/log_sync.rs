@@ -16,6 +16,9 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use selenite::Role;
 
 /// The log of one database, as seen by sessions that wait for the disk.
 pub struct LogSync {
@@ -140,8 +143,9 @@ impl LogSync {
 ///
 /// It is opened by its name at each sync. As long as the committing session is connected, SQLite keeps the file that
 /// its frames are in. SQLite has no lock on it that closing a descriptor could release: its locks are on the database
-/// and on `-shm`.
+/// and on `-shm`. Its syncs count as the VFS's own ([`selenite::file_counts`]).
 pub struct LogFile {
+    database: PathBuf,
     path: PathBuf,
     /// The file that the folder was synced for, so that its name exists after a crash, too.
     named: Mutex<Option<u64>>,
@@ -153,6 +157,7 @@ impl LogFile {
         let mut path = database.as_os_str().to_owned();
         path.push("-wal");
         Self {
+            database: database.to_owned(),
             path: path.into(),
             named: Mutex::default(),
         }
@@ -166,7 +171,10 @@ impl SyncedLog for LogFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
             opened => opened?,
         };
-        file.sync_data()?;
+        let started = Instant::now();
+        let synced = file.sync_data();
+        selenite::note_sync(&self.database, Role::Wal, started.elapsed());
+        synced?;
         let inode = file.metadata()?.ino();
         let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if *named != Some(inode) {

@@ -114,18 +114,27 @@ fn files(context: &ViewContext<'_>, record: &DatabaseRecord) -> Vec<Row> {
     let Some(data) = path(context, record) else {
         return Vec::new();
     };
-    let mut log = data.clone().into_os_string();
-    log.push("-wal");
+    let log = log_of(&data);
     vec![
-        file(1, (0, "ROWS"), &record.name, &data),
-        file(2, (1, "LOG"), &format!("{}_log", record.name), &PathBuf::from(log)),
+        file(DATA_FILE, (0, "ROWS"), &record.name, &data),
+        file(LOG_FILE, (1, "LOG"), &format!("{}_log", record.name), &log),
     ]
 }
 
+/// The log of the database at a path.
+pub(crate) fn log_of(data: &Path) -> PathBuf {
+    let mut log = data.to_owned().into_os_string();
+    log.push("-wal");
+    log.into()
+}
+
+/// Bytes. There is no log before the first commit, and after the last connection.
+pub(crate) fn size_of(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |facts| facts.len())
+}
+
 fn file(number: i32, (kind, word): (i32, &str), name: &str, path: &Path) -> Row {
-    // There is no log before the first commit, and after the last connection.
-    let size = std::fs::metadata(path).map_or(0, |facts| facts.len());
-    let pages = Cell::count(size.div_ceil(PAGE_SIZE), i64::from(i32::MAX));
+    let pages = Cell::count(size_of(path).div_ceil(PAGE_SIZE), i64::from(i32::MAX));
     row![
         number,
         Cell::Null,
@@ -157,5 +166,9 @@ fn filegroups(_: &ViewContext<'_>) -> Result<Vec<Row>, SqlError> {
     Ok(vec![row])
 }
 
+/// The file_id of the database file.
+pub(crate) const DATA_FILE: i32 = 1;
+/// The file_id of the log.
+pub(crate) const LOG_FILE: i32 = 2;
 /// Bytes: sizes are shown in pages of SQL Server's.
 const PAGE_SIZE: u64 = 8192;

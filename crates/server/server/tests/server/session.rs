@@ -20,6 +20,7 @@ mod descriptors;
 mod document;
 mod encryption;
 mod ends;
+mod file_stats;
 mod found;
 mod group_commit;
 mod identity_numbers;

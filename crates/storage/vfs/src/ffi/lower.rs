@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use super::sqlite::{IoMethods, OpenFlags, RawFile, RawVfs, SyncFlags};
 use super::{Code, Name, RawControl, ShmLock, ShmRegion};
+use crate::file_meter::FileMeter;
 use crate::thread_io;
 
 /// A VFS that SQLite knows.
@@ -46,6 +47,7 @@ impl LowerVfs {
         let size = usize::try_from(self.raw().file_size).map_err(|_| Code::MISUSE)?;
         let mut file = LowerFile {
             memory: vec![0_u64; size.div_ceil(size_of::<u64>()).max(1)].into_boxed_slice(),
+            meter: None,
         };
         let mut out_flags = flags.0;
         let name = name.map_or(std::ptr::null(), Name::as_ptr);
@@ -101,6 +103,7 @@ pub(super) const OK_SYMLINK: c_int = 512;
 /// An open file of the VFS below; closed when dropped.
 pub struct LowerFile {
     memory: Box<[u64]>,
+    meter: Option<FileMeter>,
 }
 
 // SAFETY: SQLite moves its files between threads, one call at a time.
@@ -122,6 +125,11 @@ impl LowerFile {
         self.methods().and_then(pick).ok_or(Code::NOTFOUND)
     }
 
+    /// Counts reads, writes and syncs from now on.
+    pub fn set_meter(&mut self, meter: Option<FileMeter>) {
+        self.meter = meter;
+    }
+
     /// Whether it can map shared memory.
     #[must_use]
     pub fn has_shm(&self) -> bool {
@@ -136,10 +144,16 @@ impl LowerFile {
     pub fn read(&mut self, out: &mut [u8], offset: u64) -> Result<(), Code> {
         thread_io::note(|counts| counts.reads += 1);
         let read = self.method(|methods| methods.read)?;
-        let size = c_int::try_from(out.len()).map_err(|_| Code::IOERR_READ)?;
+        let (start, wanted) = (out.as_mut_ptr(), out.len());
+        let size = c_int::try_from(wanted).map_err(|_| Code::IOERR_READ)?;
         let offset = i64::try_from(offset).map_err(|_| Code::IOERR_READ)?;
-        // SAFETY: `out` has room for `size` bytes.
-        Code::check(unsafe { read(self.raw(), out.as_mut_ptr().cast(), size, offset) })
+        let file = self.raw();
+        // SAFETY: `out` has room for `size` bytes, and is ours until this call ends.
+        let call = || Code::check(unsafe { read(file, start.cast(), size, offset) });
+        match &mut self.meter {
+            Some(meter) => meter.read(wanted, call),
+            None => call(),
+        }
     }
 
     /// Writes all of `data`.
@@ -151,8 +165,13 @@ impl LowerFile {
         let write = self.method(|methods| methods.write)?;
         let size = c_int::try_from(data.len()).map_err(|_| Code::IOERR_WRITE)?;
         let offset = i64::try_from(offset).map_err(|_| Code::IOERR_WRITE)?;
+        let file = self.raw();
         // SAFETY: `data` has `size` bytes.
-        Code::check(unsafe { write(self.raw(), data.as_ptr().cast(), size, offset) })
+        let call = || Code::check(unsafe { write(file, data.as_ptr().cast(), size, offset) });
+        match &mut self.meter {
+            Some(meter) => meter.write(data.len(), call),
+            None => call(),
+        }
     }
 
     /// Cuts or grows the file.
@@ -172,8 +191,13 @@ impl LowerFile {
     /// As the VFS below has it.
     pub fn sync(&mut self, flags: SyncFlags) -> Result<(), Code> {
         let sync = self.method(|methods| methods.sync)?;
+        let file = self.raw();
         // SAFETY: the file is open.
-        Code::check(unsafe { sync(self.raw(), flags.0) })
+        let call = || Code::check(unsafe { sync(file, flags.0) });
+        match &mut self.meter {
+            Some(meter) => meter.sync(call),
+            None => call(),
+        }
     }
 
     /// The file's size in bytes.

@@ -18,6 +18,7 @@ mod crash_wal;
 mod databases;
 mod faults;
 mod figures;
+mod file_counts;
 mod footprint;
 mod full_disk;
 mod gathering;

@@ -575,6 +575,7 @@ fn the_state_of_the_server_is_the_administrators_and_of_a_session_its_own() {
             (300, "SELECT * FROM sys.dm_exec_connections"),
             (300, "SELECT * FROM sys.dm_os_wait_stats"),
             (300, "SELECT * FROM d.sys.dm_exec_connections, t"),
+            (300, "SELECT * FROM sys.dm_io_virtual_file_stats(NULL, NULL)"),
             (262, "SELECT * FROM sys.dm_db_partition_stats"),
         ],
     );

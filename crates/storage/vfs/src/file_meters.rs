@@ -1,0 +1,223 @@
+//! The meters of all files of one copy of SQLite, by database and role.
+//!
+//! - counts-outlive-files: the counts of a database stay when its last connection closes it, and go on when it is
+//!   opened again under the same path.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use crate::file_meter::{FileCounts, FileMeter, FileSums, of_sync};
+use crate::role::Role;
+
+/// What was read from and written to the files of one database, by role.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct DatabaseFileCounts {
+    /// The database file.
+    pub database: FileCounts,
+    /// The write-ahead log.
+    pub wal: FileCounts,
+    /// The rollback journal.
+    pub journal: FileCounts,
+}
+
+impl DatabaseFileCounts {
+    /// Both together.
+    #[must_use]
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            database: self.database.plus(other.database),
+            wal: self.wal.plus(other.wal),
+            journal: self.journal.plus(other.journal),
+        }
+    }
+}
+
+/// The meters of all files.
+#[derive(Default)]
+pub struct FileMeters(Mutex<Meters>);
+
+#[derive(Default)]
+struct Meters {
+    /// By the database's path, as SQLite has it.
+    databases: BTreeMap<String, DatabaseSums>,
+    opened: u64,
+    temporary: FileSums,
+}
+
+#[derive(Default)]
+struct DatabaseSums {
+    database: FileSums,
+    wal: FileSums,
+    journal: FileSums,
+    /// Numbers the opens: when the last of these files was opened.
+    opened: u64,
+}
+
+impl FileMeters {
+    /// A meter for a file of the database at `path` that is being opened. A role that belongs to no database has none.
+    #[must_use]
+    pub fn meter(&self, path: &str, role: Role) -> Option<FileMeter> {
+        let mut meters = self.lock();
+        meters.opened += 1;
+        let opened = meters.opened;
+        if !meters.databases.contains_key(path) {
+            if meters.databases.len() >= DATABASE_COUNT_MAX {
+                meters.forget_closed();
+            }
+            meters.databases.insert(path.to_owned(), DatabaseSums::default());
+        }
+        let database = meters.databases.get_mut(path)?;
+        database.opened = opened;
+        database.of(role).map(FileMeter::new)
+    }
+
+    /// A meter for a temporary file that is being opened.
+    #[must_use]
+    pub fn temporary_meter(&self) -> FileMeter {
+        FileMeter::new(&self.lock().temporary)
+    }
+
+    /// The counts of the database at `path`, if it was ever opened.
+    #[must_use]
+    pub fn read(&self, path: &Path) -> Option<DatabaseFileCounts> {
+        self.with(path, |sums| DatabaseFileCounts {
+            database: FileCounts::read_from(&sums.database),
+            wal: FileCounts::read_from(&sums.wal),
+            journal: FileCounts::read_from(&sums.journal),
+        })
+    }
+
+    /// The counts of all temporary files.
+    #[must_use]
+    pub fn read_temporary(&self) -> FileCounts {
+        FileCounts::read_from(&self.lock().temporary)
+    }
+
+    /// Counts a sync of which the VFS does not know. Answers whether the database was ever opened.
+    pub fn note_sync(&self, path: &Path, role: Role, ns: u64) -> bool {
+        let noted = self.with(path, |sums| sums.of(role).map(|sums| sums.add(of_sync(ns))));
+        noted.is_some()
+    }
+
+    /// Forgets the counts of a database that was removed: another one at its path begins at 0.
+    pub fn forget(&self, path: &Path) {
+        let mut meters = self.lock();
+        if let Some(key) = meters.key(path) {
+            meters.databases.remove(&key);
+        }
+    }
+
+    fn with<T>(&self, path: &Path, body: impl FnOnce(&DatabaseSums) -> T) -> Option<T> {
+        let meters = self.lock();
+        meters.databases.get(&meters.key(path)?).map(body)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Meters> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Meters {
+    /// The path as SQLite has it: whole, and without links. A file that was removed has no links to resolve.
+    fn key(&self, path: &Path) -> Option<String> {
+        let known = |path: &Path| {
+            let text = path.to_string_lossy();
+            self.databases.contains_key(&*text).then(|| text.into_owned())
+        };
+        let resolved = || {
+            let folder = std::fs::canonicalize(path.parent()?).ok()?;
+            Some(folder.join(path.file_name()?))
+        };
+        known(path)
+            .or_else(|| known(&std::path::absolute(path).ok()?))
+            .or_else(|| known(&std::fs::canonicalize(path).ok()?))
+            .or_else(|| known(&resolved()?))
+    }
+
+    /// Forgets half of the databases of which no file is open, those that were opened longest ago.
+    fn forget_closed(&mut self) {
+        let closed = self.databases.values().filter(|sums| !sums.is_open());
+        let mut opened: Vec<u64> = closed.map(|sums| sums.opened).collect();
+        opened.sort_unstable();
+        let Some(last) = opened.get(opened.len() / 2).copied() else {
+            return;
+        };
+        self.databases.retain(|_, sums| sums.is_open() || sums.opened > last);
+    }
+}
+
+impl DatabaseSums {
+    fn of(&self, role: Role) -> Option<&FileSums> {
+        match role {
+            Role::Main => Some(&self.database),
+            Role::Wal => Some(&self.wal),
+            Role::Journal => Some(&self.journal),
+            Role::SuperJournal | Role::Nameless => None,
+        }
+    }
+
+    fn is_open(&self) -> bool {
+        [&self.database, &self.wal, &self.journal]
+            .iter()
+            .any(|sums| sums.owner_count() > 0)
+    }
+}
+
+/// A program may open any number of databases one after the other. Each takes about 500 bytes; only where more are
+/// known at a time are the counts of closed databases forgotten.
+const DATABASE_COUNT_MAX: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn writes(meters: &FileMeters, path: &str) -> Option<u64> {
+        meters.read(Path::new(path)).map(|counts| counts.wal.writes)
+    }
+
+    fn write(meter: &mut FileMeter) {
+        meter.write::<()>(1, || Ok(())).unwrap();
+    }
+
+    #[test]
+    fn counts_go_on_when_a_database_is_opened_again() {
+        let meters = FileMeters::default();
+        for turn in 1..=3 {
+            let mut wal = meters.meter("/meters/one.db", Role::Wal).unwrap();
+            write(&mut wal);
+            assert_eq!(writes(&meters, "/meters/one.db"), Some(turn));
+        }
+        assert_eq!(writes(&meters, "/meters/two.db"), None);
+        assert!(meters.meter("/meters/one.db", Role::SuperJournal).is_none());
+        assert!(meters.note_sync(Path::new("/meters/one.db"), Role::Wal, 7));
+        assert!(!meters.note_sync(Path::new("/meters/two.db"), Role::Wal, 7));
+        let wal = meters.read(Path::new("/meters/one.db")).unwrap().wal;
+        assert_eq!((wal.writes, wal.syncs, wal.sync_ns), (3, 1, 7));
+        meters.forget(Path::new("/meters/one.db"));
+        assert_eq!(writes(&meters, "/meters/one.db"), None);
+    }
+
+    #[test]
+    fn only_counts_of_databases_closed_long_ago_are_forgotten() {
+        let meters = FileMeters::default();
+        let path = |number: usize| format!("/meters/{number}.db");
+        let open = meters.meter(&path(0), Role::Main).unwrap();
+        for number in 1..=DATABASE_COUNT_MAX {
+            drop(meters.meter(&path(number), Role::Main));
+        }
+        let is_known = |number| meters.read(Path::new(&path(number))).is_some();
+        assert!(is_known(0) && !is_known(1) && is_known(DATABASE_COUNT_MAX));
+        assert!(meters.lock().databases.len() < DATABASE_COUNT_MAX);
+        drop(open);
+    }
+
+    #[test]
+    fn temporary_files_are_counted_together() {
+        let meters = FileMeters::default();
+        let (mut one, mut other) = (meters.temporary_meter(), meters.temporary_meter());
+        write(&mut one);
+        write(&mut other);
+        assert_eq!(meters.read_temporary().writes, 2);
+    }
+}

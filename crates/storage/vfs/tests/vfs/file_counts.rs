@@ -1,0 +1,174 @@
+//! [`file_counts`] against the calls that reach the disk, for encrypted databases and for those in clear.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use rusqlite::Connection;
+use selenite_testing::disk::Entered;
+use selenite_testing::{Call, Disk, KeyFile, Opening, own_process};
+use selenite_vfs::role::Role;
+use selenite_vfs::{DatabaseFileCounts, FileCounts, file_counts};
+
+struct Bench {
+    disk: Arc<Disk>,
+    opening: Opening,
+    _entered: Entered,
+    _key: KeyFile,
+}
+
+impl Bench {
+    /// A disk for one database, at a path that no other test has: counts are the process's.
+    fn new(test: &str, is_clear: bool) -> Self {
+        let disk = Disk::new();
+        let entered = disk.enter();
+        let key = KeyFile::new(1);
+        let path = format!("/counts-{test}-{is_clear}/main.db");
+        let opening = if is_clear {
+            // The VFS itself makes encrypted databases alone.
+            drop(filled(&Opening::plain(&path), "delete", 1));
+            Opening::encrypted(&path, &key).with("plain", "allow")
+        } else {
+            Opening::encrypted(&path, &key)
+        };
+        disk.watch();
+        Self {
+            disk,
+            opening,
+            _entered: entered,
+            _key: key,
+        }
+    }
+
+    fn counts(&self) -> DatabaseFileCounts {
+        file_counts(Path::new(self.opening.path())).unwrap_or_default()
+    }
+
+    /// Calls of one kind for one role from a call on, and their bytes.
+    fn calls(&self, call: Call, role: Role, from: usize) -> (u64, u64) {
+        let calls = self.disk.calls();
+        let wanted = calls[from..]
+            .iter()
+            .filter(|record| (record.call, record.role) == (call, role));
+        wanted.fold((0, 0), |(count, bytes), record| {
+            (count + 1, bytes + u64::try_from(record.size).unwrap())
+        })
+    }
+
+    /// Compares the counts of all roles since `before` with the calls from `from` on. Those of a read that met the
+    /// end of the file are known to no one.
+    fn compare(&self, before: &DatabaseFileCounts, from: usize, has_short_reads: bool) {
+        let after = self.counts();
+        let roles = [
+            (Role::Main, before.database, after.database),
+            (Role::Wal, before.wal, after.wal),
+            (Role::Journal, before.journal, after.journal),
+        ];
+        for (role, before, after) in roles {
+            let context = format!("{role} of {}: {before:?} {after:?}", self.opening.path());
+            let (reads, bytes_read) = self.calls(Call::Read, role, from);
+            assert_eq!(after.reads - before.reads, reads, "{context}");
+            let counted = after.bytes_read - before.bytes_read;
+            assert!(
+                counted <= bytes_read && (has_short_reads || counted == bytes_read),
+                "{context}"
+            );
+            let (writes, bytes_written) = self.calls(Call::Write, role, from);
+            let counted = (after.writes - before.writes, after.bytes_written - before.bytes_written);
+            assert_eq!(counted, (writes, bytes_written), "{context}");
+            assert_eq!(
+                after.syncs - before.syncs,
+                self.calls(Call::Sync, role, from).0,
+                "{context}"
+            );
+            assert_eq!(after.read_ns > 0, after.reads > 0, "{context}");
+            assert_eq!(after.write_ns > 0, after.writes > 0, "{context}");
+        }
+    }
+}
+
+fn filled(opening: &Opening, mode: &str, rows: i64) -> Connection {
+    let connection = opening.connect().unwrap();
+    connection
+        .execute_batch(&format!(
+            "PRAGMA journal_mode = {mode}; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = 5;
+             CREATE TABLE IF NOT EXISTS t(id INTEGER PRIMARY KEY, body BLOB);
+             WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < {rows})
+             INSERT INTO t(body) SELECT zeroblob(3000) FROM n"
+        ))
+        .unwrap();
+    connection
+}
+
+fn sum(connection: &Connection) -> i64 {
+    connection
+        .query_row("SELECT sum(length(body)) FROM t", [], |row| row.get(0))
+        .unwrap()
+}
+
+#[test]
+fn every_call_of_the_disk_is_counted_once() {
+    for mode in ["wal", "delete"] {
+        for is_clear in [false, true] {
+            let bench = Bench::new(&format!("calls-{mode}"), is_clear);
+            let connection = filled(&bench.opening, mode, 300);
+            bench.compare(&DatabaseFileCounts::default(), 0, true);
+            let (log, other) = match mode {
+                "wal" => (bench.counts().wal, bench.counts().journal),
+                _ => (bench.counts().journal, bench.counts().wal),
+            };
+            assert!(log.bytes_written > 0 && (mode == "wal" || other == FileCounts::default()));
+            if mode == "wal" {
+                connection
+                    .query_row("PRAGMA wal_checkpoint(truncate)", [], |_| Ok(()))
+                    .unwrap();
+                bench.compare(&DatabaseFileCounts::default(), 0, true);
+                assert!(bench.counts().database.bytes_written > 300 * 4096);
+            }
+            drop(connection);
+            bench.compare(&DatabaseFileCounts::default(), 0, true);
+        }
+    }
+}
+
+#[test]
+fn bytes_read_are_those_of_the_disk_and_not_of_the_pool() {
+    own_process!();
+    for is_clear in [false, true] {
+        let bench = Bench::new("pool", is_clear);
+        let connection = filled(&bench.opening, "delete", 300);
+        assert!(sum(&connection) >= 900_000);
+        let (before, from) = (bench.counts(), bench.disk.calls().len());
+        connection
+            .query_row("SELECT selenite_drop_pages()", [], |_| Ok(()))
+            .unwrap();
+        sum(&connection);
+        bench.compare(&before, from, false);
+        let read = bench.counts().database.bytes_read - before.database.bytes_read;
+        assert!(read >= 300 * 4096, "{read}");
+        // A page goes to the pool when it is read again. SQLite's own cache of five pages holds next to nothing.
+        sum(&connection);
+        let before = bench.counts();
+        sum(&connection);
+        let read = bench.counts().database.bytes_read - before.database.bytes_read;
+        assert_eq!(read < 4096, !is_clear, "{read}");
+    }
+}
+
+#[test]
+fn counts_go_on_over_connections_and_add_up_those_that_are_open() {
+    for is_clear in [false, true] {
+        let bench = Bench::new("connections", is_clear);
+        drop(filled(&bench.opening, "wal", 20));
+        let first = bench.counts();
+        let (one, other) = (bench.opening.connect().unwrap(), bench.opening.connect().unwrap());
+        sum(&one);
+        sum(&other);
+        let second = bench.counts();
+        assert!(second.database.reads > first.database.reads);
+        assert_eq!(second.database.writes, first.database.writes);
+        drop(one);
+        bench.compare(&DatabaseFileCounts::default(), 0, true);
+        drop(other);
+        assert_eq!(file_counts(Path::new("/counts-connections/never.db")), None);
+    }
+}
