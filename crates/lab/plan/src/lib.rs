@@ -13,6 +13,7 @@
 pub mod calibration;
 pub mod error;
 pub mod observation;
+pub mod observe;
 pub mod operation;
 
 pub use calibration::{Calibration, Cipher};
