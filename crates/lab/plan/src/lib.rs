@@ -13,6 +13,7 @@
 pub mod calibration;
 pub mod error;
 pub mod observation;
+pub mod observe;
 pub mod operation;
 pub mod predict;
 pub mod queue;

@@ -1,0 +1,208 @@
+//! Performance counters of Windows, as typeperf and relog write them: `(PDH-CSV 4.0)`.
+//!
+//! | counter | becomes |
+//! |---|---|
+//! | `SQL Statistics\Batch Requests/sec` | requests |
+//! | `Databases(_Total)\Write Transactions/sec` | [`Operation::Commit`] |
+//! | `Databases(_Total)\Transactions/sec` | the same, where that is not there: an upper bound |
+//! | `Process(sqlservr)\% Processor Time` | CPU time: 100 % is a core |
+//! | `Processor(_Total)\% Processor Time` | the same, where that is not there: 100 % is all cores |
+//! | `Databases(_Total)\Log Bytes Flushed/sec` | a note where it differs from the log files' writes |
+//! | `Buffer Manager\Checkpoint pages/sec` | a note: these pages are among those written |
+//!
+//! Source: <https://learn.microsoft.com/en-us/sql/relational-databases/performance-monitor/use-sql-server-objects>.
+//! A counter's mean over the file is used for all intervals. Numbers have a decimal point.
+
+use super::super::delimited::split;
+use super::super::snapshot::SnapshotText;
+use super::{add_rate, check_time, has_load};
+use crate::operation::{KIB, Operation};
+use crate::{Observation, PlanError};
+
+/// The means of a file's counters.
+#[derive(Debug)]
+pub(super) struct Performance {
+    place: String,
+    seconds: f64,
+    /// Object with instance, counter, mean.
+    means: Vec<(String, String, f64)>,
+}
+
+impl Performance {
+    pub(super) fn read(source: &SnapshotText<'_>) -> Result<Self, PlanError> {
+        let mut lines = source
+            .text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty());
+        let place = |index: usize| format!("{}, line {}", source.name, index + 1);
+        let Some((index, header)) = lines.next() else {
+            return Err(PlanError::input(source.name, "it is empty"));
+        };
+        let header = header.trim_start_matches('\u{feff}');
+        let separator = if header.contains("(PDH-TSV") { '\t' } else { ',' };
+        let paths = split(header, separator).map_err(|reason| PlanError::input(place(index), reason))?;
+        if !paths.first().is_some_and(|first| first.starts_with("(PDH-")) {
+            let reason = "it does not begin with (PDH-CSV 4.0), as typeperf -f CSV and relog -f CSV write it";
+            return Err(PlanError::input(place(index), reason));
+        }
+        let mut sums = vec![(0.0, 0.0); paths.len()];
+        let mut times: Vec<f64> = Vec::new();
+        for (index, line) in lines {
+            // typeperf ends its output with messages; a row begins with a time in quotes.
+            if MESSAGES.iter().any(|message| line.trim_start().starts_with(message)) {
+                continue;
+            }
+            let fields = split(line, separator).map_err(|reason| PlanError::input(place(index), reason))?;
+            if fields.len() != paths.len() {
+                let reason = format!("{} fields, and the header has {}", fields.len(), paths.len());
+                return Err(PlanError::input(place(index), reason));
+            }
+            for (column, (field, sum)) in fields.iter().zip(&mut sums).enumerate() {
+                if column == 0 {
+                    let time = seconds_of(field).ok_or_else(|| {
+                        PlanError::input(place(index), format!("{field:?} is no time as MM/DD/YYYY hh:mm:ss.mmm"))
+                    })?;
+                    if times.last().is_some_and(|last| *last >= time) {
+                        return Err(PlanError::input(place(index), "it is not later than the row before it"));
+                    }
+                    times.push(time);
+                } else if !field.is_empty() {
+                    let value = value_of(field).ok_or_else(|| {
+                        let reason = format!("{field:?} is no number that a counter can have");
+                        PlanError::input(format!("{}, column {}", place(index), column + 1), reason)
+                    })?;
+                    *sum = (sum.0 + value, sum.1 + 1.0);
+                }
+            }
+        }
+        let (Some(first), Some(last)) = (times.first(), times.last()) else {
+            return Err(PlanError::input(source.name, "it has no samples"));
+        };
+        let means = paths.iter().zip(sums).skip(1).filter(|(_, (_, count))| *count > 0.0);
+        Ok(Self {
+            place: source.name.to_owned(),
+            seconds: last - first,
+            means: means
+                .filter_map(|(path, (sum, count))| {
+                    let (object, counter) = object_and_counter(path)?;
+                    Some((object.to_owned(), counter.to_owned(), sum / count))
+                })
+                .collect(),
+        })
+    }
+
+    /// Enters the means into all intervals, where nothing else knows.
+    pub(super) fn complete(&self, observation: &mut Observation) -> Result<(), PlanError> {
+        check_time(&self.place, self.seconds, observation)?;
+        let requests = self.mean(":SQL Statistics", "Batch Requests/sec");
+        let process = self.mean("Process(sqlservr)", "% Processor Time");
+        let processor = self.mean("Processor(_Total)", "% Processor Time");
+        let of_all = processor.and_then(|percent| Some(percent * observation.cores?));
+        for interval in &mut observation.intervals {
+            interval.requests = interval.requests.or(requests.map(|rate| rate * interval.seconds));
+            let busy = process.or(of_all).map(|percent| percent / 100.0);
+            interval.cpu_seconds = interval.cpu_seconds.or(busy.map(|cores| cores * interval.seconds));
+        }
+        let mut notes = vec![format!(
+            "performance counters: their means over {:.0} s, for all intervals",
+            self.seconds
+        )];
+        if process.is_none() && processor.is_some() {
+            notes.push(if observation.cores.is_some() {
+                "CPU time is that of the whole machine".to_owned()
+            } else {
+                "CPU time of the whole machine is known, but not its cores: state --cores".to_owned()
+            });
+        }
+        if !has_load(observation, Operation::Commit) {
+            let writing = self.mean(DATABASES, "Write Transactions/sec");
+            let all = self.mean(DATABASES, "Transactions/sec");
+            if let Some(commits) = writing.or(all) {
+                add_rate(observation, Operation::Commit, commits, 0.0);
+                observation
+                    .notes
+                    .retain(|note| !note.starts_with("commits are not counted"));
+            }
+            if let (None, Some(_)) = (writing, all) {
+                notes.push("commits are Transactions/sec, which includes those that only read: an upper bound".into());
+            }
+        }
+        if let Some(flushed) = self.mean(DATABASES, "Log Bytes Flushed/sec") {
+            let written = observation.load_per_second().amount(Operation::LogRecord).kib * KIB;
+            if (flushed - written).abs() > flushed.max(written) * LOG_DIFFERENCE {
+                notes.push(format!(
+                    "Log Bytes Flushed/sec is {flushed:.0}, and {written:.0} bytes a second were written to the log \
+                     files that count: the counter is of all databases"
+                ));
+            }
+        }
+        if let Some(pages) = self.mean(":Buffer Manager", "Checkpoint pages/sec") {
+            notes.push(format!("checkpoints wrote {pages:.1} pages a second of those written"));
+        }
+        observation.notes.extend(notes);
+        Ok(())
+    }
+
+    fn mean(&self, object: &str, counter: &str) -> Option<f64> {
+        let is_it = |known: &str| known.eq_ignore_ascii_case(object) || known.ends_with(object);
+        let mut found = self
+            .means
+            .iter()
+            .filter(|(known, name, _)| is_it(known) && name == counter);
+        found.next().map(|(_, _, mean)| *mean)
+    }
+}
+
+/// The parts of `\\MACHINE\OBJECT(INSTANCE)\COUNTER`, without the machine.
+fn object_and_counter(path: &str) -> Option<(&str, &str)> {
+    let path = match path.strip_prefix("\\\\") {
+        Some(rest) => rest.split_once('\\')?.1,
+        None => path.strip_prefix('\\')?,
+    };
+    path.split_once('\\')
+}
+
+/// A value of a counter: relog writes exponents.
+fn value_of(field: &str) -> Option<f64> {
+    let is_plain = field
+        .bytes()
+        .all(|byte| byte.is_ascii_digit() || b".eE+-".contains(&byte));
+    let value: f64 = field.parse().ok()?;
+    (is_plain && value.is_finite() && value >= 0.0).then_some(value)
+}
+
+/// Seconds of `MM/DD/YYYY hh:mm:ss.mmm` since some moment.
+fn seconds_of(text: &str) -> Option<f64> {
+    let (date, time) = text.split_once(' ')?;
+    let [month, day, year] = three(date, '/')?;
+    let [hour, minute, second] = three(time, ':')?;
+    let is_date = (1.0..=12.0).contains(&month) && (1.0..=31.0).contains(&day);
+    if !is_date || hour >= 24.0 || minute >= 60.0 || second >= 61.0 || !(1970.0..=9999.0).contains(&year) {
+        return None;
+    }
+    // A year that begins in March ends with the day that leap years add.
+    let (year, month) = if month > 2.0 {
+        (year, month - 3.0)
+    } else {
+        (year - 1.0, month + 9.0)
+    };
+    let leap_days = (year / 4.0).floor() - (year / 100.0).floor() + (year / 400.0).floor();
+    let days = year * 365.0 + leap_days + ((153.0 * month + 2.0) / 5.0).floor() + day;
+    Some(((days * 24.0 + hour) * 60.0 + minute) * 60.0 + second)
+}
+
+fn three(text: &str, separator: char) -> Option<[f64; 3]> {
+    let mut parts = text.split(separator).map(|part| {
+        let is_plain = part.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+        if is_plain { part.parse::<f64>().ok() } else { None }
+    });
+    let numbers = [parts.next()??, parts.next()??, parts.next()??];
+    parts.next().is_none().then_some(numbers)
+}
+
+const DATABASES: &str = ":Databases(_Total)";
+/// The two may differ by as much, as their times are not the same.
+const LOG_DIFFERENCE: f64 = 0.2;
+/// How typeperf ends a file.
+const MESSAGES: [&str; 2] = ["Exiting", "The command completed"];
