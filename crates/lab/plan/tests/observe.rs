@@ -1,4 +1,5 @@
 //! Observations of snapshots in `testdata/plan`, most of which real servers wrote.
+#![expect(clippy::unwrap_used, reason = "a helper that fails is a test that fails")]
 
 use std::path::PathBuf;
 
@@ -656,12 +657,21 @@ proptest! {
 
     #[test]
     fn quantities_of_any_text_do_not_panic(text in "[0-9.,%/ a-zA-Z-]{0,12}") {
-        let numbers = ByHand { reads: Some(text.clone()), busy_cores: Some(text.clone()), page_size: Some(text), ..ByHand::default() };
+        let numbers = ByHand {
+            reads: Some(text.clone()),
+            busy_cores: Some(text.clone()),
+            page_size: Some(text),
+            ..ByHand::default()
+        };
         let _ = by_hand::observe(&numbers);
     }
 
     #[test]
-    fn changed_bytes_do_not_panic(which in 0_usize..8, at in any::<proptest::sample::Index>(), byte in "[0-9,.\"|\t\n -]") {
+    fn changed_bytes_do_not_panic(
+        which in 0_usize..8,
+        at in any::<proptest::sample::Index>(),
+        byte in "[0-9,.\"|\t\n -]",
+    ) {
         let source = sources().swap_remove(which);
         let mut text = source.files.concat();
         let at = at.index(text.len());
