@@ -177,6 +177,49 @@ fn a_text_cut_after_any_line_is_refused_or_gives_the_intervals_before() {
     }
 }
 
+#[test]
+fn a_text_cut_within_a_line_is_refused() {
+    for source in sources() {
+        let last = source.files.len() - 1;
+        let text = &source.files[last];
+        let step = if text.len() > 10_000 { 101 } else { 1 };
+        for end in (1..text.len()).step_by(step) {
+            if text.as_bytes()[end - 1] == b'\n' || !text.is_char_boundary(end) {
+                continue;
+            }
+            let mut files = source.files.clone();
+            files[last].truncate(end);
+            let outcome = run(source.observe, &files);
+            assert!(
+                matches!(outcome, Err(PlanError::Input { .. })),
+                "{}: cut after {end} bytes",
+                source.name
+            );
+        }
+    }
+}
+
+#[test]
+fn show_global_status_alone_is_timed_by_uptime() {
+    let files: Vec<String> = (1..=2)
+        .map(|n| {
+            let text = read(&format!("mariadb-10.11/snapshot-{n}.tsv"));
+            let status = text.lines().skip(2).take_while(|line| !line.starts_with("hostname"));
+            status.map(|line| format!("{line}\n")).collect()
+        })
+        .collect();
+    let observation = run(observe_mariadb, &files).unwrap();
+    assert_eq!(observation.intervals[0].seconds, 11.0);
+    assert_eq!(observation.page_size, 16_384);
+    assert_eq!(observation.intervals[0].load.amount(Operation::LogRecord).count, 3201.0);
+    assert!(observation.notes.iter().any(|note| note.contains("Uptime")));
+    refused(
+        run(observe_mariadb, &[files[0].clone(), files[0].clone()]),
+        "text 2",
+        "of the same moment",
+    );
+}
+
 /// The text with `change` applied to the value of each counter: `(name, value)`.
 fn with_counters(text: &str, change: &mut dyn FnMut(&str, u64) -> u64) -> String {
     let mut columns: Vec<String> = Vec::new();
@@ -322,7 +365,7 @@ fn resets_of_statistics_and_restarts_are_found() {
         let index = lines[0].split(',').position(|name| name == column).unwrap();
         let mut fields: Vec<&str> = lines[3].split(',').collect();
         fields[index] = "1795449999.5";
-        let changed = [lines[0], lines[1], &fields.join(",")].join("\n");
+        let changed = [lines[0], lines[1], &fields.join(","), ""].join("\n");
         let outcome = run(observe_postgresql, &[changed]);
         assert!(
             matches!(outcome, Err(PlanError::Reset { .. })),
