@@ -5,7 +5,7 @@
 //!
 //! - `no-silent-guess`: a counter that is missing, negative, lower than before or of another server is refused with its
 //!   place. What is estimated or left out is in the notes of the observation.
-//! - `cut-is-found`: a text that was cut at the end of a line is refused, or gives the intervals before the cut.
+//! - `cut-is-found`: a text that was cut is refused, or gives the intervals before the cut.
 
 pub mod by_hand;
 mod delimited;

@@ -5,9 +5,10 @@
 //! | reads | [`Operation::ReadRandom`]: pages, or bytes divided by the page size |
 //! | sequential reads | [`Operation::ReadSequential`] |
 //! | writes | [`Operation::Write`] |
-//! | log, log writes | the bytes and the count of [`Operation::LogRecord`]; without log writes, the count is that of commits |
+//! | log | the bytes of [`Operation::LogRecord`] |
+//! | log writes | the count of [`Operation::LogRecord`]; that of commits if absent |
 //! | commits | [`Operation::Commit`] |
-//! | backup | [`Operation::Backup`] in pieces of [`BACKUP_PIECE`]: bytes, or a number of backups of the database's size |
+//! | backup | [`Operation::Backup`] in pieces of [`BACKUP_PIECE`] |
 //! | packets, packet size | [`Operation::Packet`] |
 //! | handshakes | [`Operation::Handshake`] |
 //! | requests, busy cores, cores, database size | the same fields of the observation |

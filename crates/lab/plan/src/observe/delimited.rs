@@ -1,6 +1,7 @@
 //! Tables of text: CSV, tab-separated, and the boxed tables of command-line clients.
 //!
 //! - `no-guess`: a line that is neither a header, a row of the header's width, nor a known line of a client is refused.
+//! - `whole-lines`: a last line without an end is refused, as its last number may have lost digits.
 //!
 //! Known lines of clients are empty lines, rules (`----,----`, `+----+`), row counts (`(3 rows affected)`,
 //! `(3 rows)`) and the greetings and prompts of sqlcmd and tsql.
@@ -75,10 +76,7 @@ impl Row {
 /// # Errors
 /// [`PlanError::Input`] with line and column.
 pub(super) fn rows(source: &SnapshotText<'_>, required: &[&str]) -> Result<Vec<Row>, PlanError> {
-    if source.text.len() > TEXT_SIZE_MAX {
-        let reason = format!("it is longer than {TEXT_SIZE_MAX} bytes: pass fewer snapshots");
-        return Err(PlanError::input(source.name, reason));
-    }
+    check_whole(source)?;
     let mut header: Option<(char, Rc<[String]>)> = None;
     let text_name: Rc<str> = source.name.into();
     let mut rows = Vec::new();
@@ -113,6 +111,20 @@ pub(super) fn rows(source: &SnapshotText<'_>, required: &[&str]) -> Result<Vec<R
         });
     }
     Ok(rows)
+}
+
+/// Refuses a text that is too long, and one whose last line has no end: the last of its numbers may have lost digits.
+pub(super) fn check_whole(source: &SnapshotText<'_>) -> Result<(), PlanError> {
+    if source.text.len() > TEXT_SIZE_MAX {
+        let reason = format!("it is longer than {TEXT_SIZE_MAX} bytes: pass fewer snapshots");
+        return Err(PlanError::input(source.name, reason));
+    }
+    if !source.text.is_empty() && !source.text.ends_with('\n') {
+        let place = format!("{}, line {}", source.name, source.text.lines().count());
+        let reason = "the line does not end: the text may have been cut; add a line break if it is whole";
+        return Err(PlanError::input(place, reason));
+    }
+    Ok(())
 }
 
 /// A counter: digits alone.

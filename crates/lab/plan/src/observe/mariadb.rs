@@ -4,16 +4,21 @@
 //! |---|---|
 //! | `Innodb_buffer_pool_read_ahead` | [`Operation::ReadSequential`] |
 //! | `Innodb_pages_read` less `Innodb_buffer_pool_read_ahead` | [`Operation::ReadRandom`] |
-//! | `Innodb_pages_written` | [`Operation::Write`]: a page is encrypted once for the doublewrite buffer and its place |
+//! | `Innodb_pages_written` | [`Operation::Write`] |
 //! | `Innodb_os_log_written` | the bytes of [`Operation::LogRecord`] |
-//! | `Innodb_log_write_requests` | the count of [`Operation::LogRecord`] in MariaDB from 10.8, which encrypts each mini-transaction |
-//! | `Innodb_log_writes` | the count of [`Operation::LogRecord`] elsewhere: blocks are encrypted as they are written |
-//! | `Innodb_max_trx_id` (MariaDB) | half of it: [`Operation::Commit`]. A transaction that writes takes a number at its begin and one at its end |
-//! | `Handler_commit` (where there is no `Innodb_max_trx_id`) | an upper bound of [`Operation::Commit`]: transactions that only read count, too |
+//! | `Innodb_log_write_requests` | the count of [`Operation::LogRecord`] in MariaDB from 10.8 |
+//! | `Innodb_log_writes` | the count of [`Operation::LogRecord`] elsewhere |
+//! | `Innodb_max_trx_id` (MariaDB) | half of it: [`Operation::Commit`] |
+//! | `Handler_commit` (elsewhere) | an upper bound of [`Operation::Commit`] |
 //! | `Bytes_received`, `Bytes_sent` | the bytes of [`Operation::Packet`] |
-//! | `Questions` | requests; and twice it, an estimate of the count of [`Operation::Packet`] |
+//! | `Questions` | requests; twice it is an estimate of the count of [`Operation::Packet`] |
 //! | `Connections` | [`Operation::Handshake`] |
 //! | `Uptime`, `selenite_snapshot_time` | the length of the interval; a lower `Uptime` is a restart |
+//!
+//! A page is encrypted once for the doublewrite buffer and for its place in the file. MariaDB encrypts each
+//! mini-transaction by itself from 10.8; older versions and MySQL encrypt blocks of the log as they are written.
+//! A transaction that writes takes a number at its begin and one at its end. `Handler_commit` includes transactions
+//! that only read; `Com_commit` leaves out those without a COMMIT of their own, and is not used.
 //!
 //! Sources: <https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-status-variables>,
 //! <https://mariadb.com/docs/server/ha-and-performance/optimization-and-tuning/system-variables/server-status-variables>,

@@ -2,7 +2,8 @@
 //!
 //! | column, for each file | becomes |
 //! |---|---|
-//! | `num_of_reads`, `num_of_bytes_read` of data files | a read is [`Operation::ReadRandom`]; its pages after the first are [`Operation::ReadSequential`] |
+//! | `num_of_reads` of data files | [`Operation::ReadRandom`] |
+//! | `num_of_bytes_read` of data files, the pages after the first of a read | [`Operation::ReadSequential`] |
 //! | `num_of_bytes_written` of data files | [`Operation::Write`], in pages of 8 KiB |
 //! | `num_of_writes`, `num_of_bytes_written` of log files | [`Operation::LogRecord`] |
 //! | `num_of_bytes_read` of log files | a note: log backups and replicas read the log |
@@ -11,15 +12,15 @@
 //!
 //! | column of [`QUERY_FILES`] alone | source | becomes |
 //! |---|---|---|
-//! | `type_desc` | `sys.master_files` | whether a file is data or log. FILESTREAM is not encrypted by TDE, and not counted |
+//! | `type_desc` | `sys.master_files` | whether a file is data or log |
 //! | `batch_requests` | `Batch Requests/sec` | requests |
 //! | `write_transactions` | `Write Transactions/sec` | [`Operation::Commit`] |
 //! | `logins` | `Logins/sec` | [`Operation::Handshake`] |
 //! | `process_cpu_ms`, `cpu_count` | `sys.dm_os_sys_info` | CPU time, cores |
-//! | `server_name`, `sqlserver_start_time` | | must not change |
+//! | `server_name`, `sqlserver_start_time` | `SERVERPROPERTY`, `sys.dm_os_sys_info` | must not change |
 //!
-//! The last four are optional, and so are performance counters of Windows ([`performance`]) and snapshots of
-//! `sys.dm_exec_connections` ([`connections`]).
+//! The columns of the second table are optional, and so are performance counters of Windows ([`performance`]) and
+//! snapshots of `sys.dm_exec_connections` ([`connections`]). FILESTREAM is not encrypted by TDE, and not counted.
 //!
 //! Sources: the pages of these views below
 //! <https://learn.microsoft.com/en-us/sql/relational-databases/system-dynamic-management-views/system-dynamic-management-views>,

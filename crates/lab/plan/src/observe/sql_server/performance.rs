@@ -13,7 +13,7 @@
 //! Source: <https://learn.microsoft.com/en-us/sql/relational-databases/performance-monitor/use-sql-server-objects>.
 //! A counter's mean over the file is used for all intervals. Numbers have a decimal point.
 
-use super::super::delimited::split;
+use super::super::delimited::{check_whole, split};
 use super::super::snapshot::SnapshotText;
 use super::{add_rate, check_time, has_load};
 use crate::operation::{KIB, Operation};
@@ -30,6 +30,7 @@ pub(super) struct Performance {
 
 impl Performance {
     pub(super) fn read(source: &SnapshotText<'_>) -> Result<Self, PlanError> {
+        check_whole(source)?;
         let mut lines = source
             .text
             .lines()

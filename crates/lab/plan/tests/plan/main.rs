@@ -1,0 +1,5 @@
+//! The planner by its public API.
+#![forbid(unsafe_code)]
+#![cfg(test)]
+
+mod observe;
