@@ -1,5 +1,5 @@
-//! Changes through a common table expression, a view or a derived table: of the rows of the one table under it, or
-//! under a view under it.
+//! Changes through a common table expression, a view or a derived table: they change rows of its only table, also
+//! through nested views.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError};
 
-/// A query that gives its table's rowid too.
+/// A query that also returns its table's rowid.
 struct Opened {
     table: Arc<Table>,
     columns: Vec<ThroughColumn>,
-    /// The rowid's place among the query's columns.
+    /// The index of the rowid among the query's columns.
     place: usize,
-    /// The views on the way to the table.
+    /// The views between the query and the table.
     views: Vec<Arc<View>>,
 }
 
-/// What an INSERT writes to.
+/// The target of an INSERT.
 pub(crate) struct InsertTarget {
     /// The table.
     pub table: Arc<Table>,
-    /// The name and the columns of the view or common table expression that was named.
+    /// The name and the columns of the named view or common table expression.
     pub through: Option<(String, Vec<ThroughColumn>)>,
-    /// That view, and those between it and the table.
+    /// The named view, and the views between it and the table.
     pub views: Vec<Arc<View>>,
 }
 
 impl QueryBinder<'_> {
     /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
-    /// Errors: 4405 and 40510 for a query that is not about one table's rows.
+    /// Errors: 4405 and 40510 for a query that is not over one table's rows.
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
@@ -81,7 +81,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The table of the target of an INSERT, which may be a view.
+    /// The table of an INSERT's target, which may be a view.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
     pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, SqlError> {
@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
             return Ok(plain(self.target_table(target)?));
         };
         let on_line = |error: SqlError| error.on_line(name.position.line);
-        // A name is looked up once: a user who may only write to it reads nothing of it.
+        // A name is resolved once: a user with permission to write only does not read it.
         let mut bound = match name.single().is_some_and(|single| self.is_common(single)) {
             true => self.bind_relation(name, None),
             false => match self.relation(name).map_err(on_line)? {
@@ -143,7 +143,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// Lets the query of source `number` give its table's rowid, and each query between it and the table.
+    /// Makes the query of source `number`, and each nested query down to the table, return the table's rowid.
     fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<Opened> {
         let Body::Select(select) = &mut query.body else {
             return None;

@@ -1,10 +1,10 @@
-//! What a table's rules may not hold: queries.
+//! Refuses subqueries in a table's rules.
 
 use std::fmt::Display;
 
 use crate::SqlError;
 
-/// Refuses a value or condition that has a subquery.
+/// Refuses a value or condition with a subquery.
 ///
 /// # Errors
 /// 1046.
@@ -20,7 +20,7 @@ pub fn is_scalar(rule: &impl Display) -> bool {
     !has_query(&rule.to_string())
 }
 
-/// Whether the word SELECT, which is no name, is in a text outside strings and delimited names.
+/// Whether a text contains the keyword SELECT outside strings and delimited names.
 fn has_query(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
@@ -44,7 +44,7 @@ fn has_query(text: &str) -> bool {
     false
 }
 
-/// The size of what begins with a delimiter, up to the one that closes it, which is not doubled.
+/// The size of a string or delimited name, up to the closing delimiter; a doubled one does not close.
 fn delimited(text: &str, close: u8) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
     while let Some((at, byte)) = bytes.next() {

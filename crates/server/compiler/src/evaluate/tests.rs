@@ -270,7 +270,7 @@ fn a_variable_is_read_from_its_slot() {
     assert_eq!(batch.fault("@cuont + 1"), declared);
 }
 
-/// Prints what a hot expression costs: `cargo test -p selenite-compiler --release -- --ignored --nocapture ns_of`.
+/// Prints the cost of hot expressions: `cargo test -p selenite-compiler --release -- --ignored --nocapture ns_of`.
 #[test]
 #[ignore = "make soak: prints what hot expressions cost, and checks nothing"]
 fn ns_of_an_addition_and_a_comparison() {
@@ -304,7 +304,7 @@ fn ns_of_an_addition_and_a_comparison() {
     }
 }
 
-/// Prints the least of 20 means over 200,000 runs: other work on the machine only adds.
+/// Prints the least of 20 means over 200,000 runs: other load on the machine only adds.
 fn print_ns(what: &str, run: impl Fn()) {
     let rounds: u32 = 200_000;
     let mut least = f64::MAX;
