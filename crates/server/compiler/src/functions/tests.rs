@@ -71,7 +71,7 @@ fn each_family_tells_what_is_supported() {
     assert!(Function::states().any(|state| state.family == "globals" && state.name == "@@rowcount"));
 }
 
-/// Values of every type, to call functions with.
+/// Values of every type as arguments.
 fn samples() -> Vec<&'static str> {
     vec![
         "NULL",
@@ -129,7 +129,7 @@ fn whatever_a_function_is_given_its_result_is_of_its_type() {
                 let Ok(expr) = function.bind(part, arguments) else {
                     continue;
                 };
-                // The batch asserts that a value is of its type.
+                // `Batch` asserts the type of each value.
                 if batch.evaluate(&expr).is_ok() {
                     ran += 1;
                 }

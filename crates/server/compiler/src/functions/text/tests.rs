@@ -288,7 +288,7 @@ fn a_function_that_is_not_supported_says_so() {
     assert_eq!(shown("{fn UCASE('a')}"), "A");
 }
 
-/// Texts of a megabyte: of ASCII, and of others.
+/// Texts of one megabyte: one in ASCII, one not.
 fn long_texts() -> Batch {
     let mut batch = Batch::new();
     let text = |national: bool| {
@@ -321,7 +321,7 @@ fn long_texts() -> Batch {
 fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
     let batch = long_texts();
     for (text, polls_min) in [
-        // Linear: between two of them it is enough.
+        // Linear functions: a poll between two of them is enough.
         ("LEN(@a) + DATALENGTH(@b)", 2),
         (
             "SUBSTRING(@a, 5, 7) + LEFT(@b, 4) + RIGHT(@b, 7) + STUFF(@b, 1, 2, @b)",
@@ -335,7 +335,7 @@ fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
         ("HASHBYTES('MD5', @a)", 1),
         ("CONVERT(varchar(max), CONVERT(varbinary(max), @a), 2)", 2),
         ("CASE WHEN @a = @b OR @b < @b OR @a IN (@b, @a) THEN 1 END", 2),
-        // Character by character.
+        // Functions that loop over characters.
         ("UPPER(@a)", 15),
         ("LOWER(@b)", 7),
         ("REVERSE(@a)", 15),
@@ -344,7 +344,7 @@ fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
         ("REPLACE(@b, N'\u{c9}', '')", 10),
         ("TRANSLATE(@a, 'abc', 'xyz')", 15),
         ("TRANSLATE(@b, @b, @b)", 14),
-        // As often as text and pattern are long.
+        // Functions that are quadratic in text and pattern.
         ("PATINDEX(@p, @a)", 100),
         ("PATINDEX(@q, @b)", 100),
         ("CASE WHEN @a LIKE @p THEN 1 END", 100),
@@ -380,7 +380,7 @@ fn long_texts_are_found_and_replaced_in_linear_time() {
 
 #[test]
 fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
-    // U+023A folds to one of three bytes, the Kelvin sign to one of one.
+    // U+023A folds to three bytes, the Kelvin sign to one byte.
     assert_shown(&[
         ("CHARINDEX(N'x', N'\u{23a}\u{212a}x')", "3"),
         ("CHARINDEX(N'K', N'\u{23a}\u{212a}x')", "2"),
@@ -398,7 +398,7 @@ fn the_memory_of_patterns_and_folded_texts_is_asked_for() {
     let batch = long_texts();
     let literal = format!("CASE WHEN 'a' LIKE '%{}c%' THEN 1 END", "ab".repeat(50_000));
     for (text, bytes_min) in [
-        // A part of a pattern takes 32 bytes, a character that is not of ASCII eight.
+        // An element of a pattern takes 32 bytes, a non-ASCII character eight.
         (literal.as_str(), 3_200_000),
         ("CASE WHEN 'a' LIKE @p THEN 1 END", 3_200_000),
         ("PATINDEX(@p, 'a')", 3_200_000),
