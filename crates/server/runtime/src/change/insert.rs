@@ -1,4 +1,4 @@
-//! INSERT, run.
+//! Runs INSERT.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{output, row};
 use crate::sqlite::ChangeError;
 use crate::statement::{Run, call, read_inputs};
 
-/// A row that a procedure has given.
+/// A row of a procedure's result.
 #[derive(Clone, Debug)]
 pub struct GivenRow {
     /// Its values.
@@ -144,7 +144,7 @@ fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
     given.collect()
 }
 
-/// Writes a row; one that refers to a row of its own table that is not there yet waits.
+/// Writes a row; a row that refers to a later row of its own table waits.
 fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), SqlError> {
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     match row_writer::store(&insert.writer, run, &prepared) {
@@ -157,7 +157,7 @@ fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<
     }
 }
 
-/// Writes rows that waited, for they may refer to one another.
+/// Writes the rows that waited, because they may refer to one another.
 fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     if waiting.is_empty() {
         return Ok(());
@@ -195,13 +195,13 @@ fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepar
 
 fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), SqlError> {
     for output in &insert.outputs {
-        // Who takes no more rows ends none of the change.
+        // A client that accepts no more rows does not end the change.
         let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;
     }
     Ok(())
 }
 
-/// How many rows TOP leaves.
+/// The row limit of TOP.
 #[derive(Clone, Copy)]
 enum Most {
     Rows(u64),
@@ -209,7 +209,7 @@ enum Most {
 }
 
 impl Most {
-    /// Of so many.
+    /// The limit for a query of `count` rows.
     fn of(self, count: usize) -> usize {
         match self {
             Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),

@@ -1,8 +1,8 @@
-//! The name of a procedure as a variable holds it.
+//! Parses a procedure's name in a variable.
 
 use selenite_tsql::ast::{Name, ObjectName, Position};
 
-/// The name of up to four parts that a text contains; `None` if the text is not a name.
+/// The name of up to four parts in a text; `None` if the text is not a name.
 pub(super) fn parse(text: &str) -> Option<ObjectName> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
@@ -27,7 +27,7 @@ pub(super) fn parse(text: &str) -> Option<ObjectName> {
     parts.next().is_none().then_some(object)
 }
 
-/// One part, perhaps empty, and what follows it.
+/// One part, possibly empty, and the remaining text.
 fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let close = match text.chars().next() {
         Some('[') => ']',

@@ -1,4 +1,4 @@
-//! The steps that need the host.
+//! Executes the steps that need the host.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::scalar::is_heavy;
 use super::{Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait, wait_text};
 
 impl Machine {
-    /// Carries out the step that runs.
+    /// Executes the current step.
     pub(super) fn event<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Halt> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
@@ -212,7 +212,7 @@ impl Machine {
         }
     }
 
-    /// A statement of the host's.
+    /// Executes a statement through the host.
     fn statement<H: Host + ?Sized>(
         &mut self,
         program: &Arc<Program>,
@@ -284,7 +284,7 @@ impl Machine {
         }
     }
 
-    /// What the host did not do.
+    /// Handles a failure of the host.
     pub(super) fn failure<H: Host + ?Sized>(
         &mut self,
         failure: Failure,
@@ -297,7 +297,7 @@ impl Machine {
         }
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, SqlError> {
         self.announce_for(operand.asks, host)?;
         operand.value.evaluate(&self.values(host))
@@ -312,7 +312,7 @@ impl Machine {
         }
     }
 
-    /// CATCH blocks are left, but for so many.
+    /// Leaves CATCH blocks until `catch_depth` remain.
     fn leave_catch<H: Host + ?Sized>(&mut self, catch_depth: u32, host: &mut H) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -324,7 +324,7 @@ impl Machine {
     }
 }
 
-/// What is done when a statement of the host's is.
+/// The completion of a statement of the host.
 #[derive(Clone, Copy)]
 struct HostDone {
     role: Role,

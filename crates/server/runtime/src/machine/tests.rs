@@ -1,6 +1,6 @@
-//! The machine against a host that records what it is sent.
+//! The machine with a host that records calls.
 //!
-//! Where a test names no source, the rule is that of the page of the statement in Microsoft's reference of Transact-SQL
+//! Where a test names no source, the rule is in the statement's page in Microsoft's Transact-SQL reference
 //! (learn.microsoft.com/sql/t-sql). "Sommarskog" is "Error and Transaction Handling in SQL Server"
 //! (sommarskog.se/error_handling).
 
@@ -41,7 +41,7 @@ impl Bench {
         }
     }
 
-    /// Runs a batch and returns in short what was recorded.
+    /// Runs a batch and returns the recorded calls in a short form.
     fn run(&mut self, text: &str) -> Vec<String> {
         let (ended, heard) = self.end(text);
         assert_eq!(ended, Ended::Finished, "{text}");
@@ -78,7 +78,7 @@ impl Bench {
         (ended, self.heard())
     }
 
-    /// As a client calls it.
+    /// Runs a procedure as a client's call.
     fn call(&mut self, name: &str, arguments: Vec<CallArgument>, entry: Entry) -> Vec<String> {
         self.host.told.clear();
         let program = self
@@ -98,7 +98,7 @@ impl Bench {
         self.heard()
     }
 
-    /// Makes a procedure of a CREATE PROCEDURE.
+    /// Adds the procedure of a CREATE PROCEDURE.
     fn create(&mut self, text: &str) {
         let tree = parse(text, ParseOptions::default()).unwrap();
         let ast::StatementKind::Procedure(procedure) = &tree.statements[0].kind else {
@@ -110,7 +110,7 @@ impl Bench {
         self.host.procedures.push((name, Arc::new(program)));
     }
 
-    /// The next statement of the host's ends so.
+    /// Sets the result of the host's next statement.
     fn answer(&mut self, answer: Result<Affected, SqlError>) {
         let mut answer = Some(answer.map_err(Failure::Error));
         self.host
@@ -125,7 +125,7 @@ impl Bench {
 
 use selenite_tsql::ast;
 
-/// What was recorded, but for frames.
+/// The short form of a recorded call; `None` for frames.
 fn in_short(told: &Heard) -> Option<String> {
     Some(match told {
         Heard::Done(done) => short(done),
@@ -198,12 +198,12 @@ fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
     }
 }
 
-/// What a batch of a new session sends.
+/// The recorded calls of a batch in a new session.
 fn run(text: &str) -> Vec<String> {
     Bench::new().run(text)
 }
 
-/// The texts that a batch of a new session prints, and its errors in short.
+/// The texts that a batch of a new session prints, and its errors in short form.
 fn printed(text: &str) -> Vec<String> {
     let heard = run(text);
     heard
@@ -212,7 +212,7 @@ fn printed(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// The rows that a batch of a new session gives.
+/// The rows that a batch of a new session returns.
 fn rows(text: &str) -> Vec<String> {
     run(text)
         .into_iter()

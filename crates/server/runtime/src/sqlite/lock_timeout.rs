@@ -1,33 +1,33 @@
-//! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
+//! LOCK_TIMEOUT: the limit of a statement's waits, for sessions of this server or other processes.
 //!
-//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits
-//! itself. So no wait is without end.
+//! Two sessions of one client thread can block each other without a cycle of waiting sessions: the client itself waits.
+//! So every wait has a limit.
 
 use std::time::{Duration, Instant};
 
 use super::error::{is_busy, lock_timeout, tsql_error};
 use crate::machine::{Failure, Stop};
 
-/// The time that one statement has.
+/// The remaining time of one statement.
 #[derive(Clone, Copy, Debug)]
 pub struct LockTimeout {
     until: Instant,
 }
 
 impl LockTimeout {
-    /// So long from now on.
+    /// A timeout from now on.
     pub fn of(timeout: Duration) -> Self {
         Self {
             until: Instant::now() + timeout,
         }
     }
 
-    /// What is left of it.
+    /// The remaining time.
     pub fn left(self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it is over.
+    /// Whether it has expired.
     pub fn is_over(self) -> bool {
         self.left().is_zero()
     }
@@ -35,7 +35,7 @@ impl LockTimeout {
     /// Retries SQLite's call until no other process holds the lock.
     ///
     /// # Errors
-    /// 1222 when the time is over; why to stop; SQLite's error.
+    /// 1222 when the time has expired; the reason to stop; SQLite's error.
     pub fn ask(
         self,
         mut poll: impl FnMut() -> Result<(), Stop>,
@@ -51,7 +51,7 @@ impl LockTimeout {
                 }
                 Err(error) => return Err(tsql_error(&error).into()),
             }
-            // SQLite has waited a little itself.
+            // SQLite's busy handler has already waited.
             poll()?;
         }
     }

@@ -187,7 +187,7 @@ fn keys_may_be_exchanged() {
     assert_eq!(session.rows("SELECT COUNT(*) FROM t"), "3");
 }
 
-/// The column that is set is the target's, whatever else FROM has of that name.
+/// The column on the right is the target's, even if another source of FROM has that name.
 #[test]
 fn a_compound_assignment_is_of_the_targets_own_column() {
     let session = Session::new(

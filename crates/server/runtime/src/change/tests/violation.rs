@@ -1,4 +1,4 @@
-//! What SQLite says of a broken constraint, as errors of T-SQL.
+//! SQLite's messages of violated constraints, as T-SQL errors.
 
 use selenite_compiler::catalog::{ChangeVerb, ForeignKey, Table, Violation};
 use selenite_types::Value;

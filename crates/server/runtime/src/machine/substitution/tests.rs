@@ -1,4 +1,4 @@
-//! The forms are those of the documentation of RAISERROR: flags, width, precision and type as in C's printf.
+//! The forms in the documentation of RAISERROR: flags, width, precision and type as in C's printf.
 
 use selenite_types::Width;
 

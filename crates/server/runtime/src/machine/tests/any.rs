@@ -1,4 +1,4 @@
-//! Batches of any shape: whatever they do, the answer is one that a client can read.
+//! Random batches: every answer must be valid for a client.
 
 use proptest::prelude::*;
 

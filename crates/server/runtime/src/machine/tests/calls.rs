@@ -1,4 +1,4 @@
-//! EXEC of procedures and texts.
+//! EXEC of procedures and dynamic SQL.
 
 use super::*;
 
@@ -132,7 +132,7 @@ fn a_variable_names_the_procedure() {
     );
 }
 
-/// A bare word is the string of its letters.
+/// A bare word is a string.
 #[test]
 fn a_word_is_a_string() {
     let mut bench = bench("CREATE PROCEDURE p @a varchar(20), @b varchar(20) = dflt AS SELECT @a, @b");
@@ -227,7 +227,7 @@ fn a_text_runs_with_variables_of_its_own() {
     assert!(heard.contains(&"print on".to_owned()));
 }
 
-/// A text that is no T-SQL is an error of its EXEC, which a TRY around it catches.
+/// A text with a syntax error is an error of its EXEC, which a TRY around it catches.
 #[test]
 fn a_text_with_a_fault_is_caught_around_it() {
     assert_eq!(
@@ -242,7 +242,7 @@ fn a_text_of_null_is_nothing() {
     assert_eq!(run("DECLARE @t varchar(9) EXEC (@t)"), ["status 0", "doneproc e0"]);
 }
 
-/// 8178: a parameter of sp_executesql that is not given.
+/// 8178: a missing argument of sp_executesql.
 #[test]
 fn a_text_with_parameters_takes_arguments() {
     let text = "SELECT @a";

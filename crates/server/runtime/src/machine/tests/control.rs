@@ -108,7 +108,7 @@ fn waitfor_hands_the_host_a_time() {
     assert_eq!(run("WAITFOR DELAY 'x'"), ["msg 148 level 15 line 1", "done 00 error"]);
 }
 
-/// A subquery in a condition reads tables: the host answers, and the IF is one DONE.
+/// A condition with a subquery reads tables: the host evaluates it, and the IF has one DONE.
 #[test]
 fn a_condition_with_a_subquery_is_the_hosts() {
     for (found, way) in [(1, "print yes"), (0, "print no")] {
@@ -125,7 +125,7 @@ fn a_condition_with_a_subquery_is_the_hosts() {
     }
 }
 
-/// The deepest text of a kind that is T-SQL at all: the parser bounds how deep a tree is.
+/// The deepest text of a kind that parses: the parser limits the depth of a tree.
 fn deepest(text: impl Fn(usize) -> String) -> String {
     let is_parsed = |depth: &usize| parse(&text(*depth), ParseOptions::default()).is_ok();
     let depth = (1..=1000).rev().find(is_parsed).unwrap();
@@ -151,7 +151,7 @@ fn what_nests_as_deep_as_the_parser_lets_it_runs_on_a_threads_stack() {
     }
 }
 
-/// Attention is looked for between steps: a loop without an end stops.
+/// The machine polls for attention between steps: an infinite loop stops.
 #[test]
 fn attention_ends_a_loop() {
     let mut bench = Bench::new();

@@ -58,7 +58,7 @@ fn a_statement_on_tables_sets_the_row_count_to_its_rows() {
     assert_eq!(bench.run("CREATE TABLE t (a int) SELECT @@ROWCOUNT")[3], "row 0");
 }
 
-/// `@@ROWCOUNT`: EXECUTE preserves the row count of the last statement in it.
+/// `@@ROWCOUNT`: EXECUTE preserves the row count of its last statement.
 #[test]
 fn a_call_keeps_the_row_count_of_what_it_ran() {
     let mut bench = Bench::new();
@@ -67,7 +67,7 @@ fn a_call_keeps_the_row_count_of_what_it_ran() {
     assert!(bench.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 9".to_owned()));
 }
 
-/// `@@ERROR` is the number of the statement before, and 0 after one that succeeded: IF sets it to 0 as well.
+/// `@@ERROR` is the number of the previous statement's error, and 0 after one that succeeded: IF sets it to 0 as well.
 #[test]
 fn the_error_is_that_of_the_statement_before() {
     assert_eq!(
@@ -80,7 +80,7 @@ fn the_error_is_that_of_the_statement_before() {
     );
 }
 
-/// johnnycoder.com: a SELECT that fails leaves the row count of the statement before it.
+/// johnnycoder.com: a SELECT that fails leaves the row count of the previous statement.
 #[test]
 fn both_counters_can_be_read_at_once() {
     assert_eq!(rows("SELECT 1/0 SELECT @@ERROR, @@ROWCOUNT"), ["8134,0"]);
@@ -97,7 +97,7 @@ fn a_failed_change_sets_the_row_count_to_0() {
     );
 }
 
-/// RAISERROR: severity 10 and less leave `@@ERROR` at 0, but for WITH SETERROR.
+/// RAISERROR: severity 10 and less leave `@@ERROR` at 0, except WITH SETERROR.
 #[test]
 fn an_information_is_no_error_unless_it_is_said_so() {
     assert_eq!(rows("RAISERROR('a', 10, 1) SELECT @@ERROR"), ["0"]);

@@ -1,4 +1,4 @@
-//! Which statements are reported by a DONE, and its contents.
+//! DONE tokens: which statements have one, and its contents.
 
 use super::*;
 
@@ -46,8 +46,8 @@ fn an_empty_batch_has_one_done() {
     assert_eq!(run("-- nothing"), ["done 00"]);
 }
 
-/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million turns with two SETs are 15 million
-/// DONEs. BEGIN and END are no statements.
+/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million iterations with two SETs are 15
+/// million DONEs. BEGIN and END are not statements.
 #[test]
 fn the_test_of_a_loop_has_a_done_at_each_turn() {
     let heard = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
@@ -111,7 +111,7 @@ fn statements_of_the_host_have_their_counts_and_commands() {
     );
 }
 
-/// mssql-jdbc, `StreamDone`: by these numbers the driver knows a definition, whose update count is 0.
+/// mssql-jdbc, `StreamDone`: the driver recognizes definitions by these numbers, whose update count is 0.
 #[test]
 fn definitions_are_told_by_number_and_without_a_count() {
     let heard = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
@@ -128,7 +128,7 @@ fn definitions_are_told_by_number_and_without_a_count() {
     );
 }
 
-/// SET NOCOUNT: the count is left out, whereas the DONE of a batch's statement stays.
+/// SET NOCOUNT: the count is omitted, whereas the DONE of a batch's statement stays.
 #[test]
 fn nocount_takes_counts_away_in_a_batch() {
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_procedures_statements_are_doneinproc_and_its_end_is_doneproc() {
     );
 }
 
-/// SET NOCOUNT: "prevents the sending of DONEINPROC messages" for statements that give no rows.
+/// SET NOCOUNT: "prevents the sending of DONEINPROC messages" for statements that return no rows.
 #[test]
 fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
     let mut bench = Bench::new();
@@ -193,7 +193,7 @@ fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
     );
 }
 
-/// What a procedure sets is set back when it ends.
+/// SET options of a procedure are restored when it ends.
 #[test]
 fn nocount_of_a_procedure_ends_with_it() {
     let mut bench = Bench::new();
@@ -268,7 +268,7 @@ fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
     );
 }
 
-/// MS-TDS 2.2.7.8: MORE is without only on the last DONEPROC of the answer.
+/// MS-TDS 2.2.7.8: only the last DONEPROC of the answer has no MORE.
 #[test]
 fn a_call_that_fails_ends_in_doneproc_with_the_error_bit() {
     let mut bench = Bench::new();

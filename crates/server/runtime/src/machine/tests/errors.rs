@@ -1,4 +1,4 @@
-//! What an error ends, and who catches it.
+//! The scope that an error ends, and the CATCH that handles it.
 
 use super::*;
 
@@ -11,7 +11,7 @@ fn an_error_of_a_statement_lets_the_batch_go_on() {
     );
 }
 
-/// Sommarskog, part 2: text that is no number ends the batch and rolls back.
+/// Sommarskog, part 2: a conversion error ends the batch and rolls back.
 #[test]
 fn a_conversion_error_ends_the_batch_and_the_transaction() {
     let mut bench = Bench::new();
@@ -29,7 +29,7 @@ fn a_conversion_error_ends_the_batch_and_the_transaction() {
     assert_eq!(bench.host.session.transaction_count, 0);
 }
 
-/// The IF or WHILE is the statement that ends: neither of its ways is taken.
+/// The whole IF or WHILE ends: neither of its branches is taken.
 #[test]
 fn an_error_in_a_condition_ends_the_whole_if() {
     for text in [
@@ -102,7 +102,7 @@ fn an_empty_catch_swallows_the_error() {
     );
 }
 
-/// A SELECT that fails in a TRY has its columns and a DONE of no rows.
+/// A SELECT that fails in a TRY has columns and a DONE without rows.
 #[test]
 fn a_caught_select_ends_in_no_rows() {
     assert_eq!(
@@ -180,7 +180,7 @@ fn a_procedure_called_in_a_catch_sees_the_error() {
     assert_eq!(rows, ["row 8134", "row NULL"]);
 }
 
-/// An error in a procedure goes to the TRY around its call, with the procedure's name and line.
+/// An error in a procedure is handled by the TRY around its call, with the procedure's name and line.
 #[test]
 fn an_error_in_a_procedure_goes_to_the_callers_catch() {
     let mut bench = Bench::new();
@@ -202,7 +202,7 @@ fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
     assert_eq!(told, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
 }
 
-/// TRY .. CATCH: what does not compile is not caught at its own level, but by the TRY around the call.
+/// TRY .. CATCH: a compilation error is not caught in its own frame, but by the TRY around the call.
 #[test]
 fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     let missing = || Err(SqlError::unknown_object("t"));
@@ -227,7 +227,7 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     );
 }
 
-/// RAISERROR: severity 20 and above end the connection, and no CATCH sees them.
+/// RAISERROR: severity 20 and above end the connection, and no CATCH handles them.
 #[test]
 fn a_fatal_error_ends_the_connection() {
     let mut bench = Bench::new();
@@ -245,7 +245,7 @@ fn a_fatal_error_ends_the_connection() {
     );
 }
 
-/// RAISERROR in a TRY: severity 11 to 19 go to the CATCH, 10 and less are informations.
+/// RAISERROR in a TRY: severity 11 to 19 are handled by the CATCH, 10 and less are informational.
 #[test]
 fn an_information_in_a_try_is_told_and_not_caught() {
     assert_eq!(
@@ -284,7 +284,7 @@ fn an_error_of_a_statement_leaves_the_transaction_committable() {
     );
 }
 
-/// 3621 follows the error of a statement that changes rows, if that is all that it ends.
+/// 3621 follows the error of a statement that changes rows, if it ends only the statement.
 #[test]
 fn the_statement_has_been_terminated() {
     let failed = || {
@@ -309,7 +309,7 @@ fn the_statement_has_been_terminated() {
     );
 }
 
-/// An unsupported statement refuses its whole batch by its name.
+/// An unsupported statement refuses its whole batch by name.
 #[test]
 fn an_unsupported_statement_refuses_its_batch_by_name() {
     let mut bench = Bench::new();

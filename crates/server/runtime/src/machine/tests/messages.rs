@@ -86,7 +86,7 @@ fn raiserror_with_log_is_for_administrators() {
     );
 }
 
-/// RAISERROR with a number: it must be of sys.messages, which has none that RAISERROR may use.
+/// RAISERROR with a number: it must be in sys.messages, which has none that RAISERROR may use.
 #[test]
 fn raiserror_with_a_number_is_refused() {
     assert_eq!(
@@ -132,7 +132,7 @@ fn raiserror_checks_places_when_it_runs() {
     assert_eq!(messages_of("RAISERROR('50% z', 16, 1)")[0].0, 2787);
 }
 
-/// THROW: severity 16 always; the number is not below 50000.
+/// THROW: severity is always 16; the number is not below 50000.
 #[test]
 fn throw_tells_number_text_and_state() {
     assert_eq!(
@@ -146,7 +146,7 @@ fn throw_tells_number_text_and_state() {
     );
 }
 
-/// THROW takes variables, and a doubled % is one.
+/// THROW takes variables, and `%%` is one `%`.
 #[test]
 fn throw_takes_variables() {
     assert_eq!(

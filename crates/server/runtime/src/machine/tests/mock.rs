@@ -1,4 +1,4 @@
-//! A host that records what it is sent, and whose statements do what a test says.
+//! A host that records its calls, and whose statements return results that a test sets.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ use crate::machine::{
 };
 use crate::testing::TestEnvironment;
 
-/// What a host was sent, in order.
+/// A recorded call of the host.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum DoneReport {
     Done(Done),
@@ -48,7 +48,7 @@ pub(crate) enum DoneReport {
     Leave,
 }
 
-/// What a statement of the host's does: variables to set, and how it ends.
+/// A statement of the host: sets variables, and returns a result.
 pub(crate) type Answer = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
 
 pub(crate) struct Mock {
@@ -56,16 +56,16 @@ pub(crate) struct Mock {
     pub(crate) session: Session,
     pub(crate) caught: Option<Arc<CaughtError>>,
     environment: TestEnvironment,
-    /// Answers of the next statements; then each reads one row.
+    /// The next statements; without one a statement reads one row.
     pub(crate) answers: VecDeque<Answer>,
     pub(crate) procedures: Vec<(String, Arc<Program>)>,
     /// Stops at this call of `done`, `message` or `poll`.
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
-    /// Whether its login is no administrator.
+    /// Whether its login is not an administrator.
     pub(crate) is_stranger: bool,
     pub(crate) statements_begun: u32,
-    /// How often names were looked up.
+    /// The number of calls of `look_at_names`.
     pub(crate) looks_at_names: u32,
 }
 
@@ -97,7 +97,7 @@ impl Mock {
         Ok(())
     }
 
-    /// What was recorded, in short.
+    /// The recorded calls in short form.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.told.iter().filter_map(super::in_short).collect()
     }
@@ -297,7 +297,7 @@ impl Host for Mock {
     }
 }
 
-/// A host that counts DONEs and does nothing else.
+/// A host that only counts DONEs.
 pub(crate) struct Counter {
     pub(crate) inner: Mock,
     pub(crate) done_count: u64,
@@ -345,7 +345,7 @@ impl Host for Counter {
     #[inline]
     fn done(&mut self, done: Done) -> Result<(), Stop> {
         self.done_count += 1;
-        // A writer copies the fields into a packet: none may be left out of the measurement.
+        // A writer copies the fields into a packet: all of them are part of the measurement.
         self.last = Some(std::hint::black_box(done));
         Ok(())
     }
@@ -419,7 +419,7 @@ impl Host for Counter {
     }
 }
 
-/// A DONE in short: `done c1 n=1 more`.
+/// The short form of a DONE: `done c1 n=1 more`.
 pub(crate) fn short(done: &Done) -> String {
     let kind = match done.kind {
         DoneKind::Statement => "done",

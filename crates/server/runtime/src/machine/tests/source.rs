@@ -1,4 +1,4 @@
-//! The script of the context switches article, with fewer turns: it runs as it was published.
+//! The script of the context switches article, with fewer iterations: it runs as published.
 
 use self::mock::Counter;
 use super::*;
@@ -38,7 +38,7 @@ SELECT Datediff(s, @starttime, @endtime) elapsed_seconds
 select * from sys.dm_os_wait_stats where wait_type = 'PREEMPTIVE_OS_ENCRYPTMESSAGE' ;
 ";
 
-/// TDS.md 5.1: two DONEs for each turn, one for the test that ends the loop, and one for each other statement.
+/// TDS.md 5.1: two DONEs for each iteration, one for the test that ends the loop, and one for each other statement.
 #[test]
 fn the_whole_script_compiles_and_runs() {
     let text = SCRIPT.replace("100000000", "1000");
@@ -72,7 +72,7 @@ fn the_whole_script_compiles_and_runs() {
     assert!(!heard.iter().any(|told| told.starts_with("msg ")), "{heard:?}");
 }
 
-/// The second script of the source, which samples the load from another session.
+/// The second script of the article, which samples the load from another session.
 #[test]
 fn the_sampling_script_runs() {
     let heard = run("declare @spid int = 78, @i int = 1, @samples int = 3 ;

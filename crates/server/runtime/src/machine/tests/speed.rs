@@ -1,4 +1,4 @@
-//! How fast the loop of the context switches article runs, and that it sends each DONE.
+//! The speed of the loop in the context switches article, and its DONEs.
 
 use std::time::Instant;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// `@@TRANCOUNT`: BEGIN adds 1, COMMIT takes 1 away, ROLLBACK sets 0. Only the outermost COMMIT commits.
+/// `@@TRANCOUNT`: BEGIN adds 1, COMMIT subtracts 1, ROLLBACK sets 0. Only the outermost COMMIT commits.
 #[test]
 fn transactions_nest_by_counting() {
     let mut bench = Bench::new();
@@ -45,7 +45,7 @@ fn what_has_no_transaction_is_an_error() {
     assert_eq!(printed("COMMIT PRINT 'a'"), ["msg 3902 level 16 line 1", "print a"]);
 }
 
-/// ROLLBACK to a savepoint leaves the transaction open; later savepoints are gone.
+/// ROLLBACK to a savepoint leaves the transaction open; later savepoints are removed.
 #[test]
 fn a_savepoint_is_gone_back_to() {
     let mut bench = Bench::new();
@@ -70,7 +70,7 @@ fn a_savepoint_is_gone_back_to() {
     );
 }
 
-/// ROLLBACK with a transaction's name: the outermost one's only. Names of transactions mind case.
+/// ROLLBACK with a transaction's name: only the outermost name. Names of transactions are case-sensitive.
 #[test]
 fn a_rollback_by_name_takes_the_outermost_name() {
     assert_eq!(
@@ -94,7 +94,7 @@ fn a_rollback_by_name_takes_the_outermost_name() {
     );
 }
 
-/// A name in a variable counts by its first 32 characters.
+/// Only the first 32 characters of a name in a variable count.
 #[test]
 fn a_variable_names_a_transaction() {
     let name = "n".repeat(40);
@@ -131,7 +131,7 @@ fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     assert_eq!(bench.host.session.transaction_state, 0);
 }
 
-/// 3930: in such a transaction nothing is changed or committed; reading continues.
+/// 3930: a transaction that can only be rolled back refuses changes and COMMIT; reading continues.
 #[test]
 fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
@@ -159,7 +159,7 @@ fn implicit_transactions_begin_by_themselves() {
     assert_eq!(rows(&format!("{on} BEGIN TRAN SELECT @@TRANCOUNT")), ["2"]);
 }
 
-/// Error 266: a procedure ends with another count than it began with. It is only reported.
+/// Error 266: a procedure that ends with another count than it began with. It ends nothing.
 #[test]
 fn a_procedure_that_leaves_another_count_is_told_by_266() {
     let mut bench = Bench::new();
@@ -184,7 +184,7 @@ fn a_procedure_that_leaves_another_count_is_told_by_266() {
     );
 }
 
-/// Drivers see it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
+/// Drivers receive it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
 #[test]
 fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
     let mut bench = Bench::new();

@@ -7,7 +7,7 @@ fn a_variable_is_null_until_it_is_set() {
     assert_eq!(rows("DECLARE @a int SELECT @a SET @a = 1 SELECT @a"), ["NULL", "1"]);
 }
 
-/// A value is set where the DECLARE is, at each iteration; without a value nothing happens there.
+/// A value is assigned where the DECLARE is, at each iteration; a DECLARE without a value does nothing.
 #[test]
 fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     assert_eq!(
@@ -22,7 +22,7 @@ fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     );
 }
 
-/// A declaration holds for the whole batch after it, also where it did not run.
+/// A declaration is in scope in the rest of the batch, even if it was not executed.
 #[test]
 fn a_declaration_that_does_not_run_declares_all_the_same() {
     assert_eq!(rows("IF 1 = 0 DECLARE @a int = 5 SELECT @a"), ["NULL"]);
@@ -48,7 +48,7 @@ fn compound_assignments_compute() {
     assert_eq!(rows("DECLARE @a int = 2 SET @a *= 1 + 2 SELECT @a"), ["6"]);
 }
 
-/// A value is converted to the variable's type, and a text cut to its length.
+/// A value is converted to the variable's type, and text truncated to its length.
 #[test]
 fn a_value_becomes_one_of_the_variables_type() {
     assert_eq!(rows("DECLARE @a int = '12' SELECT @a"), ["12"]);
@@ -105,7 +105,7 @@ fn columns_have_names_types_and_nullability() {
     assert!(!columns[0].nullable && columns[2].nullable);
 }
 
-/// A subquery is the host's: `SET @a = (SELECT ..)` is `SELECT @a = (SELECT ..)`.
+/// The host executes a subquery: `SET @a = (SELECT ..)` is `SELECT @a = (SELECT ..)`.
 #[test]
 fn a_set_with_a_subquery_is_the_hosts() {
     let mut bench = Bench::new();

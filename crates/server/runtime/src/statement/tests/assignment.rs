@@ -1,4 +1,4 @@
-//! SELECT that sets variables, SELECT INTO, and values of their own.
+//! SELECT that assigns variables, SELECT INTO, and values outside queries.
 
 use selenite_compiler::statement::Statement;
 use selenite_types::Value;

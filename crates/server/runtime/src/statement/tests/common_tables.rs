@@ -135,7 +135,7 @@ fn names_of_common_tables_are_each_once() {
     assert_eq!(session.number("WITH a (x, y) AS (SELECT 1) SELECT * FROM a"), 8159);
 }
 
-/// SQLite joins 64 tables at most, and takes queries apart to join theirs with those beside them.
+/// SQLite joins 64 tables at most, and flattens queries, which joins their tables with the outer ones.
 #[test]
 fn queries_joined_with_themselves_are_not_taken_apart_beyond_what_sqlite_joins() {
     let commons = |levels: usize| {

@@ -1,4 +1,4 @@
-//! What is written for SQLite, and which indexes it uses.
+//! The SQL for SQLite, and the indexes that it uses.
 
 use crate::testing::Session;
 

@@ -1,4 +1,4 @@
-//! The server's own views, computed columns, and what is refused.
+//! System views, computed columns, and refusals.
 
 use super::shop;
 use crate::testing::Session;

@@ -1,4 +1,4 @@
-//! Functions over windows.
+//! Window functions.
 
 use crate::testing::Session;
 

@@ -1,10 +1,10 @@
-//! Joins and conditions against a naive evaluation, with NULLs everywhere.
+//! Joins and conditions against a naive evaluation, with many NULLs.
 
 use proptest::prelude::*;
 
 use crate::testing::Session;
 
-/// A value of a column: NULL, or a small number that often meets another.
+/// A value of a column: NULL, or a small number that often equals another.
 type Cell = Option<i64>;
 
 /// A row of both tables: columns a and b of t, c and d of u.
@@ -146,7 +146,7 @@ fn session(t: &[(Cell, Cell)], u: &[(Cell, Cell)], types: (&str, &str)) -> Sessi
     session
 }
 
-/// What a join gives: pairs that match, and rows alone where the kind keeps them.
+/// The result of a join: pairs that match, and unmatched rows where the kind keeps them.
 fn joined(t: &[(Cell, Cell)], u: &[(Cell, Cell)], kind: &str, on: &Test) -> Vec<Row> {
     let pair = |left: &(Cell, Cell), right: &(Cell, Cell)| [left.0, left.1, right.0, right.1];
     let none = (None, None);
@@ -178,7 +178,7 @@ fn sorted(mut rows: Vec<String>) -> Vec<String> {
     rows
 }
 
-/// Types of which whole numbers look alike, so that each kind of comparison is met: native, converted, and by
+/// Types with equal integer values, so that each kind of comparison occurs: native, converted, and by
 /// operation.
 fn types() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
