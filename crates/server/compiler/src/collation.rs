@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_firmer_collation_wins() {
+    fn the_collation_of_higher_precedence_applies() {
         let constant = Collation::default();
         let column = constant.of_column();
         let binary = Collation::explicit("latin1_general_bin2").unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_collations_of_equal_firmness_conflict() {
+    fn two_collations_of_equal_precedence_conflict() {
         let binary = Collation::explicit("Latin1_General_BIN2").unwrap();
         let default = Collation::explicit("database_default").unwrap();
         let conflict = binary.combine(default, "equal to").unwrap_err();

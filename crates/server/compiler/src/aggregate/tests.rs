@@ -35,7 +35,7 @@ fn shows(kind: AggregateKind, values: &[&str], expected: &str) {
 const NO_INT: &str = "CAST(NULL AS int)";
 
 #[test]
-fn counts_leave_out_nulls() {
+fn counts_skip_nulls() {
     shows(AggregateKind::Count, &["1", NO_INT, "3"], "int 2");
     shows(AggregateKind::CountBig, &["'a'", "'b'"], "bigint 2");
     shows(AggregateKind::Count, &[NO_INT], "int 0");
@@ -75,7 +75,7 @@ fn a_sum_that_leaves_its_type_is_an_overflow_whatever_the_order() {
 }
 
 #[test]
-fn extremes_are_of_any_type_but_bit() {
+fn min_and_max_accept_any_type_but_bit() {
     shows(AggregateKind::Min, &["'b'", "'A'", "'c'"], "varchar(1) A");
     shows(AggregateKind::Max, &["3", NO_INT, "7"], "int 7");
     shows(
@@ -95,7 +95,7 @@ fn extremes_are_of_any_type_but_bit() {
 }
 
 #[test]
-fn deviations_are_of_a_sample_or_of_all() {
+fn deviations_are_of_a_sample_or_of_the_population() {
     let values = ["2", "4", "4", "4", "5", "5", "7", "9"];
     shows(AggregateKind::StDevP, &values, "float 2");
     shows(AggregateKind::VarP, &values, "float 4");
@@ -128,7 +128,7 @@ fn texts_are_joined_and_checksums_combined() {
 }
 
 #[test]
-fn aggregates_are_known_by_name() {
+fn aggregates_are_found_by_name() {
     assert_eq!(AggregateKind::find("StDevP"), Some(AggregateKind::StDevP));
     assert_eq!(AggregateKind::find("substring"), None);
 }

@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_told_from_names_and_strings() {
+    fn a_query_is_distinguished_from_names_and_strings() {
         for text in [
             "(SELECT 1)",
             "a IN (select b FROM t)",

@@ -77,7 +77,7 @@ fn an_undeclared_variable_in_a_query_is_refused() {
 }
 
 #[test]
-fn all_errors_are_told_in_order() {
+fn all_errors_are_reported_in_order() {
     assert_eq!(
         refused("SET @a = 1\nPRINT @b\nSELECT c"),
         [(137, 15, 1, 1), (137, 15, 2, 2), (207, 16, 1, 3)]
@@ -146,7 +146,7 @@ fn a_column_without_a_table_is_unknown() {
 
 /// 119: arguments after a named argument must be named.
 #[test]
-fn an_argument_behind_a_named_one_is_named() {
+fn an_argument_after_a_named_one_must_be_named() {
     assert_eq!(refused("EXEC p @a = 1, 2")[0].0, 119);
 }
 

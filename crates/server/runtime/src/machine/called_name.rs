@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_none() {
+    fn an_invalid_name_is_none() {
         for text in ["", "a.b.c.d.e", "[a", "[a]b", "a.", "[]"] {
             assert_eq!(parts(text), None, "{text}");
         }

@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_hours_and_minutes_and_perhaps_more() {
+    fn a_time_has_hours_minutes_and_optional_seconds() {
         assert_eq!(of("00:00:01"), Ok(1000));
         assert_eq!(of("02:00"), Ok(7_200_000));
         assert_eq!(of("00:00:00.5"), Ok(500));

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_of_a_page_is_told_as_far_as_it_is_known() {
+    fn the_location_of_a_page_is_reported_as_far_as_it_is_known() {
         let path = "/data/of this test/d.db".to_owned();
         let at = |role| {
             let text = String::new();

@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_can_not_be_opened_is_not_told_by_its_path() {
+    fn an_error_of_a_file_that_can_not_be_opened_does_not_show_its_path() {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret-name.db");

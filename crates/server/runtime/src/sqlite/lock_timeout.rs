@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_time_asks_once() {
+    fn an_expired_timeout_calls_once() {
         let mut count = 0;
         let asked = LockTimeout::of(Duration::ZERO).ask(
             || Ok(()),
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_time_asks_until_it_is_free_or_told_to_stop() {
+    fn calls_are_retried_until_the_lock_is_free_or_the_statement_is_cancelled() {
         let mut count = 0;
         let asked = LockTimeout::of(LONG).ask(
             || Ok(()),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn another_trouble_is_told_at_once() {
+    fn an_error_other_than_busy_is_not_retried() {
         let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
         let asked = LockTimeout::of(LONG).ask(|| Ok(()), || Err(full()));
         let Err(Failure::Error(error)) = asked else {

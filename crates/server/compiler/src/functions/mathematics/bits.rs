@@ -97,7 +97,7 @@ mod tests {
     use crate::testing::{assert_shown, fault, type_of};
 
     #[test]
-    fn a_shift_moves_bits_and_takes_zeros_in() {
+    fn a_shift_shifts_zeros_in() {
         assert_shown(&[
             ("LEFT_SHIFT(12345, 5)", "395040"),
             ("RIGHT_SHIFT(12345, 5)", "385"),

@@ -143,7 +143,7 @@ fn patindex_finds_a_pattern() {
 }
 
 #[test]
-fn replace_and_translate_change_what_they_find() {
+fn replace_and_translate_replace_all_occurrences() {
     assert_shown(&[
         ("REPLACE('abcdefghicde', 'cde', 'xxx')", "abxxxfghixxx"),
         ("REPLACE('ABC', 'b', '')", "AC"),
@@ -201,7 +201,7 @@ fn str_aligns_and_rounds_a_number() {
 }
 
 #[test]
-fn concat_takes_null_for_nothing() {
+fn concat_treats_null_as_an_empty_string() {
     assert_shown(&[
         ("CONCAT('a', 1, NULL, N'b')", "a1b"),
         ("CONCAT(NULL, NULL)", ""),
@@ -224,7 +224,7 @@ fn concat_takes_null_for_nothing() {
 }
 
 #[test]
-fn characters_have_numbers() {
+fn characters_and_code_points_are_converted() {
     assert_shown(&[
         ("ASCII('A')", "65"),
         ("ASCII('')", "NULL"),
@@ -318,7 +318,7 @@ fn long_texts() -> Batch {
 }
 
 #[test]
-fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
+fn long_operations_poll_and_end_when_cancelled() {
     let batch = long_texts();
     for (text, polls_min) in [
         // Linear functions: a poll between two of them is enough.
@@ -379,7 +379,7 @@ fn long_texts_are_found_and_replaced_in_linear_time() {
 }
 
 #[test]
-fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
+fn characters_whose_folding_changes_size_are_found_at_their_positions() {
     // U+023A folds to three bytes, the Kelvin sign to one byte.
     assert_shown(&[
         ("CHARINDEX(N'x', N'\u{23a}\u{212a}x')", "3"),
@@ -394,7 +394,7 @@ fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
 }
 
 #[test]
-fn the_memory_of_patterns_and_folded_texts_is_asked_for() {
+fn memory_is_reserved_for_patterns_and_folded_texts() {
     let batch = long_texts();
     let literal = format!("CASE WHEN 'a' LIKE '%{}c%' THEN 1 END", "ab".repeat(50_000));
     for (text, bytes_min) in [

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_told_from_a_value() {
+    fn a_table_variable_is_distinguished_from_a_scalar_variable() {
         let text = "insert into @t select x from @u join\n@v on 1=@w";
         assert_eq!(scan(text), [("@t", true), ("@u", true), ("@v", true), ("@w", false)]);
     }

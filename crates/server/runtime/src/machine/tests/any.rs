@@ -89,7 +89,7 @@ proptest! {
     }
 
     #[test]
-    fn transactions_begin_and_end_in_turn(text in batch()) {
+    fn every_begin_of_a_transaction_has_one_end(text in batch()) {
         let mut bench = Bench::new();
         bench.create("CREATE PROCEDURE p AS ROLLBACK");
         bench.create("CREATE PROCEDURE q AS BEGIN TRAN");

@@ -20,7 +20,7 @@ fn row(bench: &mut Bench, text: &str) -> String {
 const ADD: &str = "CREATE PROCEDURE p @a int, @b int = 10, @c int = NULL OUTPUT AS SET @c = @a + @b RETURN @a";
 
 #[test]
-fn arguments_go_by_place_or_by_name_and_defaults_fill_in() {
+fn arguments_are_positional_or_named_and_may_have_defaults() {
     let mut bench = bench(ADD);
     let call = |arguments: &str| format!("DECLARE @x int EXEC p {arguments} SELECT @x");
     assert_eq!(row(&mut bench, &call("1, 2, @x OUTPUT")), "3");
@@ -35,7 +35,7 @@ fn arguments_go_by_place_or_by_name_and_defaults_fill_in() {
 }
 
 #[test]
-fn a_status_comes_back() {
+fn a_return_status_is_assigned() {
     let mut bench = bench(ADD);
     assert_eq!(row(&mut bench, "DECLARE @r int EXEC @r = p 7 SELECT @r"), "7");
     assert_eq!(row(&mut bench, "DECLARE @r varchar(9) EXEC @r = p 7 SELECT @r"), "7");
@@ -43,7 +43,7 @@ fn a_status_comes_back() {
 
 /// The status of a procedure without RETURN: 0, or 10 less the severity of its error.
 #[test]
-fn a_status_without_return_tells_of_errors() {
+fn a_status_without_return_depends_on_errors() {
     let mut bench = bench("CREATE PROCEDURE p AS PRINT 'a'");
     bench.create("CREATE PROCEDURE q AS RAISERROR('x', 14, 1)");
     let text = |name: &str| format!("DECLARE @r int EXEC @r = {name} SELECT @r");
@@ -59,7 +59,7 @@ fn a_status_of_null_is_0_with_a_warning() {
 }
 
 #[test]
-fn what_does_not_fit_the_parameters_is_an_error_of_the_callee() {
+fn invalid_arguments_are_an_error_of_the_callee() {
     let mut bench = bench(ADD);
     for (arguments, number, text) in [
         (
@@ -109,7 +109,7 @@ fn an_unknown_procedure_is_error_2812() {
 }
 
 #[test]
-fn what_is_wrong_with_the_callee_does_not_end_the_caller() {
+fn a_compilation_error_of_the_callee_does_not_end_the_caller() {
     assert_eq!(
         printed("EXEC sp_broken PRINT 'a'"),
         ["msg 208 level 16 line 1", "print a"]
@@ -140,7 +140,7 @@ fn a_word_is_a_string() {
 }
 
 #[test]
-fn the_host_may_be_the_procedure() {
+fn the_host_may_execute_a_procedure() {
     assert_eq!(
         run("DECLARE @r int, @x int EXEC @r = sp_host 1, @x OUTPUT SELECT @r, @x"),
         ["status 5", "doneproc e0 more", "columns ,", "row 5,77", "done c1 n=1"]
@@ -194,7 +194,7 @@ fn calls_nest_32_deep() {
 }
 
 #[test]
-fn the_level_and_number_of_the_procedure_are_seen_and_set_back() {
+fn nest_level_and_procedure_id_are_restored() {
     let mut bench = bench("CREATE PROCEDURE p AS SELECT @@NESTLEVEL, @@PROCID");
     assert_eq!(row(&mut bench, "EXEC p"), "1,100");
     assert_eq!(row(&mut bench, "SELECT @@NESTLEVEL, @@PROCID"), "0,0");
@@ -229,7 +229,7 @@ fn a_text_runs_with_variables_of_its_own() {
 
 /// A text with a syntax error is an error of its EXEC, which a TRY around it catches.
 #[test]
-fn a_text_with_a_fault_is_caught_around_it() {
+fn a_syntax_error_in_a_text_is_caught_around_it() {
     assert_eq!(
         printed("BEGIN TRY EXEC ('SELEC 1 FROM') END TRY BEGIN CATCH PRINT 'caught' END CATCH"),
         ["print caught"]

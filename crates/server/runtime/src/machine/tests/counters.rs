@@ -60,7 +60,7 @@ fn a_statement_on_tables_sets_the_row_count_to_its_rows() {
 
 /// `@@ROWCOUNT`: EXECUTE preserves the row count of its last statement.
 #[test]
-fn a_call_keeps_the_row_count_of_what_it_ran() {
+fn a_call_keeps_the_row_count_of_its_last_statement() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS DELETE t");
     bench.answer(Ok(Affected::Rows(9)));
@@ -99,7 +99,7 @@ fn a_failed_change_sets_the_row_count_to_0() {
 
 /// RAISERROR: severity 10 and less leave `@@ERROR` at 0, except WITH SETERROR.
 #[test]
-fn an_information_is_no_error_unless_it_is_said_so() {
+fn an_informational_message_is_an_error_only_with_seterror() {
     assert_eq!(rows("RAISERROR('a', 10, 1) SELECT @@ERROR"), ["0"]);
     assert_eq!(rows("RAISERROR('a', 10, 1) WITH SETERROR SELECT @@ERROR"), ["50000"]);
     assert_eq!(rows("RAISERROR('a', 16, 1) SELECT @@ERROR"), ["50000"]);

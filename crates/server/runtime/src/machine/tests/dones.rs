@@ -30,7 +30,7 @@ fn a_declaration_without_a_value_has_none() {
 /// Captured from SQL Server 2022 (github.com/microsoft/mssql-rs, pull request 372): DECLARE with a value, SET and
 /// SELECT of a variable are DONEs of SELECT with a count of 1.
 #[test]
-fn an_assignment_is_told_as_a_select_of_one_row() {
+fn an_assignment_has_the_done_of_a_select_of_one_row() {
     assert_eq!(run("DECLARE @a int = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SET @a = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SELECT @a = 1"), ["done c1 n=1"]);
@@ -49,7 +49,7 @@ fn an_empty_batch_has_one_done() {
 /// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million iterations with two SETs are 15
 /// million DONEs. BEGIN and END are not statements.
 #[test]
-fn the_test_of_a_loop_has_a_done_at_each_turn() {
+fn the_condition_of_a_loop_has_a_done_in_each_iteration() {
     let heard = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
     let set = "done c1 n=1 more";
     assert_eq!(heard, [set, "done c0 more", set, "done c0 more", set, "done c0"]);
@@ -113,7 +113,7 @@ fn statements_of_the_host_have_their_counts_and_commands() {
 
 /// mssql-jdbc, `StreamDone`: the driver recognizes definitions by these numbers, whose update count is 0.
 #[test]
-fn definitions_are_told_by_number_and_without_a_count() {
+fn definitions_have_their_own_commands_and_no_count() {
     let heard = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
     assert_eq!(
         heard,
@@ -130,7 +130,7 @@ fn definitions_are_told_by_number_and_without_a_count() {
 
 /// SET NOCOUNT: the count is omitted, whereas the DONE of a batch's statement stays.
 #[test]
-fn nocount_takes_counts_away_in_a_batch() {
+fn nocount_removes_counts_in_a_batch() {
     assert_eq!(
         run("SET NOCOUNT ON; DECLARE @a int = 1; SELECT @a; SET NOCOUNT OFF; SET @a = 2"),
         [

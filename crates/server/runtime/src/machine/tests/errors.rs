@@ -4,7 +4,7 @@ use super::*;
 
 /// Sommarskog, part 2: a division by zero ends the statement, and the batch continues.
 #[test]
-fn an_error_of_a_statement_lets_the_batch_go_on() {
+fn the_batch_continues_after_an_error_of_a_statement() {
     assert_eq!(
         printed("SELECT 1/0\nPRINT 'a'"),
         ["msg 8134 level 16 line 1", "print a"]
@@ -67,7 +67,7 @@ fn xact_abort_makes_an_error_end_batch_and_transaction() {
 
 /// RAISERROR does not honour XACT_ABORT; THROW does.
 #[test]
-fn xact_abort_does_not_mind_raiserror_but_throw() {
+fn xact_abort_applies_to_throw_but_not_to_raiserror() {
     assert_eq!(
         printed("SET XACT_ABORT ON BEGIN TRAN RAISERROR('x', 16, 1) PRINT 'a'"),
         ["msg 50000 level 16 line 1", "print a"]
@@ -87,7 +87,7 @@ fn a_throw_ends_the_batch_but_not_the_transaction() {
 }
 
 #[test]
-fn a_catch_takes_the_error_and_the_batch_goes_on_behind_it() {
+fn a_catch_handles_the_error_and_the_batch_continues_after_it() {
     assert_eq!(
         printed("BEGIN TRY PRINT 'a' SELECT 1/0 PRINT 'b' END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'"),
         ["print a", "print c", "print d"]
@@ -113,7 +113,7 @@ fn a_caught_select_ends_in_no_rows() {
 
 /// ERROR_NUMBER and related functions return the error that the CATCH handles, and are NULL outside.
 #[test]
-fn the_functions_of_a_catch_tell_of_its_error() {
+fn error_functions_return_the_error_of_their_catch() {
     assert_eq!(
         rows(
             "BEGIN TRY\nRAISERROR('oops %d', 14, 7, 5)\nEND TRY BEGIN CATCH
@@ -125,7 +125,7 @@ fn the_functions_of_a_catch_tell_of_its_error() {
 }
 
 #[test]
-fn an_error_in_a_catch_goes_to_the_try_around() {
+fn an_error_in_a_catch_is_handled_by_the_enclosing_try() {
     assert_eq!(
         rows(
             "BEGIN TRY
@@ -153,7 +153,7 @@ fn nested_catches_each_have_their_error() {
 
 /// THROW without arguments: number, message, state and line are those of the error that was caught.
 #[test]
-fn a_rethrow_tells_the_error_as_it_was() {
+fn a_rethrow_sends_the_error_unchanged() {
     let mut bench = Bench::new();
     assert_eq!(
         bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
@@ -182,7 +182,7 @@ fn a_procedure_called_in_a_catch_sees_the_error() {
 
 /// An error in a procedure is handled by the TRY around its call, with the procedure's name and line.
 #[test]
-fn an_error_in_a_procedure_goes_to_the_callers_catch() {
+fn an_error_in_a_procedure_is_handled_by_the_callers_catch() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
     let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
@@ -191,7 +191,7 @@ fn an_error_in_a_procedure_goes_to_the_callers_catch() {
 }
 
 #[test]
-fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
+fn a_procedure_continues_after_an_error_outside_try() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
     let heard = bench.run("EXEC p PRINT 'r'");
@@ -247,7 +247,7 @@ fn a_fatal_error_ends_the_connection() {
 
 /// RAISERROR in a TRY: severity 11 to 19 are handled by the CATCH, 10 and less are informational.
 #[test]
-fn an_information_in_a_try_is_told_and_not_caught() {
+fn an_informational_message_in_a_try_is_sent_and_not_caught() {
     assert_eq!(
         printed("BEGIN TRY RAISERROR('x', 10, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
         ["msg 50000 level 10 line 1", "print a"]

@@ -38,7 +38,7 @@ fn a_rollback_ends_all_levels() {
 }
 
 #[test]
-fn what_has_no_transaction_is_an_error() {
+fn commit_rollback_and_save_require_a_transaction() {
     assert_eq!(printed("COMMIT"), ["msg 3902 level 16 line 1"]);
     assert_eq!(printed("ROLLBACK"), ["msg 3903 level 16 line 1"]);
     assert_eq!(printed("SAVE TRAN a"), ["msg 628 level 16 line 1"]);
@@ -47,7 +47,7 @@ fn what_has_no_transaction_is_an_error() {
 
 /// ROLLBACK to a savepoint leaves the transaction open; later savepoints are removed.
 #[test]
-fn a_savepoint_is_gone_back_to() {
+fn a_rollback_to_a_savepoint_keeps_the_transaction() {
     let mut bench = Bench::new();
     let heard = bench
         .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
@@ -72,7 +72,7 @@ fn a_savepoint_is_gone_back_to() {
 
 /// ROLLBACK with a transaction's name: only the outermost name. Names of transactions are case-sensitive.
 #[test]
-fn a_rollback_by_name_takes_the_outermost_name() {
+fn a_rollback_by_name_requires_the_outermost_name() {
     assert_eq!(
         rows("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT"),
         ["0"]
@@ -161,7 +161,7 @@ fn implicit_transactions_begin_by_themselves() {
 
 /// Error 266: a procedure that ends with another count than it began with. It ends nothing.
 #[test]
-fn a_procedure_that_leaves_another_count_is_told_by_266() {
+fn a_procedure_that_changes_the_transaction_count_is_error_266() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
     let heard = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
@@ -186,7 +186,7 @@ fn a_procedure_that_leaves_another_count_is_told_by_266() {
 
 /// Drivers receive it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
 #[test]
-fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
+fn a_client_call_that_changes_the_transaction_count_is_error_266() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
     let entry = Entry::Call {

@@ -112,7 +112,7 @@ fn an_operand_is_evaluated_once() {
 }
 
 #[test]
-fn what_one_evaluation_chooses_is_what_several_did() {
+fn one_evaluation_chooses_the_same_branch_as_several() {
     let session = table();
     for (batch, rows) in [
         ("SELECT NULLIF(x + 1, 2), NULLIF(y + 0, 9) FROM t", "NULL|2\n4|NULL"),
@@ -164,7 +164,7 @@ fn derived(levels: usize) -> String {
 }
 
 #[test]
-fn sqlite_does_not_put_columns_into_one_another_without_end() {
+fn substitution_of_columns_in_sqlite_is_limited() {
     let session = table();
     assert_eq!(session.rows(&derived(4)), "12");
     // 2 to the 30th without a limit.
@@ -241,7 +241,7 @@ fn outcome(session: &Session, batch: &str) -> i32 {
 }
 
 #[test]
-fn more_windows_than_sqlite_prepares_in_a_moment_are_refused() {
+fn more_windows_than_sqlite_prepares_quickly_are_refused() {
     let session = table();
     let frame = |at: usize| format!("SUM(x) OVER (ORDER BY x ROWS BETWEEN {at} PRECEDING AND CURRENT ROW)");
     let numbers = |count: usize| outcome(&session, &format!("SELECT {} FROM t", list(count, ", ", frame)));

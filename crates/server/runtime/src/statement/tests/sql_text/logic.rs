@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_join_gives_what_its_definition_says(
+    fn a_join_returns_the_rows_of_its_definition(
         t in rows(), u in rows(), on in test(), filter in test(), types in types(),
         kind in prop::sample::select(vec!["INNER", "LEFT", "RIGHT", "FULL"]),
     ) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn subqueries_know_unknown(t in rows(), u in rows(), test in test(), types in types()) {
+    fn subqueries_have_three_truth_values(t in rows(), u in rows(), test in test(), types in types()) {
         let session = session(&t, &u, types);
         let exists = format!("SELECT a, b FROM t WHERE EXISTS (SELECT 1 FROM u WHERE {})", test.sql());
         let among = format!("SELECT a, b FROM t WHERE a NOT IN (SELECT c FROM u WHERE {})", test.sql());
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn deletes_and_updates_touch_what_a_select_finds(t in rows(), u in rows(), test in test()) {
+    fn deletes_and_updates_change_the_rows_that_a_select_finds(t in rows(), u in rows(), test in test()) {
         let session = session(&t, &u, ("int", "int"));
         let matching = t.iter().filter(|left| {
             u.iter().any(|right| test.holds(&[left.0, left.1, right.0, right.1]) == Some(true))
