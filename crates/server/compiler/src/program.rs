@@ -171,7 +171,7 @@ impl Program {
     }
 
     /// The step at which execution continues after a statement that failed at step `at`.
-    pub fn behind(&self, at: usize) -> usize {
+    pub fn step_after_failure(&self, at: usize) -> usize {
         let end = match self.steps.get(at) {
             Some(Step::Branch(branch)) => branch.end,
             Some(Step::BranchInt(branch)) => branch.general.end,

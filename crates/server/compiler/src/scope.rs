@@ -145,7 +145,7 @@ impl Columns<'_> {
         let mut depth = 0;
         let mut qualifier_known = false;
         while let Some(columns) = scope {
-            if let Some(found) = columns.find_here(name, depth, &mut qualifier_known)? {
+            if let Some(found) = columns.find_in_scope(name, depth, &mut qualifier_known)? {
                 return Ok(found);
             }
             scope = columns.outer;
@@ -158,7 +158,12 @@ impl Columns<'_> {
         Err(error)
     }
 
-    fn find_here(&self, name: &ColumnName, depth: u32, known: &mut bool) -> Result<Option<FoundColumn<'_>>, SqlError> {
+    fn find_in_scope(
+        &self,
+        name: &ColumnName,
+        depth: u32,
+        known: &mut bool,
+    ) -> Result<Option<FoundColumn<'_>>, SqlError> {
         let mut found: Option<FoundColumn<'_>> = None;
         for source in &self.sources {
             if name.table.as_ref().is_some_and(|table| !source.is_named(table)) {

@@ -15,7 +15,7 @@
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
-use selenite_compiler::program::step::{Asks, Step};
+use selenite_compiler::program::step::{EnvironmentRead, Step};
 use selenite_compiler::{Slot, SqlError};
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
@@ -348,8 +348,8 @@ impl Machine {
         announce(self.row_count, self.error, host);
     }
 
-    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), SqlError> {
-        scalar::announce_for(asks, self.row_count, self.error, host)
+    fn announce_for<H: Host + ?Sized>(&self, reads: EnvironmentRead, host: &mut H) -> Result<(), SqlError> {
+        scalar::announce_for(reads, self.row_count, self.error, host)
     }
 
     fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {

@@ -111,12 +111,12 @@ impl Accumulator {
                 *squares += distance * (number - *mean);
             }
             Accumulated::Extreme(extreme) => {
-                let wanted = if self.kind == AggregateKind::Min {
+                let ordering = if self.kind == AggregateKind::Min {
                     Ordering::Less
                 } else {
                     Ordering::Greater
                 };
-                if is_first || compare(value, extreme, self.collation.order()) == Some(wanted) {
+                if is_first || compare(value, extreme, self.collation.order()) == Some(ordering) {
                     *extreme = value.clone();
                 }
             }

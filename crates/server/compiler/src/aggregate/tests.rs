@@ -5,14 +5,14 @@ use crate::testing::Batch;
 
 /// The aggregate of values, as text with its type.
 fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {
-    let told = |error: SqlError| (error.number(), error.text().to_owned());
+    let number_and_text = |error: SqlError| (error.number(), error.text().to_owned());
     let batch = Batch::new();
     let exprs: Vec<Expr> = values.iter().map(|text| batch.bind(text).unwrap()).collect();
     let mut arguments = vec![exprs[0].clone()];
     if kind == AggregateKind::StringAgg {
         arguments.push(batch.bind("', '").unwrap());
     }
-    let aggregate = Aggregate::bind(kind, arguments).map_err(told)?;
+    let aggregate = Aggregate::bind(kind, arguments).map_err(number_and_text)?;
     let operand_type = aggregate.operand.as_ref().unwrap().data_type;
     let separator = match &aggregate.separator {
         Some(separator) => batch.evaluate(separator).unwrap(),
@@ -21,9 +21,9 @@ fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {
     let mut accumulator = Accumulator::new(&aggregate, &separator);
     for expr in exprs {
         let value = batch.evaluate(&expr.converted_to(&operand_type).unwrap()).unwrap();
-        accumulator.step(&value).map_err(told)?;
+        accumulator.step(&value).map_err(number_and_text)?;
     }
-    let value = accumulator.finish().map_err(told)?;
+    let value = accumulator.finish().map_err(number_and_text)?;
     let shown = text_of(&value, &aggregate.data_type).unwrap_or_else(|| "NULL".to_owned());
     Ok(format!("{} {shown}", aggregate.data_type))
 }

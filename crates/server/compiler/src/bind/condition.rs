@@ -5,7 +5,7 @@ use selenite_types::{Comparison, DataType, Family, LikePattern, Value};
 
 use super::Binder;
 use super::once::Once;
-use super::operator::{alike_nulls, operand};
+use super::operator::{operand, type_null_literals};
 use crate::expr::{HEAVY_SIZE, Rule, collation_of};
 use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError, Whole, WholeCompare};
 
@@ -102,7 +102,7 @@ fn comparison(comparison: ast::Comparison) -> Comparison {
 ///
 /// Errors: 206, 257 and 402 for types that are not comparable, 468 for collations.
 pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Result<Predicate, SqlError> {
-    let (left, right) = alike_nulls(left, right);
+    let (left, right) = type_null_literals(left, right);
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let compare = WholeCompare {
             comparison,
@@ -115,7 +115,7 @@ pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Resul
 }
 
 fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, SqlError> {
-    let (left, right) = alike_nulls(left, right);
+    let (left, right) = type_null_literals(left, right);
     let collation = collation_of([&left, &right], comparison.name())?;
     let (to_left, to_right) = comparable(comparison, &left, &right)?;
     Ok(Compare {
@@ -142,7 +142,7 @@ fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, SqlError> 
     let most = compare(Comparison::LessOrEqual, operand, high)?;
     if least.left == most.left && least.collation == most.collation {
         return Ok(Predicate::Between {
-            operand: Box::new(once.instead_in(least.left)),
+            operand: Box::new(once.substitute_in(least.left)),
             low: Box::new(least.right),
             high: Box::new(most.right),
             collation: least.collation,
@@ -169,7 +169,7 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, SqlError> {
         .iter()
         .all(|one| one.left == first.left && one.collation == collation)
     {
-        let operand = Box::new(once.instead_in(first.left.clone()));
+        let operand = Box::new(once.substitute_in(first.left.clone()));
         let list = compares.into_iter().map(|one| one.right).collect();
         return Ok(Predicate::InList {
             operand,

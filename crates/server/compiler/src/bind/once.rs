@@ -37,17 +37,17 @@ impl Once {
     }
 
     /// Substitutes the operand for [`ExprKind::Local`] in `used`, which has nothing but conversions around it.
-    pub fn instead_in(self, mut used: Expr) -> Expr {
+    pub fn substitute_in(self, mut used: Expr) -> Expr {
         if let Some(value) = self.0 {
-            put(&mut used, value);
+            replace_local(&mut used, value);
         }
         used
     }
 }
 
-fn put(place: &mut Expr, value: Expr) {
+fn replace_local(place: &mut Expr, value: Expr) {
     if let ExprKind::Convert(convert) = &mut place.kind {
-        return put(&mut convert.operand, value);
+        return replace_local(&mut convert.operand, value);
     }
     *place = value;
 }

@@ -115,7 +115,7 @@ fn is_written_integer(written: &ast::Expr) -> bool {
 /// Errors: 206, 257, 402 and 8117 for incompatible types, 468 for collations.
 pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Result<Expr, SqlError> {
     let constants = (left.is_constant, right.is_constant);
-    let (left, right) = alike_nulls(left.expr, right.expr);
+    let (left, right) = type_null_literals(left.expr, right.expr);
     let nullable = left.nullable || right.nullable;
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let result = of_left.max(of_right);
@@ -151,7 +151,7 @@ pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Resul
 }
 
 /// Gives the literal NULL the other side's type.
-pub(super) fn alike_nulls(left: Expr, right: Expr) -> (Expr, Expr) {
+pub(super) fn type_null_literals(left: Expr, right: Expr) -> (Expr, Expr) {
     match (left.is_null_word(), right.is_null_word()) {
         (true, false) => (Expr::literal(Value::Null, right.data_type), right),
         (false, true) => {

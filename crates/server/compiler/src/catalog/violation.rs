@@ -73,10 +73,10 @@ impl Table {
                 .iter()
                 .find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
         }
-        self.keys.iter().find(|key| self.listed(key) == listed)
+        self.keys.iter().find(|key| self.column_list(key) == listed)
     }
 
-    fn listed(&self, key: &Key) -> String {
+    fn column_list(&self, key: &Key) -> String {
         let names = key.columns.iter().filter_map(|&at| self.columns.get(at));
         let names: Vec<String> = names
             .map(|column| format!("{}.{}", self.sqlite.name, column.name))

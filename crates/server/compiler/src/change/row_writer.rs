@@ -129,7 +129,7 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
     };
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
     let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
-    let value = value.map_err(constant_alone)?;
+    let value = value.map_err(as_name_not_permitted)?;
     if !binder.parts.outsides.is_empty() {
         return Err(SqlError::subquery_not_allowed());
     }
@@ -137,7 +137,7 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
 }
 
 /// A default can't name columns: 128 is reported instead of 207.
-fn constant_alone(error: SqlError) -> SqlError {
+fn as_name_not_permitted(error: SqlError) -> SqlError {
     let name = error.text().strip_prefix("Invalid column name '");
     match name.and_then(|name| name.strip_suffix("'.")) {
         Some(name) if error.number() == UNKNOWN_COLUMN => SqlError::name_not_permitted(name),

@@ -14,7 +14,7 @@ use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, R
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError};
 
 /// A query that also returns its table's rowid.
-struct Opened {
+struct QueryWithRowId {
     table: Arc<Table>,
     columns: Vec<ThroughColumn>,
     /// The index of the rowid among the query's columns.
@@ -40,13 +40,13 @@ impl QueryBinder<'_> {
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
-        let Opened {
+        let QueryWithRowId {
             table,
             columns,
             place,
             views,
         } = self
-            .open_query(&mut bound.from, number)?
+            .with_row_id(&mut bound.from, number)?
             .ok_or_else(|| SqlError::change_of_several(&alias))?;
         self.parts.row_ids.insert(number, format!("c{place}"));
         let own = self.bind_table(&table, Some(String::new()))?;
@@ -106,7 +106,7 @@ impl QueryBinder<'_> {
         .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
-        let opened = self.open_query(&mut bound.from, number)?;
+        let opened = self.with_row_id(&mut bound.from, number)?;
         let opened = opened.ok_or_else(|| SqlError::change_of_several(&alias))?;
         Ok(InsertTarget {
             table: opened.table,
@@ -116,7 +116,7 @@ impl QueryBinder<'_> {
     }
 
     /// Makes the query of a source return its table's rowid too.
-    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, SqlError> {
+    fn with_row_id(&mut self, from: &mut From, number: u32) -> Result<Option<QueryWithRowId>, SqlError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);
         };
@@ -144,7 +144,7 @@ impl QueryBinder<'_> {
     }
 
     /// Makes the query of source `number`, and each nested query down to the table, return the table's rowid.
-    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<Opened> {
+    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<QueryWithRowId> {
         let Body::Select(select) = &mut query.body else {
             return None;
         };
@@ -185,7 +185,7 @@ impl QueryBinder<'_> {
         query.columns.push(QueryColumn::of(String::new(), &row_id));
         select.items.push(row_id);
         let place = select.items.len() - 1;
-        Some(Opened {
+        Some(QueryWithRowId {
             table,
             columns,
             place,

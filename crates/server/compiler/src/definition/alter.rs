@@ -106,14 +106,14 @@ impl TableDefinition {
             AlterTableAction::Constraints(change) => altered.change_constraints(change)?,
             AlterTableAction::Rebuild(_) => {}
         }
-        altered.settle(self);
+        altered.merge_steps(self);
         Ok(altered)
     }
 }
 
 impl Alteration {
     /// Merges all steps into one, if the table is recreated.
-    fn settle(&mut self, old: &TableDefinition) {
+    fn merge_steps(&mut self, old: &TableDefinition) {
         if !self.steps.iter().any(|step| matches!(step, Step::Rebuild(_))) {
             return;
         }

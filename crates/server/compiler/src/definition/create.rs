@@ -53,7 +53,7 @@ impl TableDefinition {
             return Err(SqlError::new(1708, Ends::Batch, text));
         }
         for element in elements {
-            table.add_rest(element, &naming)?;
+            table.add_constraints_and_index(element, &naming)?;
         }
         table.check_primary_columns(elements)?;
         table.check_index_names()?;
@@ -120,7 +120,11 @@ impl TableDefinition {
     }
 
     /// Adds the constraints of a column or table, or an index.
-    pub(super) fn add_rest(&mut self, element: &TableElement, naming: &Naming) -> Result<(), SqlError> {
+    pub(super) fn add_constraints_and_index(
+        &mut self,
+        element: &TableElement,
+        naming: &Naming,
+    ) -> Result<(), SqlError> {
         match element {
             TableElement::Column(column) => {
                 let name = column.name.text.as_str();

@@ -24,22 +24,19 @@ pub fn is_scalar(rule: &impl Display) -> bool {
 fn has_query(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
-        let behind = rest.get(at..).unwrap_or_default();
-        let size = match behind.as_bytes().first() {
-            Some(b'[') => delimited(behind, b']'),
-            Some(quote @ (b'\'' | b'"')) => delimited(behind, *quote),
+        let tail = rest.get(at..).unwrap_or_default();
+        let size = match tail.as_bytes().first() {
+            Some(b'[') => delimited(tail, b']'),
+            Some(quote @ (b'\'' | b'"')) => delimited(tail, *quote),
             Some(_) | None => {
-                let size = behind.find(|char| !is_name(char)).unwrap_or(behind.len());
-                if behind
-                    .get(..size)
-                    .is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
-                {
+                let size = tail.find(|char| !is_name(char)).unwrap_or(tail.len());
+                if tail.get(..size).is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) {
                     return true;
                 }
                 size
             }
         };
-        rest = behind.get(size..).unwrap_or_default();
+        rest = tail.get(size..).unwrap_or_default();
     }
     false
 }

@@ -150,7 +150,7 @@ pub struct ObjectFacts {
     pub name: Arc<str>,
     /// Its schema.
     pub schema: SchemaFacts,
-    /// What it is.
+    /// The kind.
     pub kind: ObjectKind,
     /// Whether it is a system object.
     pub is_system: bool,
@@ -158,7 +158,7 @@ pub struct ObjectFacts {
     pub table: TableOption,
 }
 
-/// What OBJECTPROPERTY returns for a table.
+/// The values of OBJECTPROPERTY for a table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TableOption {
     /// TableHasIdentity.

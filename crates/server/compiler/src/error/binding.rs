@@ -285,7 +285,7 @@ impl SqlError {
         Self::internal("a statement that is to stop")
     }
 
-    /// 701: the session's memory limit.
+    /// 701: more memory than the session's limit.
     #[must_use]
     pub fn out_of_memory() -> Self {
         let text = "There is insufficient system memory in resource pool 'default' to run this query.";

@@ -23,7 +23,7 @@ impl WholeOperation {
     /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
     #[inline]
     pub fn number(&self, frame: &Frame<'_>) -> Result<Option<i64>, SqlError> {
-        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+        let (left, right) = match (self.left.load_directly(frame), self.right.load_directly(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
                 (Some(left), Some(right)) => (left, right),
@@ -62,7 +62,7 @@ impl WholeCompare {
     /// Whether the comparison holds.
     #[inline]
     pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
-        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+        let (left, right) = match (self.left.load_directly(frame), self.right.load_directly(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
                 (Some(left), Some(right)) => (left, right),
@@ -83,7 +83,7 @@ impl WholeCompare {
 impl WholeOperand {
     /// The value of a constant or of an int variable, at most two loads. `None` for any other operand, and for NULL.
     #[inline(always)]
-    fn quick(&self, frame: &Frame<'_>) -> Option<i64> {
+    fn load_directly(&self, frame: &Frame<'_>) -> Option<i64> {
         match self {
             Self::Slot(slot, _) => match frame.slots.get(slot.index()) {
                 Some(Value::Int(number)) => Some(i64::from(*number)),

@@ -78,7 +78,7 @@ impl Expr {
     /// Passes the expression and all nodes below it to `change`, which may replace them: parents first; a replacement
     /// is walked too.
     ///
-    /// `change` must not let a node hold itself: the walk goes down into what it put there.
+    /// `change` must not put a node into itself: the walk descends into the replacement.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {
         change(NodeMut::Expr(self));
         match &mut self.kind {

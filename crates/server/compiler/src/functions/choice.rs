@@ -103,11 +103,11 @@ fn least(call: &Arguments<'_>) -> Result<Value, SqlError> {
     extreme(call, Ordering::Less)
 }
 
-/// The value that compares as `wanted` with all others; NULLs are skipped.
-fn extreme(call: &Arguments<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+/// The value that compares as `ordering` with all others; NULLs are skipped.
+fn extreme(call: &Arguments<'_>, ordering: Ordering) -> Result<Value, SqlError> {
     let mut found = &Value::Null;
     for value in call.values {
-        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(wanted) {
+        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(ordering) {
             found = value;
         }
     }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, DeclarationContext, Value};
 
-use super::step::{Asks, Operand, Role, Step, Target, TryRegion};
+use super::step::{EnvironmentRead, Operand, Role, Step, Target, TryRegion};
 use super::{Body, Parameter, Program, StatementId};
 use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, Slot, SqlError, Variables, Volatility, declared_type};
 
@@ -151,7 +151,7 @@ impl<'a> Compiler<'a> {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "every statement that is not scalar is the host's"
+        reason = "the host executes every statement that is not scalar"
     )]
     fn compile(&mut self, statement: ast::Statement) -> Result<(), SqlError> {
         let position = statement.position;
@@ -259,24 +259,24 @@ impl<'a> Compiler<'a> {
 
 impl Operand {
     fn new(value: Expr) -> Self {
-        let mut asks = Asks::Nothing;
-        value.visit(&mut |node| asks = asks.max(asked(node)));
-        Self { value, asks }
+        let mut reads = EnvironmentRead::Nothing;
+        value.visit(&mut |node| reads = reads.max(environment_read(node)));
+        Self { value, reads }
     }
 }
 
 /// The part of the environment that a node reads.
-fn asked(node: Node<'_>) -> Asks {
+fn environment_read(node: Node<'_>) -> EnvironmentRead {
     if let Node::Expr(expr) = node
         && let ExprKind::Call(call) = &expr.kind
     {
         return match call.function.volatility {
-            Volatility::Never => Asks::Nothing,
-            Volatility::Statement | Volatility::Row => Asks::Session,
-            Volatility::Definition => Asks::Names,
+            Volatility::Never => EnvironmentRead::Nothing,
+            Volatility::Statement | Volatility::Row => EnvironmentRead::Session,
+            Volatility::Definition => EnvironmentRead::Names,
         };
     }
-    Asks::Nothing
+    EnvironmentRead::Nothing
 }
 
 /// A bare word as a string.

@@ -146,7 +146,7 @@ pub enum Access {
 
 /// The part of the environment that expressions read and that changes between statements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Asks {
+pub enum EnvironmentRead {
     /// Nothing.
     Nothing,
     /// The clock or the session: the machine must announce its state first.
@@ -161,7 +161,7 @@ pub struct Operand {
     /// Its value.
     pub value: Expr,
     /// The part of the environment that it reads.
-    pub asks: Asks,
+    pub reads: EnvironmentRead,
 }
 
 /// `SET @a = value`.
@@ -219,8 +219,8 @@ pub struct Branch {
     pub otherwise: Target,
     /// The step after the whole IF or WHILE: the target after an error.
     pub end: Target,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
 /// SELECT of values.
@@ -230,8 +230,8 @@ pub struct SelectValues {
     pub columns: Vec<ResultColumn>,
     /// The value of each column.
     pub values: Vec<Expr>,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
 /// SELECT of assignments, evaluated from left to right.
@@ -239,8 +239,8 @@ pub struct SelectValues {
 pub struct SelectAssign {
     /// The assignments: each reads the results of those before it.
     pub assignments: Vec<(Slot, Expr)>,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
 /// RAISERROR.

@@ -338,7 +338,9 @@ impl QueryBinder<'_> {
             let Some(marker) = marker else {
                 return Err(refused("such a query on the right of OUTER APPLY"));
             };
-            columns.iter_mut().for_each(|place| only_if_found(place, &marker, from));
+            columns
+                .iter_mut()
+                .for_each(|place| null_unless_found(place, &marker, from));
         }
         let number = self.parts.add_source(columns);
         let source = Source {
@@ -382,7 +384,9 @@ impl QueryBinder<'_> {
                 .marker(from)
                 .ok_or_else(|| refused("such a query within an outer join"))?;
             if let Some(places) = self.parts.sources.get_mut(index(source.number)) {
-                places.iter_mut().for_each(|place| only_if_found(place, &marker, from));
+                places
+                    .iter_mut()
+                    .for_each(|place| null_unless_found(place, &marker, from));
             }
         }
         Ok(())
@@ -428,7 +432,7 @@ impl QueryBinder<'_> {
 }
 
 /// Makes a column NULL where no row was found; a column of the right side is NULL there without a change.
-fn only_if_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
+fn null_unless_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
     if let SqliteColumn::Inlined(value) = place
         && !is_own_column(value, from)
     {

@@ -19,7 +19,7 @@ impl QueryBinder<'_> {
         if let Some(server) = &name.server {
             return Err(SqlError::unreachable_server(&server.text));
         }
-        let name = self.at_home(name);
+        let name = self.qualified_by_view(name);
         self.catalog
             .relation(&name)?
             .ok_or_else(|| SqlError::unknown_object(&written_object(&name)))
@@ -245,7 +245,7 @@ impl QueryBinder<'_> {
         alias: Option<&ast::DerivedAlias>,
     ) -> Result<Bound, SqlError> {
         let written = written_object(&call.name);
-        let Some(function) = self.catalog.function(&self.at_home(&call.name))? else {
+        let Some(function) = self.catalog.function(&self.qualified_by_view(&call.name))? else {
             return Err(SqlError::unknown_object(&written));
         };
         let (arguments, shown) = self.function_arguments(call, &function, &written)?;
@@ -310,7 +310,7 @@ impl QueryBinder<'_> {
     }
 
     /// The name qualified by the database of the view that contains it.
-    fn at_home(&self, name: &ast::ObjectName) -> ast::ObjectName {
+    fn qualified_by_view(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
         let home = self.commons.iter().rev().find_map(CommonScope::home);
         if let (None, Some(home)) = (&name.database, home)

@@ -73,7 +73,7 @@ pub(crate) struct Recursion {
 pub(crate) struct Query {
     /// The source of the rows.
     pub body: Body,
-    /// What they are called and of which type they are.
+    /// The names and types of the columns.
     pub columns: Vec<QueryColumn>,
     /// ORDER BY.
     pub order: Vec<OrderTerm>,

@@ -90,7 +90,7 @@ impl Writer {
         let candidates = [comparand(operand), operand];
         let found = candidates.into_iter().find(|candidate| {
             let form = Form::of(&candidate.data_type);
-            others.iter().all(|other| meets(form, other))
+            others.iter().all(|other| is_comparable(form, other))
         });
         let Some(operand) = found else { return Ok(None) };
         let form = Form::of(&operand.data_type);
@@ -147,7 +147,7 @@ impl Writer {
             && is_fixed(&like.pattern)
             && like.escape.as_ref().is_none_or(is_fixed)
             && self.lazy == 0
-            && !begins_open(like);
+            && !begins_with_wildcard(like);
         if !bounded {
             return Ok(operation);
         }
@@ -167,7 +167,7 @@ impl Writer {
 }
 
 /// Whether a pattern is a constant that begins with a wildcard, so that it has no bounds.
-fn begins_open(like: &Like) -> bool {
+fn begins_with_wildcard(like: &Like) -> bool {
     match literal_of(&like.pattern) {
         Some(Value::Text(pattern)) => pattern.starts_with(['%', '_', '[']),
         Some(_) | None => false,
@@ -175,7 +175,7 @@ fn begins_open(like: &Like) -> bool {
 }
 
 /// Whether SQLite can compare a value with one of `form`.
-fn meets(form: Form, other: &Expr) -> bool {
+fn is_comparable(form: Form, other: &Expr) -> bool {
     if Form::of(&comparand(other).data_type) == form || Form::of(&other.data_type) == form {
         return true;
     }

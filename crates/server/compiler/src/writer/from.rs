@@ -34,7 +34,9 @@ impl Writer {
             let right = match &link.right {
                 // SQLite has no nested ON clauses.
                 From::Join(_) if link.on.is_some() => format!("({right})"),
-                From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
+                From::Join(inner) if !(link.kind == JoinKind::Inner && needs_no_parentheses(inner)) => {
+                    format!("({right})")
+                }
                 From::Join(_) | From::Leaf(_) => right,
             };
             let word = match link.kind {
@@ -96,14 +98,14 @@ impl Writer {
 }
 
 /// Whether joins can be written after an inner join without parentheses: they do not extend its left side.
-fn keeps_left(join: &Join) -> bool {
-    let mut keeps = true;
+fn needs_no_parentheses(join: &Join) -> bool {
+    let mut is_flat = true;
     let whole = |join: &Join| matches!(join.kind, JoinKind::Inner | JoinKind::Left);
-    keeps &= whole(join);
+    is_flat &= whole(join);
     for side in [&join.left, &join.right] {
-        side.visit_joins(&mut |inner| keeps &= whole(inner));
+        side.visit_joins(&mut |inner| is_flat &= whole(inner));
     }
-    keeps
+    is_flat
 }
 
 /// The rows of a system view. Rows in JSON are read once, whatever they are joined with: LIMIT keeps SQLite from

@@ -187,8 +187,8 @@ fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'stati
         // A BLOB is greater than any TEXT.
         return Ok(Stored::Blob(Vec::new().into()));
     }
-    let behind = if end { LAST_CHARACTERS } else { FIRST_CHARACTERS };
-    Ok(Stored::Text(format!("{prefix}{behind}").into()))
+    let suffix = if end { LAST_CHARACTERS } else { FIRST_CHARACTERS };
+    Ok(Stored::Text(format!("{prefix}{suffix}").into()))
 }
 
 const FIRST_CHARACTERS: &str = "\0\0\0\0";

@@ -265,7 +265,7 @@ impl Writer {
             return Ok(sum);
         }
         // An operation: its inputs are written once.
-        let mut found = Found::default();
+        let mut found = NodeScan::default();
         expr.visit(&mut |node| found.note(node));
         found.columns.sort_unstable();
         found.columns.dedup();
@@ -273,12 +273,12 @@ impl Writer {
     }
 
     fn weigh_predicate(&mut self, predicate: &Predicate) -> Result<u64, SqlError> {
-        let mut found = Found::default();
+        let mut found = NodeScan::default();
         predicate.visit(&mut |node| found.note(node));
         self.sum(found)
     }
 
-    fn sum(&mut self, found: Found) -> Result<u64, SqlError> {
+    fn sum(&mut self, found: NodeScan) -> Result<u64, SqlError> {
         self.parts.budget.spend(found.count)?;
         let mut sum = found.count;
         for column in found.columns {
@@ -334,13 +334,13 @@ fn is_heavy(columns: &[u64]) -> bool {
 
 /// The parts of an expression.
 #[derive(Default)]
-struct Found {
+struct NodeScan {
     count: u64,
     columns: Vec<ColumnRef>,
     outsides: Vec<OutsideRef>,
 }
 
-impl Found {
+impl NodeScan {
     fn note(&mut self, node: crate::Node<'_>) {
         self.count += 1;
         self.columns.extend(column_of(node));

@@ -68,15 +68,15 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     let mut refusal = None;
     for (_, values) in rows {
         let old = values.get(1..).unwrap_or(&[]);
-        let told = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
+        let refused = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
         // A row without references to it did not cause the error.
-        if told.number() != UNTOLD {
-            return Err(told);
+        if refused.number() != UNNAMED_CONSTRAINT {
+            return Err(refused);
         }
-        refusal = Some(told);
+        refusal = Some(refused);
     }
     refusal.map_or(Ok(()), Err)
 }
 
 /// The number of an error that names no constraint.
-const UNTOLD: i32 = 8624;
+const UNNAMED_CONSTRAINT: i32 = 8624;

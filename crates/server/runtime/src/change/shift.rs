@@ -11,20 +11,20 @@ use selenite_types::storage::{Stored, StoredRef};
 use crate::statement::Run;
 
 /// Unused keys to which rows are moved.
-pub(super) struct Room {
+pub(super) struct UnusedKeys {
     next: i64,
     step: i64,
 }
 
 /// Whether a row's key changes.
-pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
+pub(super) fn changes_key(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
     shift.columns.iter().any(|at| old.get(*at) != new.get(*at))
 }
 
 /// Unused keys for `count` rows.
 ///
 /// Errors: SQLite's error; 40510 if the keys span the whole range of integers.
-pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, SqlError> {
+pub(super) fn unused_keys(shift: &Shift, run: &Run<'_>, count: usize) -> Result<UnusedKeys, SqlError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {
         run.query(sql, &[], &mut |found| {
@@ -36,13 +36,13 @@ pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, S
     }
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     if least.checked_sub(count).is_some() {
-        return Ok(Room {
+        return Ok(UnusedKeys {
             next: least - 1,
             step: -1,
         });
     }
     match greatest.checked_add(count) {
-        Some(_) => Ok(Room {
+        Some(_) => Ok(UnusedKeys {
             next: greatest + 1,
             step: 1,
         }),
@@ -69,7 +69,7 @@ pub(super) fn address(shift: &Shift, place: i64, row_id: i64) -> i64 {
     if shift.is_by_number { place } else { row_id }
 }
 
-impl Room {
+impl UnusedKeys {
     /// The next unused key; at most as many as were requested.
     pub fn next(&mut self) -> i64 {
         let place = self.next;

@@ -146,16 +146,16 @@ fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pendi
 fn move_over(update: &Update, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending]) -> Result<(), SqlError> {
     let count = left.len();
     let mut aside = match &rows.shift {
-        Some(shift) => Some((shift, shift::room(shift, run, count)?)),
+        Some(shift) => Some((shift, shift::unused_keys(shift, run, count)?)),
         None => None,
     };
     let mut moved = Vec::with_capacity(count);
     for row in left {
         let mut to = None;
-        if let Some((shift, room)) = &mut aside
-            && shift::moves(shift, old_row(update, row), new_row(update, row))
+        if let Some((shift, unused)) = &mut aside
+            && shift::changes_key(shift, old_row(update, row), new_row(update, row))
         {
-            let place = room.next();
+            let place = unused.next();
             let done = run.change(
                 &shift.sql,
                 &shift::parameters(shift, &update.rules.table, place, row.row_id),

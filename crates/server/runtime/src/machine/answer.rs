@@ -39,11 +39,11 @@ impl Answer {
         &mut self,
         manner: Manner,
         command: u16,
-        told: DoneReport,
+        report: DoneReport,
         host: &mut H,
     ) -> Result<(), Stop> {
         let is_quiet = manner.no_count && manner.kind == DoneKind::InProcedure;
-        let (status, row_count) = match told {
+        let (status, row_count) = match report {
             DoneReport::Plain | DoneReport::Count(_) if is_quiet => return Ok(()),
             DoneReport::Plain => (0, 0),
             DoneReport::Count(_) | DoneReport::Rows(_) if manner.no_count => (0, 0),

@@ -7,13 +7,13 @@ pub(super) fn parse(text: &str) -> Option<ObjectName> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
     loop {
-        let (part, behind) = part(rest)?;
+        let (part, tail) = part(rest)?;
         parts.push(part);
-        let behind = behind.trim_start();
-        if behind.is_empty() {
+        let tail = tail.trim_start();
+        if tail.is_empty() {
             break;
         }
-        rest = behind.strip_prefix('.')?.trim_start();
+        rest = tail.strip_prefix('.')?.trim_start();
     }
     let mut parts = parts.into_iter().rev();
     let name = parts.next()?.filter(|name| !name.text.is_empty())?;
@@ -34,9 +34,9 @@ fn part(text: &str) -> Option<(Option<Name>, &str)> {
         Some('"') => '"',
         _ => {
             let end = text.find('.').unwrap_or(text.len());
-            let (word, behind) = text.split_at(end);
+            let (word, tail) = text.split_at(end);
             let word = word.trim();
-            return Some(((!word.is_empty()).then(|| name(word.to_owned(), false)), behind));
+            return Some(((!word.is_empty()).then(|| name(word.to_owned(), false)), tail));
         }
     };
     let mut inner = String::new();

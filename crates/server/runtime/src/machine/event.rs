@@ -114,7 +114,7 @@ impl Machine {
     }
 
     fn select_values<H: Host + ?Sized>(&mut self, select: &SelectValues, host: &mut H) -> Result<(), Halt> {
-        if let Err(error) = self.announce_for(select.asks, host) {
+        if let Err(error) = self.announce_for(select.reads, host) {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
         self.answer.flush(host)?;
@@ -133,7 +133,7 @@ impl Machine {
     }
 
     fn select_assign<H: Host + ?Sized>(&mut self, select: &SelectAssign, host: &mut H) -> Result<(), Halt> {
-        if let Err(error) = self.announce_for(select.asks, host) {
+        if let Err(error) = self.announce_for(select.reads, host) {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
         for (slot, value) in &select.assignments {
@@ -259,12 +259,12 @@ impl Machine {
         match done.role {
             Role::Plain => match affected {
                 Affected::Rows(count) => {
-                    let told = if done.rows {
+                    let report = if done.rows {
                         DoneReport::Rows(count)
                     } else {
                         DoneReport::Count(count)
                     };
-                    self.complete(done.command, told, i64::try_from(count).unwrap_or(i64::MAX), host)
+                    self.complete(done.command, report, i64::try_from(count).unwrap_or(i64::MAX), host)
                 }
                 Affected::Nothing => self.complete(done.command, DoneReport::Plain, 0, host),
             },
@@ -299,7 +299,7 @@ impl Machine {
 
     /// Evaluates an expression.
     pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, SqlError> {
-        self.announce_for(operand.asks, host)?;
+        self.announce_for(operand.reads, host)?;
         operand.value.evaluate(&self.values(host))
     }
 

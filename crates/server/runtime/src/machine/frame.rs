@@ -97,7 +97,7 @@ pub(super) enum Reach {
 }
 
 impl Raised {
-    /// What ERROR_NUMBER and related functions return.
+    /// The values of ERROR_NUMBER and related functions.
     pub(super) fn caught(&self) -> CaughtError {
         CaughtError {
             number: self.error.number(),

@@ -39,7 +39,7 @@ pub trait Host {
     /// with such an expression.
     ///
     /// Errors: any error of reading the definitions.
-    fn look_at_names(&mut self) -> Result<(), SqlError>;
+    fn prepare_names(&mut self) -> Result<(), SqlError>;
 
     /// Polled for cancellation every few thousand steps and before each wait.
     ///

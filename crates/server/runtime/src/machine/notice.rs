@@ -41,15 +41,15 @@ impl Machine {
 
     /// RAISERROR.
     pub(super) fn raise_error<H: Host + ?Sized>(&mut self, statement: &RaiseError, host: &mut H) -> Result<(), Halt> {
-        let told = match self.error_of(statement, host) {
-            Ok(told) => told,
+        let error = match self.error_of(statement, host) {
+            Ok(error) => error,
             Err(error) => return self.fail(error, Failed::of(Command::PRINT), host),
         };
-        if told.severity() >= SEVERITY_FATAL_MIN {
-            return self.end_connection(told, host);
+        if error.severity() >= SEVERITY_FATAL_MIN {
+            return self.end_connection(error, host);
         }
-        if told.severity() > SEVERITY_INFO_MAX {
-            let mut raised = self.raised(told);
+        if error.severity() > SEVERITY_INFO_MAX {
+            let mut raised = self.raised(error);
             raised.honours_abort = false;
             raised.to_log = statement.log;
             let done = self.raise(raised, Failed::of(Command::PRINT), host);
@@ -58,34 +58,34 @@ impl Machine {
         let line = self.line();
         let procedure = self.procedure();
         let message = Message {
-            number: told.number(),
-            severity: told.severity(),
-            state: told.state(),
+            number: error.number(),
+            severity: error.severity(),
+            state: error.state(),
             line,
             procedure: procedure.as_deref().unwrap_or(""),
-            text: told.text(),
+            text: error.text(),
             to_log: statement.log,
         };
         self.message(&message, host)?;
         let done = self.complete(Command::PRINT, DoneReport::Plain, 0, host);
         if statement.set_error {
-            self.error = told.number();
+            self.error = error.number();
         }
         self.flush_if(statement.no_wait, done, host)
     }
 
     /// RAISERROR with a severity that ends the connection, even in a TRY: the client receives the origin, the error,
     /// and the end of the session.
-    fn end_connection<H: Host + ?Sized>(&mut self, told: SqlError, host: &mut H) -> Result<(), Halt> {
+    fn end_connection<H: Host + ?Sized>(&mut self, error: SqlError, host: &mut H) -> Result<(), Halt> {
         let text = format!(
             "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
             host.session_mut().spid,
-            told.number(),
-            told.severity()
+            error.number(),
+            error.severity()
         );
         let mut raised = self.raised(SqlError::new(2745, Ends::Connection, text).with_state(2));
         self.report_raised(&raised, host)?;
-        raised.error = told;
+        raised.error = error;
         raised.to_log = true;
         self.report_raised(&raised, host)?;
         let text = "Cannot continue the execution because the session is in the kill state.";

@@ -114,7 +114,7 @@ impl Machine {
                     self.report_terminated(raised, host)?;
                 }
                 if let Some(frame) = self.frames.last_mut() {
-                    frame.at = frame.program.behind(frame.at);
+                    frame.at = frame.program.step_after_failure(frame.at);
                 }
                 self.send_done(failed.command, DoneReport::Error, host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
@@ -155,12 +155,12 @@ impl Machine {
         failed: Failed,
         host: &mut H,
     ) -> Result<(), Halt> {
-        let told = if failed.counts {
+        let report = if failed.counts {
             DoneReport::Rows(0)
         } else {
             DoneReport::Plain
         };
-        self.send_done(failed.command, told, host)?;
+        self.send_done(failed.command, report, host)?;
         while self.frames.len() > number + 1 {
             self.drop_frame(host);
         }

@@ -1,7 +1,7 @@
 //! Executes the steps that need only variables, the fast path of the machine.
 
 use selenite_compiler::program::index;
-use selenite_compiler::program::step::{Asks, Branch, Set, Step};
+use selenite_compiler::program::step::{Branch, EnvironmentRead, Set, Step};
 use selenite_compiler::{Frame as Values, SqlError, size_of};
 use selenite_types::Value;
 
@@ -98,7 +98,7 @@ fn assign<H: Host + ?Sized>(
     error: i32,
     host: &mut H,
 ) -> Result<(), SqlError> {
-    announce_for(set.operand.asks, row_count, error, host)?;
+    announce_for(set.operand.reads, row_count, error, host)?;
     let values = Values {
         slots,
         row: &[],
@@ -123,7 +123,7 @@ fn is_true<H: Host + ?Sized>(
     error: i32,
     host: &mut H,
 ) -> Result<bool, SqlError> {
-    announce_for(branch.asks, row_count, error, host)?;
+    announce_for(branch.reads, row_count, error, host)?;
     let values = Values {
         slots,
         row: &[],
@@ -145,17 +145,17 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
 ///
 /// Errors: those of the host.
 pub(super) fn announce_for<H: Host + ?Sized>(
-    asks: Asks,
+    reads: EnvironmentRead,
     row_count: i64,
     error: i32,
     host: &mut H,
 ) -> Result<(), SqlError> {
-    if asks >= Asks::Session {
+    if reads >= EnvironmentRead::Session {
         announce(row_count, error, host);
     }
-    match asks {
-        Asks::Nothing | Asks::Session => Ok(()),
-        Asks::Names => host.look_at_names(),
+    match reads {
+        EnvironmentRead::Nothing | EnvironmentRead::Session => Ok(()),
+        EnvironmentRead::Names => host.prepare_names(),
     }
 }
 

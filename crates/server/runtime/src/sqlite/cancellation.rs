@@ -72,11 +72,11 @@ impl Cancellation {
     /// # Errors
     /// SQLite's error.
     pub fn attend(&self, connection: &mut Connection, steps: i32) -> Result<()> {
-        let looks = self.clone();
-        connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;
-        let asked = self.clone();
+        let handler = self.clone();
+        connection.progress_handler(steps, Some(move || handler.interrupts_now()))?;
+        let function = self.clone();
         connection.create_scalar_function(CHECK_CANCELLED_FUNCTION, 0, FunctionFlags::SQLITE_UTF8, move |_| {
-            asked.goes_on()
+            function.check_cancelled()
         })
     }
 
@@ -115,12 +115,12 @@ impl Cancellation {
         match (self.poll)() {
             None => false,
             Some(Cancelled::Session) => true,
-            Some(Cancelled::Request) => !self.writing.may_ask(),
+            Some(Cancelled::Request) => !self.writing.may_fail_in_function(),
         }
     }
 
     /// The SQL function that a statement calls for each row.
-    fn goes_on(&self) -> Result<bool> {
+    fn check_cancelled(&self) -> Result<bool> {
         match self.writing.stop_ms.load(Ordering::Relaxed) {
             NEVER => Ok(true),
             _ => Err(rusqlite::Error::UserFunctionError("the statement is to stop".into())),
@@ -130,7 +130,7 @@ impl Cancellation {
 
 impl Writing {
     /// Whether the statement has time left to fail in the function.
-    fn may_ask(&self) -> bool {
+    fn may_fail_in_function(&self) -> bool {
         if !self.is_on.load(Ordering::Relaxed) {
             return false;
         }

@@ -110,13 +110,13 @@ impl Identities {
     /// The last generated value; `None` if it is not known without reading the database.
     pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, SqlError>> {
         let counter = self.lock().get(&table.object_id).copied()?;
-        let told =
+        let last =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
-        Some(told)
+        Some(last)
     }
 
     /// Moves the counters of temporary tables to another database of the session.
-    pub fn carry(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
+    pub fn move_counters(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
         for id in table_ids {
             let counter = self.lock().remove(&id);
             if let Some(counter) = counter {

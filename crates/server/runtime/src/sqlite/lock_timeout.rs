@@ -36,13 +36,13 @@ impl LockTimeout {
     ///
     /// # Errors
     /// 1222 when the time has expired; the reason to stop; SQLite's error.
-    pub fn ask(
+    pub fn retry(
         self,
         mut poll: impl FnMut() -> Result<(), Stop>,
-        mut ask: impl FnMut() -> rusqlite::Result<()>,
+        mut call: impl FnMut() -> rusqlite::Result<()>,
     ) -> Result<(), Failure> {
         loop {
-            match ask() {
+            match call() {
                 Ok(()) => return Ok(()),
                 Err(error) if is_busy(&error) => {
                     if self.is_over() {
@@ -80,37 +80,37 @@ mod tests {
     #[test]
     fn an_expired_timeout_calls_once() {
         let mut count = 0;
-        let asked = LockTimeout::of(Duration::ZERO).ask(
+        let result = LockTimeout::of(Duration::ZERO).retry(
             || Ok(()),
             || {
                 count += 1;
                 Err(busy())
             },
         );
-        assert_eq!((number(asked), count), (Err(1222), 1));
+        assert_eq!((number(result), count), (Err(1222), 1));
     }
 
     #[test]
     fn calls_are_retried_until_the_lock_is_free_or_the_statement_is_cancelled() {
         let mut count = 0;
-        let asked = LockTimeout::of(LONG).ask(
+        let result = LockTimeout::of(LONG).retry(
             || Ok(()),
             || {
                 count += 1;
                 if count == 100 { Ok(()) } else { Err(busy()) }
             },
         );
-        assert_eq!(number(asked), Ok(()));
-        let stopped = LockTimeout::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
+        assert_eq!(number(result), Ok(()));
+        let stopped = LockTimeout::of(LONG).retry(|| Err(Stop::Attention), || Err(busy()));
         assert_eq!(number(stopped), Err(0));
     }
 
     #[test]
     fn an_error_other_than_busy_is_not_retried() {
         let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
-        let asked = LockTimeout::of(LONG).ask(|| Ok(()), || Err(full()));
-        let Err(Failure::Error(error)) = asked else {
-            panic!("{asked:?}");
+        let result = LockTimeout::of(LONG).retry(|| Ok(()), || Err(full()));
+        let Err(Failure::Error(error)) = result else {
+            panic!("{result:?}");
         };
         assert_eq!(SqlError::number(&error), 1105);
     }

@@ -120,12 +120,12 @@ impl Tables {
         }
         let sql = sqlite_table(&table);
         self.tables.push(Arc::new(table));
-        self.refer();
+        self.set_references();
         sql
     }
 
     /// Sets the tables' incoming foreign keys.
-    fn refer(&mut self) {
+    fn set_references(&mut self) {
         let of = |table: &Arc<Table>| {
             let place = (table.schema.clone(), table.name.clone());
             let keys = table.foreign_keys.clone().into_iter();

@@ -78,14 +78,14 @@ fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), SqlE
 
 /// PARSENAME: a part of a name, counted from the last as 1; NULL if there is none.
 pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let wanted = call.int(1)?;
+    let number = call.int(1)?;
     let Some(parts) = name_parts(call.text(0)?) else {
         return Ok(Value::Null);
     };
-    let part = usize::try_from(wanted)
+    let part = usize::try_from(number)
         .ok()
-        .and_then(|wanted| parts.len().checked_sub(wanted));
-    let part = part.filter(|_| wanted > 0).and_then(|at| parts.get(at));
+        .and_then(|number| parts.len().checked_sub(number));
+    let part = part.filter(|_| number > 0).and_then(|at| parts.get(at));
     match part {
         Some(part) if !part.is_empty() => Ok(call.text_result(part)),
         Some(_) | None => Ok(Value::Null),

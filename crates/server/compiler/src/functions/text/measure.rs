@@ -27,7 +27,7 @@ pub(super) fn index_type(arguments: &[Expr]) -> DataType {
 
 /// CHARINDEX: the position of the first text in the second, from 1; 0 if it is not found.
 pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let (wanted, text) = (call.text(0)?, call.text(1)?);
+    let (needle, text) = (call.text(0)?, call.text(1)?);
     let start = if call.values.len() > 2 {
         call.bigint(2)?.max(1)
     } else {
@@ -35,10 +35,10 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     };
     let skipped = usize::try_from(start - 1).unwrap_or(usize::MAX);
     let rest = piece::skip(text, skipped);
-    if wanted.is_empty() {
+    if needle.is_empty() {
         return call.length_result(0);
     }
-    let found = search::Haystack::new(rest, call)?.find_all(wanted, call)?.next();
+    let found = search::Haystack::new(rest, call)?.find_all(needle, call)?.next();
     match found {
         Some((at, _)) => {
             let before = text.len() - rest.len() + at;

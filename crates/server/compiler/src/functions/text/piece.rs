@@ -111,8 +111,8 @@ fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, Sql
         return Ok(None);
     }
     let order = call.collation.order();
-    let wanted: HashSet<char> = call.text(1)?.chars().map(|wanted| order.fold(wanted)).collect();
-    Ok(Some(move |character: char| wanted.contains(&order.fold(character))))
+    let removed: HashSet<char> = call.text(1)?.chars().map(|character| order.fold(character)).collect();
+    Ok(Some(move |character: char| removed.contains(&order.fold(character))))
 }
 
 pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, SqlError> {

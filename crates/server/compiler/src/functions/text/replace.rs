@@ -72,8 +72,8 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, SqlError> {
 
 /// The type of SPACE: as wide as a constant argument.
 pub(super) fn space_type(arguments: &[Expr]) -> DataType {
-    let asked = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
-    varying(false, Width::Limited(asked.unwrap_or(WIDTH_MAX)))
+    let length = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
+    varying(false, Width::Limited(length.unwrap_or(WIDTH_MAX)))
 }
 
 /// SPACE: NULL for a negative count.
@@ -92,22 +92,22 @@ pub(super) fn replaced_type(arguments: &[Expr]) -> DataType {
 }
 
 pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let (text, wanted, replacement) = (call.text(0)?, call.text(1)?, call.text(2)?);
-    if wanted.is_empty() {
+    let (text, needle, replacement) = (call.text(0)?, call.text(1)?, call.text(2)?);
+    if needle.is_empty() {
         return Ok(call.text_result(text));
     }
     let haystack = Haystack::new(text, call)?;
     let mut replaced = String::with_capacity(text.len());
-    let mut behind = 0;
+    let mut copied = 0;
     let mut polls = call.polls();
-    for (start, end) in haystack.find_all(wanted, call)? {
+    for (start, end) in haystack.find_all(needle, call)? {
         polls.step()?;
-        replaced.push_str(text.get(behind..start).unwrap_or_default());
+        replaced.push_str(text.get(copied..start).unwrap_or_default());
         replaced.push_str(replacement);
         call.reserve(replaced.len())?;
-        behind = end;
+        copied = end;
     }
-    replaced.push_str(text.get(behind..).unwrap_or_default());
+    replaced.push_str(text.get(copied..).unwrap_or_default());
     Ok(call.text_result(&replaced))
 }
 

@@ -32,13 +32,13 @@ impl<'a> Haystack<'a> {
         })
     }
 
-    /// The occurrences of `wanted`, which is not empty: ranges of the text's bytes that do not overlap.
+    /// The occurrences of `needle`, which is not empty: ranges of the text's bytes that do not overlap.
     ///
     /// Errors: as [`Haystack::new`].
-    pub fn find_all(&'a self, wanted: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, SqlError> {
-        let wanted = folded(wanted, call)?;
-        let size = wanted.len();
-        let finder = memmem::Finder::new(wanted.as_bytes()).into_owned();
+    pub fn find_all(&'a self, needle: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, SqlError> {
+        let needle = folded(needle, call)?;
+        let size = needle.len();
+        let finder = memmem::Finder::new(needle.as_bytes()).into_owned();
         // If folding keeps each character's size, positions in both texts are equal.
         let is_in_place = matches!(self.folded, Cow::Borrowed(_)) || self.text.is_ascii();
         Ok(Occurrences {

@@ -6,7 +6,7 @@ use selenite_types::{DataType, DeclarationContext, Operator};
 use super::Compiler;
 use crate::binding::ResultColumn;
 use crate::program::step::{
-    Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
+    Branch, BranchInt, EnvironmentRead, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
 };
 use crate::query::SELECT_COUNT_MAX;
 use crate::{Expr, NameKey, Predicate, Slot, SqlError, Whole, WholeOperand};
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         let mut select = SelectValues {
             columns: Vec::with_capacity(items.len()),
             values: Vec::with_capacity(items.len()),
-            asks: Asks::Nothing,
+            reads: EnvironmentRead::Nothing,
         };
         for item in items {
             let SelectItem::Value { value, alias } = item else {
@@ -151,7 +151,7 @@ impl Compiler<'_> {
                 identity: None,
                 place: String::new(),
             });
-            select.asks = select.asks.max(operand.asks);
+            select.reads = select.reads.max(operand.reads);
             select.values.push(operand.value);
         }
         Ok(Some(Step::SelectValues(Box::new(select))))
@@ -160,7 +160,7 @@ impl Compiler<'_> {
     /// The step for a list of assignments; `None` if it needs a table.
     fn select_assign(&self, items: &[SelectItem], position: Position) -> Result<Option<Step>, SqlError> {
         let mut assignments: Vec<(Slot, Expr)> = Vec::with_capacity(items.len());
-        let mut asks = Asks::Nothing;
+        let mut reads = EnvironmentRead::Nothing;
         for item in items {
             let SelectItem::Assign {
                 variable,
@@ -176,10 +176,10 @@ impl Compiler<'_> {
             let Some(operand) = self.scalar(&whole, Some(&found.data_type))? else {
                 return Ok(None);
             };
-            asks = asks.max(operand.asks);
+            reads = reads.max(operand.reads);
             assignments.push((found.slot, operand.value));
         }
-        Ok(Some(Step::SelectAssign(Box::new(SelectAssign { assignments, asks }))))
+        Ok(Some(Step::SelectAssign(Box::new(SelectAssign { assignments, reads }))))
     }
 
     /// The step of a branch, in the fast form if it compares an int variable.

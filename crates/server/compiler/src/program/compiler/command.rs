@@ -19,7 +19,7 @@ pub(super) struct Traits {
 /// The traits of a statement: those that begin an implicit transaction are listed with SET IMPLICIT_TRANSACTIONS.
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "what is not listed is beside transactions"
+    reason = "all other statements are outside transactions"
 )]
 pub(super) fn traits(kind: &StatementKind) -> Traits {
     match kind {

@@ -203,8 +203,8 @@ impl Compiler<'_> {
         self.statements(statement.handler);
         self.flow.close();
         self.push(Step::EndCatch { catch_depth: depth }, line);
-        let behind = self.here();
-        self.steps[index(end)] = Step::EndTry(behind);
+        let after = self.here();
+        self.steps[index(end)] = Step::EndTry(after);
         self.tries.push(TryRegion {
             start,
             end,
@@ -232,14 +232,14 @@ impl Compiler<'_> {
     }
 
     fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), SqlError> {
-        let Some((bound, asks)) = self.scalar_condition(condition)? else {
+        let Some((bound, reads)) = self.scalar_condition(condition)? else {
             return self.query_condition(condition, position);
         };
         let step = self.fast_branch(Branch {
             condition: bound,
             otherwise: 0,
             end: 0,
-            asks,
+            reads,
         });
         self.push(step, position.line);
         Ok(())

@@ -4,9 +4,9 @@ use selenite_tsql::ast::{self, ExprKind, Position, StatementKind};
 use selenite_types::{Comparison, DataType};
 
 use super::command::Traits;
-use super::{Compiler, asked};
+use super::{Compiler, environment_read};
 use crate::program::Command;
-use crate::program::step::{Access, Asks, Operand, Role};
+use crate::program::step::{Access, EnvironmentRead, Operand, Role};
 use crate::{Binder, Expr, Predicate, QueryHook, SqlError, written_column};
 
 impl Compiler<'_> {
@@ -29,16 +29,19 @@ impl Compiler<'_> {
     /// Binds a condition, and returns the environment that it reads; `None` if it contains a query node.
     ///
     /// Errors: any error of the condition.
-    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, SqlError> {
+    pub(super) fn scalar_condition(
+        &self,
+        condition: &ast::Condition,
+    ) -> Result<Option<(Predicate, EnvironmentRead)>, SqlError> {
         let mut finder = QueryFinder::default();
         let bound = Binder::new(&self.variables, &mut finder).condition(condition);
         if finder.found {
             return Ok(None);
         }
         let condition = bound?;
-        let mut asks = Asks::Nothing;
-        condition.visit(&mut |node| asks = asks.max(asked(node)));
-        Ok(Some((condition, asks)))
+        let mut reads = EnvironmentRead::Nothing;
+        condition.visit(&mut |node| reads = reads.max(environment_read(node)));
+        Ok(Some((condition, reads)))
     }
 
     /// `SELECT @name = value`, for the host.

@@ -35,7 +35,7 @@ impl Compiler<'_> {
 
 /// A variable in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Found<'a> {
+struct VariableReference<'a> {
     /// The name with its `@`.
     name: &'a str,
     /// The position of its first character.
@@ -45,7 +45,7 @@ struct Found<'a> {
 }
 
 /// The variables of a text in order. Strings, comments, delimited names and `@@` names are skipped.
-fn names(text: &str) -> Vec<Found<'_>> {
+fn names(text: &str) -> Vec<VariableReference<'_>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut word = "";
@@ -62,7 +62,7 @@ fn names(text: &str) -> Vec<Found<'_>> {
                 let end = after_name(text, at + 1);
                 let is_table = TABLE_WORDS.iter().any(|table| word.eq_ignore_ascii_case(table));
                 let name = &text[at..end];
-                found.push(Found { name, at, is_table });
+                found.push(VariableReference { name, at, is_table });
                 word = "";
                 end
             }

@@ -87,10 +87,10 @@ fn null_and_missing_arguments_are_shown_as_null() {
 
 #[test]
 fn a_wrong_type_for_a_placeholder_is_error_2786() {
-    let (number, told) = refused("%s %d", &[text("a"), text("b")]);
+    let (number, message) = refused("%s %d", &[text("a"), text("b")]);
     assert_eq!(number, 2786);
     assert_eq!(
-        told,
+        message,
         "The data type of substitution parameter 2 does not match the expected type of the format specification."
     );
     assert_eq!(refused("%s", &[int(1)]).0, 2786);
@@ -111,9 +111,9 @@ fn an_invalid_placeholder_is_error_2787() {
 #[test]
 fn a_message_of_more_than_2047_characters_ends_in_three_periods() {
     let long = "a".repeat(2048);
-    let told = filled(&long, &[]);
-    assert_eq!(told.len(), 2047);
-    assert!(told.ends_with("a..."));
+    let message = filled(&long, &[]);
+    assert_eq!(message.len(), 2047);
+    assert!(message.ends_with("a..."));
     assert_eq!(filled(&"a".repeat(2047), &[]).len(), 2047);
     assert_eq!(filled("%2000000000d", &[int(1)]).len(), 2047);
 }

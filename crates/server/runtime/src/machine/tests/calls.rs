@@ -9,11 +9,11 @@ fn bench(procedure: &str) -> Bench {
 }
 
 fn row(bench: &mut Bench, text: &str) -> String {
-    let heard = bench.run(text);
-    heard
+    let recorded = bench.run(text);
+    recorded
         .iter()
-        .find_map(|told| told.strip_prefix("row "))
-        .unwrap_or(&heard[0])
+        .find_map(|call| call.strip_prefix("row "))
+        .unwrap_or(&recorded[0])
         .to_owned()
 }
 
@@ -81,18 +81,18 @@ fn invalid_arguments_are_an_error_of_the_callee() {
             "Procedure or function 'p' expects parameter '@a', which was not supplied.",
         ),
     ] {
-        let heard = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
-        assert_eq!(heard[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
-        assert!(heard.contains(&"print on".to_owned()), "{arguments}");
-        let told = bench
+        let recorded = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
+        assert_eq!(recorded[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
+        assert!(recorded.contains(&"print on".to_owned()), "{arguments}");
+        let call = bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text: told, .. } if told == text));
-        assert!(told, "{arguments}: {:?}", bench.host.told);
+            .any(|call| matches!(call, HostCall::Message { text: call, .. } if call == text));
+        assert!(call, "{arguments}: {:?}", bench.host.calls);
     }
-    let heard = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
-    assert_eq!(heard[1], "msg 8162 level 16 line 0 of p");
+    let recorded = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
+    assert_eq!(recorded[1], "msg 8162 level 16 line 0 of p");
 }
 
 #[test]
@@ -183,12 +183,12 @@ fn variables_are_the_procedures_own() {
 #[test]
 fn calls_nest_32_deep() {
     let mut bench = bench("CREATE PROCEDURE p AS PRINT @@NESTLEVEL EXEC p");
-    let heard = bench.run("EXEC p PRINT 'on'");
-    let prints = heard.iter().filter(|told| told.starts_with("print ")).count();
+    let recorded = bench.run("EXEC p PRINT 'on'");
+    let prints = recorded.iter().filter(|call| call.starts_with("print ")).count();
     assert_eq!(prints, 32);
-    assert!(heard.contains(&"print 32".to_owned()));
+    assert!(recorded.contains(&"print 32".to_owned()));
     assert_eq!(
-        heard[heard.len() - 2..],
+        recorded[recorded.len() - 2..],
         ["msg 217 level 16 line 1 of p", "done 00 error"]
     );
 }
@@ -222,9 +222,9 @@ fn a_text_runs_with_variables_of_its_own() {
             "doneproc e0"
         ]
     );
-    let heard = run("DECLARE @a int EXEC ('SELECT @a') PRINT 'on'");
-    assert_eq!(heard[0], "msg 137 level 15 line 1");
-    assert!(heard.contains(&"print on".to_owned()));
+    let recorded = run("DECLARE @a int EXEC ('SELECT @a') PRINT 'on'");
+    assert_eq!(recorded[0], "msg 137 level 15 line 1");
+    assert!(recorded.contains(&"print on".to_owned()));
 }
 
 /// A text with a syntax error is an error of its EXEC, which a TRY around it catches.
@@ -234,7 +234,7 @@ fn a_syntax_error_in_a_text_is_caught_around_it() {
         printed("BEGIN TRY EXEC ('SELEC 1 FROM') END TRY BEGIN CATCH PRINT 'caught' END CATCH"),
         ["print caught"]
     );
-    assert_eq!(printed("EXEC ('SELECT @a SELECT @b')").len(), 2, "all faults are told");
+    assert_eq!(printed("EXEC ('SELECT @a SELECT @b')").len(), 2, "all faults are call");
 }
 
 #[test]

@@ -156,9 +156,9 @@ fn the_deepest_nesting_that_the_parser_accepts_runs_on_a_threads_stack() {
 fn attention_ends_a_loop() {
     let mut bench = Bench::new();
     bench.host.stop_at = Some((50, Stop::Attention));
-    let (ended, heard) = bench.end("WHILE 1 = 1 PRINT 'a'");
+    let (ended, recorded) = bench.end("WHILE 1 = 1 PRINT 'a'");
     assert_eq!(ended, Ended::Attention);
-    assert!(heard.iter().all(|told| told == "print a" || told.ends_with(" more")));
+    assert!(recorded.iter().all(|call| call == "print a" || call.ends_with(" more")));
 }
 
 #[test]

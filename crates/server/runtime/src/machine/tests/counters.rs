@@ -34,8 +34,8 @@ fn other_statements_set_the_row_count_to_0() {
     ] {
         let mut bench = Bench::new();
         bench.answer(Ok(Affected::Rows(5)));
-        let heard = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
-        assert!(heard.contains(&"row 0".to_owned()), "{statement}: {heard:?}");
+        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        assert!(recorded.contains(&"row 0".to_owned()), "{statement}: {recorded:?}");
     }
 }
 
@@ -44,8 +44,8 @@ fn declarations_and_jumps_leave_the_row_count_alone() {
     for statement in ["DECLARE @b int", "GOTO x; x:", "BEGIN DECLARE @c int END"] {
         let mut bench = Bench::new();
         bench.answer(Ok(Affected::Rows(5)));
-        let heard = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
-        assert!(heard.contains(&"row 5".to_owned()), "{statement}: {heard:?}");
+        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        assert!(recorded.contains(&"row 5".to_owned()), "{statement}: {recorded:?}");
     }
 }
 

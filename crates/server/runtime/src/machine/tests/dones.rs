@@ -5,9 +5,9 @@ use super::*;
 /// MS-TDS 2.2.7.6: a DONE for each statement of a batch except declarations of variables; all but the last with MORE.
 #[test]
 fn each_statement_has_a_done_and_only_the_last_is_without_more() {
-    let heard = run("SELECT 1; PRINT 'a'; SELECT 2");
+    let recorded = run("SELECT 1; PRINT 'a'; SELECT 2");
     assert_eq!(
-        heard,
+        recorded,
         [
             "columns ",
             "row 1",
@@ -50,9 +50,9 @@ fn an_empty_batch_has_one_done() {
 /// million DONEs. BEGIN and END are not statements.
 #[test]
 fn the_condition_of_a_loop_has_a_done_in_each_iteration() {
-    let heard = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
+    let recorded = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
     let set = "done c1 n=1 more";
-    assert_eq!(heard, [set, "done c0 more", set, "done c0 more", set, "done c0"]);
+    assert_eq!(recorded, [set, "done c0 more", set, "done c0 more", set, "done c0"]);
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn a_try_has_a_done_at_its_beginning_and_at_its_end() {
 fn jumps_and_labels_have_none() {
     assert_eq!(run("GOTO a; PRINT 'x'; a: RETURN; PRINT 'y'"), ["done 00"]);
     assert_eq!(run("WHILE 1 = 1 BREAK"), ["done c0"]);
-    let heard = run("DECLARE @i int = 0 WHILE @i < 1 BEGIN SET @i += 1 CONTINUE PRINT 'x' END");
+    let recorded = run("DECLARE @i int = 0 WHILE @i < 1 BEGIN SET @i += 1 CONTINUE PRINT 'x' END");
     assert_eq!(
-        heard,
+        recorded,
         ["done c1 n=1 more", "done c0 more", "done c1 n=1 more", "done c0"]
     );
 }
@@ -95,9 +95,9 @@ fn statements_of_the_host_have_their_counts_and_commands() {
     for count in [3, 4, 5, 6] {
         bench.answer(Ok(Affected::Rows(count)));
     }
-    let heard = bench.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
+    let recorded = bench.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
     assert_eq!(
-        heard,
+        recorded,
         [
             "stmt SELECT a FROM t",
             "done c1 n=3 more",
@@ -114,9 +114,9 @@ fn statements_of_the_host_have_their_counts_and_commands() {
 /// mssql-jdbc, `StreamDone`: the driver recognizes definitions by these numbers, whose update count is 0.
 #[test]
 fn definitions_have_their_own_commands_and_no_count() {
-    let heard = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
+    let recorded = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
     assert_eq!(
-        heard,
+        recorded,
         [
             "stmt CREATE TABLE t (a int)",
             "done c6 more",

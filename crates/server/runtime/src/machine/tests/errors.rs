@@ -42,9 +42,9 @@ fn an_error_in_a_condition_ends_the_whole_if() {
     }
     let mut bench = Bench::new();
     bench.answer(Err(SqlError::divide_by_zero()));
-    let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
+    let recorded = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
     assert_eq!(
-        heard[1..],
+        recorded[1..],
         ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
     );
 }
@@ -73,16 +73,16 @@ fn xact_abort_applies_to_throw_but_not_to_raiserror() {
         ["msg 50000 level 16 line 1", "print a"]
     );
     let mut bench = Bench::new();
-    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
-    assert!(heard.contains(&"Rollback".to_owned()));
+    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
+    assert!(recorded.contains(&"Rollback".to_owned()));
 }
 
 /// THROW without a TRY ends the batch; the transaction stays open.
 #[test]
 fn a_throw_ends_the_batch_but_not_the_transaction() {
     let mut bench = Bench::new();
-    let heard = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
-    assert_eq!(heard[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
+    let recorded = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
+    assert_eq!(recorded[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
     assert_eq!(bench.host.session.transaction_count, 1);
 }
 
@@ -159,11 +159,11 @@ fn a_rethrow_sends_the_error_unchanged() {
         bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
         ["print c", "done f7 more", "msg 50000 level 13 line 2", "done 00 error"]
     );
-    let Some(Heard::Message { state, text, .. }) = bench
+    let Some(HostCall::Message { state, text, .. }) = bench
         .host
-        .told
+        .calls
         .iter()
-        .rfind(|told| matches!(told, Heard::Message { .. }))
+        .rfind(|call| matches!(call, HostCall::Message { .. }))
     else {
         panic!();
     };
@@ -175,8 +175,8 @@ fn a_rethrow_sends_the_error_unchanged() {
 fn a_procedure_called_in_a_catch_sees_the_error() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS SELECT ERROR_NUMBER()");
-    let heard = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
-    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    let recorded = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
+    let rows: Vec<&String> = recorded.iter().filter(|call| call.starts_with("row")).collect();
     assert_eq!(rows, ["row 8134", "row NULL"]);
 }
 
@@ -185,21 +185,21 @@ fn a_procedure_called_in_a_catch_sees_the_error() {
 fn an_error_in_a_procedure_is_handled_by_the_callers_catch() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
-    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
-    assert!(heard.contains(&"row p,3".to_owned()), "{heard:?}");
-    assert!(!heard.contains(&"print q".to_owned()));
+    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
+    assert!(recorded.contains(&"row p,3".to_owned()), "{recorded:?}");
+    assert!(!recorded.contains(&"print q".to_owned()));
 }
 
 #[test]
 fn a_procedure_continues_after_an_error_outside_try() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
-    let heard = bench.run("EXEC p PRINT 'r'");
-    let told: Vec<&String> = heard
+    let recorded = bench.run("EXEC p PRINT 'r'");
+    let call: Vec<&String> = recorded
         .iter()
-        .filter(|told| told.starts_with("msg") || told.starts_with("print"))
+        .filter(|call| call.starts_with("msg") || call.starts_with("print"))
         .collect();
-    assert_eq!(told, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
+    assert_eq!(call, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
 }
 
 /// TRY .. CATCH: a compilation error is not caught in its own frame, but by the TRY around the call.
@@ -214,16 +214,16 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     );
     bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     bench.answer(missing());
-    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
+    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
     assert!(
-        heard.contains(&"print 208".to_owned()) && !heard.contains(&"print d".to_owned()),
-        "{heard:?}"
+        recorded.contains(&"print 208".to_owned()) && !recorded.contains(&"print d".to_owned()),
+        "{recorded:?}"
     );
     bench.answer(missing());
-    let heard = bench.run("EXEC p PRINT 'e'");
+    let recorded = bench.run("EXEC p PRINT 'e'");
     assert!(
-        heard.contains(&"print e".to_owned()) && !heard.contains(&"print d".to_owned()),
-        "{heard:?}"
+        recorded.contains(&"print e".to_owned()) && !recorded.contains(&"print d".to_owned()),
+        "{recorded:?}"
     );
 }
 
@@ -231,11 +231,11 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
 #[test]
 fn a_fatal_error_ends_the_connection() {
     let mut bench = Bench::new();
-    let (ended, heard) =
+    let (ended, recorded) =
         bench.end("BEGIN TRY RAISERROR('x', 20, 1) WITH LOG END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     assert_eq!(ended, Ended::Connection);
     assert_eq!(
-        heard[1..],
+        recorded[1..],
         [
             "msg 2745 level 16 line 1",
             "msg 50000 level 20 line 1",
@@ -262,11 +262,11 @@ fn an_informational_message_in_a_try_is_sent_and_not_caught() {
 #[test]
 fn an_error_that_would_roll_back_dooms_the_transaction_in_a_try() {
     let mut bench = Bench::new();
-    let heard = bench.run(
+    let recorded = bench.run(
         "BEGIN TRAN BEGIN TRY SELECT CAST('x' AS int) END TRY BEGIN CATCH SELECT XACT_STATE(), @@TRANCOUNT ROLLBACK END CATCH
          SELECT XACT_STATE()",
     );
-    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    let rows: Vec<&String> = recorded.iter().filter(|call| call.starts_with("row")).collect();
     assert_eq!(rows, ["row -1,1", "row 0"]);
 }
 
@@ -305,7 +305,7 @@ fn the_statement_has_been_terminated() {
         !bench
             .run("SET XACT_ABORT ON INSERT t VALUES (NULL)")
             .iter()
-            .any(|told| told.contains("3621"))
+            .any(|call| call.contains("3621"))
     );
 }
 
@@ -313,13 +313,13 @@ fn the_statement_has_been_terminated() {
 #[test]
 fn an_unsupported_statement_refuses_its_batch_by_name() {
     let mut bench = Bench::new();
-    let heard = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
-    assert_eq!(heard, ["msg 40510 level 16 line 1", "done 00 error"]);
+    let recorded = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
+    assert_eq!(recorded, ["msg 40510 level 16 line 1", "done 00 error"]);
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, .. } if text == "WITH RESULT SETS is not supported."))
+            .any(|call| matches!(call, HostCall::Message { text, .. } if text == "WITH RESULT SETS is not supported."))
     );
 }

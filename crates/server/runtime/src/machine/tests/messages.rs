@@ -5,15 +5,15 @@ use super::*;
 fn messages_of(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
     let mut bench = Bench::new();
     bench.run(text);
-    let messages = bench.host.told.into_iter().filter_map(|told| {
-        let Heard::Message {
+    let messages = bench.host.calls.into_iter().filter_map(|call| {
+        let HostCall::Message {
             number,
             severity,
             state,
             line,
             text,
             ..
-        } = told
+        } = call
         else {
             return None;
         };
@@ -75,7 +75,7 @@ fn raiserror_above_18_needs_with_log() {
 #[test]
 fn raiserror_with_log_is_for_administrators() {
     let mut bench = Bench::new();
-    bench.host.is_stranger = true;
+    bench.host.is_administrator = false;
     assert_eq!(
         bench.run("RAISERROR('x', 5, 1) WITH LOG")[0],
         "msg 2778 level 16 line 1"
@@ -103,10 +103,10 @@ fn raiserror_with_nowait_reaches_the_client_at_once() {
         run("RAISERROR('x', 0, 1) WITH NOWAIT PRINT 'a'"),
         ["msg 50000 level 0 line 1", "flush", "print a", "done f7"]
             .into_iter()
-            .flat_map(|told| if told == "print a" {
-                vec!["done f7 more", told]
+            .flat_map(|call| if call == "print a" {
+                vec!["done f7 more", call]
             } else {
-                vec![told]
+                vec![call]
             })
             .collect::<Vec<_>>()
     );

@@ -20,7 +20,7 @@ use crate::testing::TestEnvironment;
 
 /// A recorded call of the host.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum DoneReport {
+pub(crate) enum HostCall {
     Done(Done),
     Message {
         number: i32,
@@ -52,7 +52,7 @@ pub(crate) enum DoneReport {
 pub(crate) type Answer = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
 
 pub(crate) struct Mock {
-    pub(crate) told: Vec<DoneReport>,
+    pub(crate) calls: Vec<HostCall>,
     pub(crate) session: Session,
     pub(crate) caught: Option<Arc<CaughtError>>,
     environment: TestEnvironment,
@@ -62,17 +62,17 @@ pub(crate) struct Mock {
     /// Stops at this call of `done`, `message` or `poll`.
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
-    /// Whether its login is not an administrator.
-    pub(crate) is_stranger: bool,
+    /// Whether its login is an administrator.
+    pub(crate) is_administrator: bool,
     pub(crate) statements_begun: u32,
-    /// The number of calls of `look_at_names`.
-    pub(crate) looks_at_names: u32,
+    /// The number of calls of `prepare_names`.
+    pub(crate) name_preparations: u32,
 }
 
 impl Mock {
     pub(crate) fn new() -> Self {
         Self {
-            told: Vec::new(),
+            calls: Vec::new(),
             session: Session::default(),
             caught: None,
             environment: TestEnvironment::default(),
@@ -80,9 +80,9 @@ impl Mock {
             procedures: Vec::new(),
             stop_at: None,
             commit_fails: false,
-            is_stranger: false,
+            is_administrator: true,
             statements_begun: 0,
-            looks_at_names: 0,
+            name_preparations: 0,
         }
     }
 
@@ -98,12 +98,12 @@ impl Mock {
     }
 
     /// The recorded calls in short form.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.told.iter().filter_map(super::in_short).collect()
+    pub(crate) fn recorded(&self) -> Vec<String> {
+        self.calls.iter().filter_map(super::in_short).collect()
     }
 
-    fn push(&mut self, told: DoneReport) -> Result<(), Stop> {
-        self.told.push(told);
+    fn push(&mut self, call: HostCall) -> Result<(), Stop> {
+        self.calls.push(call);
         self.stop()
     }
 }
@@ -145,7 +145,7 @@ impl Environment for Mock {
             id: 3,
             name: Arc::from("sysadmin"),
             is_role: true,
-            is_member: !self.is_stranger,
+            is_member: self.is_administrator,
         };
         Ok(matches!(key, Key::Name("sysadmin")).then_some(role))
     }
@@ -168,8 +168,8 @@ impl Host for Mock {
         self.statements_begun += 1;
     }
 
-    fn look_at_names(&mut self) -> Result<(), SqlError> {
-        self.looks_at_names += 1;
+    fn prepare_names(&mut self) -> Result<(), SqlError> {
+        self.name_preparations += 1;
         Ok(())
     }
 
@@ -178,11 +178,11 @@ impl Host for Mock {
     }
 
     fn done(&mut self, done: Done) -> Result<(), Stop> {
-        self.push(DoneReport::Done(done))
+        self.push(HostCall::Done(done))
     }
 
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
-        self.push(DoneReport::Message {
+        self.push(HostCall::Message {
             number: message.number,
             severity: message.severity,
             state: message.state,
@@ -193,11 +193,11 @@ impl Host for Mock {
     }
 
     fn flush(&mut self) -> Result<(), Stop> {
-        self.push(DoneReport::Flush)
+        self.push(HostCall::Flush)
     }
 
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Columns(columns.to_vec()))?)
+        Ok(self.push(HostCall::Columns(columns.to_vec()))?)
     }
 
     fn begin_capture(&mut self, _: &TableStatement<'_>, _: bool) -> Result<(), Failure> {
@@ -207,15 +207,15 @@ impl Host for Mock {
     fn end_capture(&mut self) {}
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
-        self.push(DoneReport::Row(values.to_vec()))
+        self.push(HostCall::Row(values.to_vec()))
     }
 
     fn return_status(&mut self, status: i32) -> Result<(), Stop> {
-        self.push(DoneReport::Status(status))
+        self.push(HostCall::Status(status))
     }
 
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
-        self.push(DoneReport::Output {
+        self.push(HostCall::Output {
             ordinal: output.ordinal,
             name: output.name.to_owned(),
             value: output.value.clone(),
@@ -223,12 +223,12 @@ impl Host for Mock {
     }
 
     fn wait(&mut self, wait: Wait) -> Result<(), Stop> {
-        self.push(DoneReport::Wait(wait))
+        self.push(HostCall::Wait(wait))
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let text = statement.statement.position.text(statement.program.source());
-        self.push(DoneReport::Statement(text.to_owned()))?;
+        self.push(HostCall::Statement(text.to_owned()))?;
         if let Some(mut answer) = self.answers.pop_front() {
             return answer(statement, slots);
         }
@@ -266,15 +266,15 @@ impl Host for Mock {
     }
 
     fn enter(&mut self, _: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Enter(kind))?)
+        Ok(self.push(HostCall::Enter(kind))?)
     }
 
     fn leave(&mut self) {
-        self.told.push(DoneReport::Leave);
+        self.calls.push(HostCall::Leave);
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        self.push(DoneReport::Transaction(format!("{step:?}")))?;
+        self.push(HostCall::Transaction(format!("{step:?}")))?;
         if self.commit_fails && matches!(step, TransactionStep::Commit { .. }) {
             return Err(SqlError::new(9002, Ends::Statement, "The log is full.").into());
         }
@@ -289,11 +289,11 @@ impl Host for Mock {
             | ast::SetOption::IdentityInsert { .. }
             | ast::SetOption::IsolationLevel(_) => "other".to_owned(),
         };
-        Ok(self.push(DoneReport::Option(name, value.cloned()))?)
+        Ok(self.push(HostCall::Option(name, value.cloned()))?)
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Use(name.text.clone()))?)
+        Ok(self.push(HostCall::Use(name.text.clone()))?)
     }
 }
 
@@ -333,8 +333,8 @@ impl Host for Counter {
         self.inner.begin_statement();
     }
 
-    fn look_at_names(&mut self) -> Result<(), SqlError> {
-        self.inner.look_at_names()
+    fn prepare_names(&mut self) -> Result<(), SqlError> {
+        self.inner.prepare_names()
     }
 
     fn poll(&mut self) -> Result<(), Stop> {

@@ -6,13 +6,13 @@ use super::*;
 #[test]
 fn transactions_nest_by_counting() {
     let mut bench = Bench::new();
-    let heard = bench.run(
+    let recorded = bench.run(
         "BEGIN TRAN SELECT @@TRANCOUNT BEGIN TRAN SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT",
     );
-    let steps: Vec<&str> = heard
+    let steps: Vec<&str> = recorded
         .iter()
         .map(String::as_str)
-        .filter(|told| !told.starts_with("done") && !told.starts_with("columns"))
+        .filter(|call| !call.starts_with("done") && !call.starts_with("columns"))
         .collect();
     assert_eq!(
         steps,
@@ -49,12 +49,12 @@ fn commit_rollback_and_save_require_a_transaction() {
 #[test]
 fn a_rollback_to_a_savepoint_keeps_the_transaction() {
     let mut bench = Bench::new();
-    let heard = bench
+    let recorded = bench
         .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
-    let steps: Vec<&str> = heard
+    let steps: Vec<&str> = recorded
         .iter()
         .map(String::as_str)
-        .filter(|told| !told.starts_with("done") && !told.starts_with("col"))
+        .filter(|call| !call.starts_with("done") && !call.starts_with("col"))
         .collect();
     assert_eq!(
         steps,
@@ -87,9 +87,9 @@ fn a_rollback_by_name_requires_the_outermost_name() {
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, .. }
+            .any(|call| matches!(call, HostCall::Message { text, .. }
         if text == "Cannot roll back x. No transaction or savepoint of that name was found."))
     );
 }
@@ -114,18 +114,18 @@ fn a_transaction_outlives_its_batch() {
 fn a_commit_that_fails_leaves_no_transaction() {
     let mut bench = Bench::new();
     bench.host.commit_fails = true;
-    let heard = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
-    assert_eq!(heard[3], "msg 9002 level 16 line 1");
-    assert!(heard.contains(&"row 0".to_owned()));
+    let recorded = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
+    assert_eq!(recorded[3], "msg 9002 level 16 line 1");
+    assert!(recorded.contains(&"row 0".to_owned()));
 }
 
 /// 3998: a transaction that can only be rolled back does not outlive its batch.
 #[test]
 fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     let mut bench = Bench::new();
-    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
+    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
     assert_eq!(
-        heard[heard.len() - 3..],
+        recorded[recorded.len() - 3..],
         ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]
     );
     assert_eq!(bench.host.session.transaction_state, 0);
@@ -136,9 +136,9 @@ fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
 fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
     for statement in ["INSERT t VALUES (1)", "COMMIT", "SAVE TRAN a", "CREATE TABLE t (a int)"] {
-        let heard = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
+        let recorded = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
         assert_eq!(
-            heard,
+            recorded,
             ["msg 3930 level 16 line 1", "msg 3998 level 16 line 1"],
             "{statement}"
         );
@@ -164,15 +164,15 @@ fn implicit_transactions_begin_by_themselves() {
 fn a_procedure_that_changes_the_transaction_count_is_error_266() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
-    let heard = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
-    assert_eq!(heard[2], "msg 266 level 16 line 0 of p");
-    assert!(heard.contains(&"row 266".to_owned()) && heard.contains(&"print a".to_owned()));
+    let recorded = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
+    assert_eq!(recorded[2], "msg 266 level 16 line 0 of p");
+    assert!(recorded.contains(&"row 266".to_owned()) && recorded.contains(&"print a".to_owned()));
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, state: 2, .. }
+            .any(|call| matches!(call, HostCall::Message { text, state: 2, .. }
         if text.ends_with("Previous count = 0, current count = 1.")))
     );
     bench.run("ROLLBACK");
@@ -209,8 +209,8 @@ fn a_client_call_that_changes_the_transaction_count_is_error_266() {
 fn an_implicit_transaction_of_a_call_is_no_mismatch() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS DELETE t");
-    let heard = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
-    assert!(!heard.iter().any(|told| told.contains("266")), "{heard:?}");
+    let recorded = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
+    assert!(!recorded.iter().any(|call| call.contains("266")), "{recorded:?}");
     assert_eq!(bench.host.session.transaction_count, 1);
 }
 
@@ -225,7 +225,7 @@ fn transaction_requests_count_as_the_statements_do() {
     bench.machine.transact(rollback, &mut bench.host);
     bench.machine.transact(rollback, &mut bench.host);
     assert_eq!(
-        bench.heard(),
+        bench.recorded(),
         [
             "Begin { name: \"\" }",
             "done d4",
@@ -255,9 +255,9 @@ fn attention_rolls_back_with_xact_abort() {
 fn a_reset_session_has_no_transaction_and_no_options() {
     let mut bench = Bench::new();
     bench.run("SET NOCOUNT ON SET XACT_ABORT ON BEGIN TRAN");
-    bench.host.told.clear();
+    bench.host.calls.clear();
     bench.machine.reset(&mut bench.host).unwrap();
-    assert_eq!(bench.heard(), ["Rollback"]);
+    assert_eq!(bench.recorded(), ["Rollback"]);
     assert_eq!(*bench.machine.options(), Options::default());
     assert_eq!(bench.host.session.options & Options::MASK, 0);
     assert_eq!(bench.host.session.transaction_count, 0);

@@ -95,8 +95,8 @@ fn null_plus_one_is_null() {
 fn columns_have_names_types_and_nullability() {
     let mut bench = Bench::new();
     bench.run("DECLARE @a smallint SELECT 1 AS one, two = 'x', @a");
-    let Heard::Columns(columns) = &bench.host.told[1] else {
-        panic!("{:?}", bench.host.told);
+    let HostCall::Columns(columns) = &bench.host.calls[1] else {
+        panic!("{:?}", bench.host.calls);
     };
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["one", "two", ""]);
