@@ -1,9 +1,9 @@
-//! Aggregates: which types they take, what type they make, and their accumulators.
+//! Aggregates: accepted types, result types and accumulators.
 //!
-//! - `nulls-are-skipped`: NULLs are skipped, by COUNT(a) too; an aggregate of no values is NULL, a
-//!   count of none is 0.
+//! - `nulls-are-skipped`: NULLs are skipped, also by COUNT(a); an aggregate of no values is NULL, a
+//! count of none is 0.
 //! - `caller-groups-and-orders`: grouping, DISTINCT and order are the caller's: an accumulator
-//!   receives each value that counts, once.
+//! receives each value to aggregate once.
 
 use selenite_types::{DataType, Family, Width};
 
@@ -29,13 +29,13 @@ pub enum AggregateKind {
     Min,
     /// MAX.
     Max,
-    /// STDEV: of a sample.
+    /// STDEV: sample standard deviation.
     StDev,
-    /// STDEVP: of all.
+    /// STDEVP: population standard deviation.
     StDevP,
-    /// VAR: of a sample.
+    /// VAR: sample variance.
     Var,
-    /// VARP: of all.
+    /// VARP: population variance.
     VarP,
     /// STRING_AGG.
     StringAgg,
@@ -43,21 +43,21 @@ pub enum AggregateKind {
     ChecksumAgg,
 }
 
-/// An aggregate whose operand is converted as it wants it.
+/// An aggregate whose operand is converted to the type that the aggregate requires.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Aggregate {
-    /// Which.
+    /// The aggregate function.
     pub kind: AggregateKind,
-    /// Of what; `None` is `COUNT(*)`.
+    /// The operand; `None` is `COUNT(*)`.
     pub operand: Option<Expr>,
-    /// What STRING_AGG puts between values: a constant or variable.
+    /// STRING_AGG's separator: a constant or a variable.
     pub separator: Option<Expr>,
-    /// Its type.
+    /// The result's type.
     pub data_type: DataType,
 }
 
 impl AggregateKind {
-    /// All of them.
+    /// All aggregates.
     pub const ALL: [Self; 12] = [
         Self::Count,
         Self::CountBig,
@@ -73,7 +73,7 @@ impl AggregateKind {
         Self::ChecksumAgg,
     ];
 
-    /// The aggregate of a name, in any case.
+    /// The aggregate with this name, in any case.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL
@@ -102,9 +102,9 @@ impl AggregateKind {
 }
 
 impl Aggregate {
-    /// The aggregate of bound arguments; none is `COUNT(*)`.
+    /// Binds an aggregate to its arguments; no arguments means `COUNT(*)`.
     ///
-    /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for types that it does not take.
+    /// Errors: 174 for a wrong number of arguments, 8117 and 8116 for unsupported argument types.
     pub fn bind(kind: AggregateKind, arguments: Vec<Expr>) -> Result<Self, SqlError> {
         let takes = if kind == AggregateKind::StringAgg { 2 } else { 1 };
         let counts_rows = arguments.is_empty() && matches!(kind, AggregateKind::Count | AggregateKind::CountBig);
@@ -146,7 +146,7 @@ impl AggregateKind {
         }
     }
 
-    /// The operand as the aggregate wants it, and the type of the result.
+    /// The operand converted for the aggregate, and the result's type.
     fn operand(self, operand: Expr) -> Result<(Expr, DataType), SqlError> {
         let of = operand.data_type;
         let refused = || SqlError::operand_type(of.bare_name(), self.name());
@@ -179,7 +179,7 @@ impl AggregateKind {
     }
 }
 
-/// The type of SUM, and with `averages` of AVG; none for what is not to be summed.
+/// The type of SUM, or of AVG with `averages`; `None` for a type that has no sum.
 fn sum_type(of: &DataType, averages: bool) -> Option<DataType> {
     match *of {
         DataType::TinyInt | DataType::SmallInt | DataType::Int => Some(DataType::Int),

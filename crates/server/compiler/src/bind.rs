@@ -1,9 +1,9 @@
-//! From the syntax tree to bound expressions: names found, types decided, conversions written out.
+//! Binds the syntax tree to typed expressions: resolves names, decides types, inserts conversions.
 //!
-//! - `only-constants-are-evaluated`: binding evaluates no values except constants: what it refuses
-//!   would fail for every row.
-//! - `hook-binds-query-parts`: what only a query has (columns, aggregates, window functions,
-//!   subqueries) is bound by the [`QueryHook`].
+//! - `only-constants-are-evaluated`: binding evaluates constants only: an error in binding would
+//! occur for every row.
+//! - `hook-binds-query-parts`: nodes that occur only in queries (columns, aggregates, window
+//! functions, subqueries) are bound by the [`QueryHook`].
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family};
@@ -23,21 +23,21 @@ pub use conversion::{common_type, declared_type};
 pub(crate) use once::Once;
 use operator::Operand;
 
-/// What binds the nodes that only a query can have.
+/// Binds the nodes that occur only in queries.
 pub trait QueryHook {
     /// A column of the query's sources.
     ///
     /// Errors: 207, 209, 4104; see [`crate::Columns::find`].
     fn column(&mut self, name: &ast::ColumnName) -> Result<Expr, SqlError>;
 
-    /// An aggregate ([`crate::AggregateKind::find`]), or any function with OVER: the hook binds its arguments too.
+    /// An aggregate ([`crate::AggregateKind::find`]), or any function with OVER: the hook also binds the arguments.
     ///
-    /// Errors: whatever is wrong with the call, or 147 and related ones where there can be none.
+    /// Errors: any error of the call, or 147 and related ones where aggregates are not allowed.
     fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError>;
 
     /// A query of one column as a value.
     ///
-    /// Errors: whatever is wrong with the query.
+    /// Errors: any error of the query.
     fn subquery(&mut self, query: &ast::Query) -> Result<Expr, SqlError>;
 
     /// `EXISTS`.
@@ -45,7 +45,7 @@ pub trait QueryHook {
     /// Errors: as [`QueryHook::subquery`].
     fn exists(&mut self, query: &ast::Query) -> Result<Predicate, SqlError>;
 
-    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] decides the type that both sides become.
+    /// `operand IN (SELECT ..)`, without its NOT. [`crate::common_type`] decides the type to which both sides convert.
     ///
     /// Errors: as [`QueryHook::subquery`].
     fn in_query(&mut self, operand: Expr, query: &ast::Query) -> Result<Predicate, SqlError>;
@@ -61,9 +61,9 @@ pub trait QueryHook {
         query: &ast::Query,
     ) -> Result<Predicate, SqlError>;
 
-    /// One more node is bound.
+    /// Counts one more bound node.
     ///
-    /// Errors: 8623 if there are too many; why binding is to stop.
+    /// Errors: 8623 if there are too many; the error of cancellation.
     fn spend(&mut self) -> Result<(), SqlError> {
         Ok(())
     }
@@ -71,7 +71,7 @@ pub trait QueryHook {
 
 /// The hook where there is no query: SET, IF, PRINT.
 ///
-/// A subquery there is plan-program's to bind; here each of a query's nodes is the error that SQL Server gives.
+/// The program compiler handles a subquery there; here each query node is the error that SQL Server reports.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct NoQuery;
 
@@ -120,14 +120,14 @@ pub struct Binder<'a> {
 }
 
 impl<'a> Binder<'a> {
-    /// A binder that finds variables here and leaves a query's nodes to `hook`.
+    /// A binder with these variables, which passes query nodes to `hook`.
     pub fn new(variables: &'a Variables, hook: &'a mut dyn QueryHook) -> Self {
         Self { variables, hook }
     }
 
     /// Binds an expression.
     ///
-    /// Errors: whatever is wrong with its names and types, with its line.
+    /// Errors: any error of its names and types, with its line.
     pub fn expr(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         self.unlined(expr).map_err(|error| error.on_line(expr.position.line))
     }
@@ -149,9 +149,9 @@ impl<'a> Binder<'a> {
             .map_err(|error| error.on_line(condition.position.line))
     }
 
-    /// What `target operator value` sets its target to, in the target's type: `SET @a += 1`, `UPDATE t SET c = 1`.
+    /// The new value of the target of `target operator value`, in its type: `SET @a += 1`, `UPDATE t SET c = 1`.
     ///
-    /// Errors: as [`Binder::expr_as`], and 402 or 8117 for types that do not go together.
+    /// Errors: as [`Binder::expr_as`], and 402 or 8117 for incompatible types.
     pub fn assigned(
         &mut self,
         target: Expr,
@@ -202,7 +202,7 @@ impl<'a> Binder<'a> {
         Ok(Expr::new(ExprKind::Variable(variable.slot), variable.data_type))
     }
 
-    /// `@@NAME`: what the server knows, or a variable with such a name.
+    /// `@@NAME`: a global variable of the server, or a variable with such a name.
     fn global(&self, name: &str) -> Result<Expr, SqlError> {
         match Function::find(name) {
             Some(function) => function.bind(None, Vec::new()),
@@ -211,7 +211,7 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// An expression followed by COLLATE.
+/// An expression with COLLATE.
 fn collated(operand: Expr, name: &str) -> Result<Expr, SqlError> {
     let collation = Collation::explicit(name)?;
     if operand.data_type.family() != Family::Text {

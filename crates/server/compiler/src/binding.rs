@@ -1,4 +1,4 @@
-//! What all statements on tables are bound with, and what they are bound to.
+//! The context in which statements on tables are bound, and the parts that they share.
 
 use selenite_types::DataType;
 
@@ -17,32 +17,32 @@ pub(crate) use inputs::Inputs;
 pub struct ResultColumn {
     /// Its name; empty if it has none.
     pub name: String,
-    /// Its type: what its values' stored form is.
+    /// The type, which decides the storage form of its values.
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
-    /// How it is numbered, if it is a table's own column of that kind.
+    /// Seed and increment, if it is an identity column of a table.
     pub identity: Option<IdentityRule>,
-    /// The table and column that it is, as errors name them; empty for what is computed.
+    /// Table and column, as errors name them; empty for a computed value.
     pub place: String,
 }
 
-/// What a statement is bound against.
+/// The context of binding a statement.
 #[derive(Clone, Copy)]
 pub struct Binding<'a> {
-    /// What knows the tables.
+    /// Resolves names of tables.
     pub catalog: &'a dyn Catalog,
     /// The batch's variables.
     pub variables: &'a Variables,
 }
 
-/// What a variable is set to for each row.
+/// An assignment to a variable for each row.
 #[derive(Clone, PartialEq, Debug)]
 pub struct SlotValue {
-    /// Which variable.
+    /// The variable.
     pub slot: Slot,
-    /// Its value, of the variable's type, over the row's inputs.
+    /// The value, of the variable's type, over the row's inputs.
     pub value: Expr,
 }

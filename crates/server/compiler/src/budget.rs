@@ -1,11 +1,11 @@
-//! How much work binding and writing one statement may be.
+//! The limit of the work of binding and writing one statement.
 //!
-//! Whatever walks over a statement's nodes, or copies them, spends what it costs. So a short text whose meaning is
-//! large ends with an error of its own, whichever rule made it large.
+//! Each walk over a statement's nodes, and each copy, spends its cost. So a short text that expands to a large
+//! statement fails with an error of its own, whichever expansion made it large.
 
 use crate::SqlError;
 
-/// What is left of a statement's nodes.
+/// The remaining nodes of a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct Budget {
     left: u64,
@@ -14,7 +14,7 @@ pub(crate) struct Budget {
 impl Budget {
     /// Spends nodes.
     ///
-    /// Errors: 8623 if there are not so many left.
+    /// Errors: 8623 if fewer nodes are left.
     pub fn spend(&mut self, nodes: u64) -> Result<(), SqlError> {
         match self.left.checked_sub(nodes) {
             Some(left) => {
@@ -28,14 +28,14 @@ impl Budget {
         }
     }
 
-    /// Spends what `count` items cost.
+    /// Spends the cost of `count` items.
     ///
     /// Errors: as [`Budget::spend`].
     pub fn spend_items(&mut self, count: usize) -> Result<(), SqlError> {
         self.spend(u64::try_from(count).unwrap_or(u64::MAX))
     }
 
-    /// How many nodes were spent.
+    /// The number of spent nodes.
     #[cfg(test)]
     pub fn spent(&self) -> u64 {
         NODE_COUNT_MAX - self.left

@@ -1,12 +1,12 @@
-//! What the binder looks up of tables, views and functions of rows.
+//! The binder's interface to tables, views and table-valued functions.
 //!
-//! - `current-database-by-default`: a catalog answers for the session's current database unless a
-//!   name specifies its own database: it knows which file that is attached as, and refuses by name
-//!   what it can't reach.
-//! - `answers-are-immutable`: what it returns is shared and never changes: a schema that changes
-//!   returns new values, and bound statements of the old ones are discarded by their owner.
-//! - `names-as-same-name`: names are compared as [`crate::same_name`] does; `dbo` is the schema of
-//!   a name without one.
+//! - `current-database-by-default`: a catalog resolves names in the session's current database
+//! unless a name specifies its own database: the catalog maps that to an attached file, and
+//! refuses by name an unreachable one.
+//! - `answers-are-immutable`: results are shared and never change: a changed schema returns new
+//! values, and bound statements of the old ones are discarded by their owner.
+//! - `names-as-same-name`: names are compared as [`crate::same_name`] does; a name without a schema
+//! is in `dbo`.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub use table::{
 pub use view::{SystemColumn, SystemFunction, SystemRows, SystemView, View};
 pub use violation::{ChangeVerb, Violation};
 
-/// What knows the tables, views and functions of rows.
+/// Resolves names of tables, views and table-valued functions.
 pub trait Catalog {
     /// The table or view that `name` refers to; `None` makes error 208.
     ///
@@ -35,38 +35,38 @@ pub trait Catalog {
     /// Errors: a database that does not exist (911), is not reachable here (40510), or can't be opened.
     fn relation(&self, name: &ObjectName) -> Result<Option<Relation>, SqlError>;
 
-    /// The function of rows that `name` refers to, such as `sys.dm_exec_sql_text`; `None` makes error 208.
+    /// The table-valued function that `name` refers to, such as `sys.dm_exec_sql_text`; `None` makes error 208.
     ///
     /// Errors: as [`Catalog::relation`].
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError>;
 
-    /// The names that follow are those in a view's text, until [`Catalog::leave_view`]: a user who may read the view
-    /// needs no permission on them.
+    /// Begins the names of a view's text, which end with [`Catalog::leave_view`]: a user with permission to read the
+    /// view needs no permission on them.
     fn enter_view(&self) {}
 
-    /// The end of a view's text.
+    /// Ends a view's text.
     fn leave_view(&self) {}
 
-    /// Polled every few thousand nodes that are bound: whether to continue.
+    /// Polled every few thousand bound nodes for cancellation.
     ///
-    /// Errors: why not.
+    /// Errors: the error of cancellation.
     fn poll(&self) -> Result<(), SqlError> {
         Ok(())
     }
 
-    /// The table of a table variable, whose name has its `@`; `None` makes error 1087.
+    /// The table of a table variable; `name` includes the `@`; `None` makes error 1087.
     ///
     /// Errors: as [`Catalog::relation`].
     fn table_variable(&self, name: &str) -> Result<Option<Arc<Table>>, SqlError>;
 }
 
-/// What a name in a FROM refers to.
+/// The object that a name in FROM refers to.
 #[derive(Clone, Debug)]
 pub enum Relation {
-    /// A table, also a temporary one.
+    /// A table or temporary table.
     Table(Arc<Table>),
     /// A user-defined view.
     View(Arc<View>),
-    /// A view that the server itself has: a virtual table.
+    /// A system view: a virtual table.
     System(Arc<SystemView>),
 }

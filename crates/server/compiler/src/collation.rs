@@ -1,23 +1,23 @@
-//! Collations: how text is compared, and which of two sides decides.
+//! Collations: how text is compared, and the precedence of two collations.
 
 use crate::{SqlError, same_name};
 
-/// How the text of an expression is compared, and how explicitly that was specified.
+/// The collation of an expression, and its precedence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Collation {
-    /// Whether text is compared by its code points (Latin1_General_BIN2); else neither case nor trailing blanks count.
+    /// Whether text is compared by code points (Latin1_General_BIN2); else case and trailing spaces are ignored.
     pub is_binary: bool,
-    /// Where it comes from.
+    /// The origin, which decides its precedence.
     pub label: CollationLabel,
 }
 
-/// Where a collation comes from: of two that meet, the firmer wins.
+/// The origin of a collation: in a comparison of two, the higher precedence applies.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum CollationLabel {
-    /// The database's, of a constant, a variable or a function of such.
+    /// The database's collation, of a constant, a variable or a function of these.
     #[default]
     CoercibleDefault,
-    /// A column's own.
+    /// A column's collation.
     Implicit,
     /// COLLATE.
     Explicit,
@@ -26,7 +26,7 @@ pub enum CollationLabel {
 impl Collation {
     /// The collation that COLLATE with this name specifies.
     ///
-    /// Errors: 448 for any collation but the default and Latin1_General_BIN2.
+    /// Errors: 448 for a collation other than the default and Latin1_General_BIN2.
     pub fn explicit(name: &str) -> Result<Self, SqlError> {
         let label = CollationLabel::Explicit;
         let is_default = [DEFAULT_NAME, "database_default", "catalog_default"]
@@ -44,7 +44,7 @@ impl Collation {
         Err(SqlError::unknown_collation(name))
     }
 
-    /// The collation of a column that is declared with this one.
+    /// The collation as that of a declared column.
     #[must_use]
     pub fn of_column(self) -> Self {
         Self {
@@ -53,7 +53,7 @@ impl Collation {
         }
     }
 
-    /// How the types compare text.
+    /// The comparison in the types' terms.
     #[must_use]
     pub fn order(self) -> selenite_types::Collation {
         if self.is_binary {
@@ -69,9 +69,9 @@ impl Collation {
         if self.is_binary { BINARY_NAME } else { DEFAULT_NAME }
     }
 
-    /// The collation of two texts that meet in `operation`, whose name messages know.
+    /// The collation of two texts in `operation`, which error messages name.
     ///
-    /// Errors: 468 if they differ and neither is firmer.
+    /// Errors: 468 if they differ and have the same precedence.
     pub fn combine(self, other: Self, operation: &str) -> Result<Self, SqlError> {
         if self.label == other.label && self.is_binary != other.is_binary {
             return Err(SqlError::collation_conflict(self.name(), other.name(), operation));
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_firmer_collation_wins() {
+    fn the_collation_of_higher_precedence_applies() {
         let constant = Collation::default();
         let column = constant.of_column();
         let binary = Collation::explicit("latin1_general_bin2").unwrap();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_collations_of_equal_firmness_conflict() {
+    fn two_collations_of_equal_precedence_conflict() {
         let binary = Collation::explicit("Latin1_General_BIN2").unwrap();
         let default = Collation::explicit("database_default").unwrap();
         let conflict = binary.combine(default, "equal to").unwrap_err();

@@ -1,4 +1,4 @@
-//! What the SQL of a bound statement calls by number: operations and aggregates.
+//! The operations and aggregates that the SQL of a bound statement calls by number.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -7,25 +7,25 @@ use selenite_types::storage::{Stored, StoredRef};
 
 use crate::{Aggregate, Collation, Environment, OperationFailure, Operations, SqlError};
 
-/// The function that answers the rows of what the server shows.
+/// The function that returns the rows of system views.
 pub const ROWS_FUNCTION: &str = "tsql_rows";
 
-/// The function that a statement of SQLite's calls for each row that it writes: true, or an error, which undoes the
-/// statement alone.
+/// The function that a statement of SQLite's calls for each row that it writes: it returns true, or fails, which undoes
+/// only the statement.
 pub const CHECK_CANCELLED_FUNCTION: &str = "tsql_check_cancelled";
 
 /// An aggregate that SQLite calls: `tsql_aggregate(N, value)`.
 #[derive(Clone, PartialEq, Debug)]
 pub struct AggregateSpec {
-    /// Which, and the types of its operand and result.
+    /// The aggregate function, and the types of its operand and result.
     pub aggregate: Aggregate,
-    /// Whether equal values count once.
+    /// DISTINCT.
     pub distinct: bool,
-    /// How text is compared.
+    /// The collation of text.
     pub collation: Collation,
 }
 
-/// What the SQL of a bound statement calls by number.
+/// The operations and aggregates that the SQL of a bound statement calls by number.
 #[derive(Clone, Default, Debug)]
 pub struct Compiled {
     operations: Operations,
@@ -49,13 +49,13 @@ impl Compiled {
         }
     }
 
-    /// Whether a hint requires that what is read be held until the transaction ends.
+    /// Whether a hint requires that rows that are read be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         self.holds
     }
 
-    /// Whether there is nothing to call.
+    /// Whether it has no operations and no aggregates.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.operations.is_empty() && self.aggregates.is_empty()
@@ -63,7 +63,7 @@ impl Compiled {
 
     /// Runs operation `number` on its arguments.
     ///
-    /// Errors: whatever the operation's evaluation gives; 50823 for an argument that is no value of its type.
+    /// Errors: any error of the operation's evaluation; 50823 for an argument that is not a value of its type.
     pub fn operation(
         &self,
         number: u32,
@@ -82,7 +82,7 @@ impl Compiled {
             })
     }
 
-    /// Aggregate `number`; none for a number that the statement does not have.
+    /// Aggregate `number`; `None` if the statement has no such number.
     #[must_use]
     pub fn aggregate(&self, number: u32) -> Option<&Arc<AggregateSpec>> {
         self.aggregates.get(usize::try_from(number).ok()?)

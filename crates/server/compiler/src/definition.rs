@@ -1,14 +1,14 @@
-//! What tables are made of: CREATE TABLE and related ones to SQLite's, and back.
+//! Definitions of tables and indexes: parsing, printing, and translation to SQLite's statements.
 //!
-//! - `kept-as-text`: a definition is kept as the T-SQL text that makes it, with every constraint
-//!   named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
-//!   [`TableDefinition`] prints that text, and is parsed from it again.
+//! - `kept-as-text`: a definition is stored as the T-SQL text that creates it, with every constraint
+//! named: SQLite's own schema can't hold identities, defaults, checks and computed columns.
+//! [`TableDefinition`] prints that text, and is parsed from it again.
 //! - `sqlite-enforces-what-it-can`: SQLite holds declared types, NOT NULL, collations, keys and
-//!   foreign keys, so that a database keeps its rules in any SQLite.
+//! foreign keys, so that any SQLite enforces them.
 //! - `index-names-contain-the-table`: an index of SQLite's has a name that is unique among all
-//!   tables: `table.index`. A unique key whose columns may be NULL has a second one,
-//!   `table.index$null`, since two NULLs are one value to a unique key of T-SQL's and two to
-//!   SQLite's.
+//! tables: `table.index`. A unique key with nullable columns has a second index,
+//! `table.index$null`, since NULLs are equal in a unique key of T-SQL's and distinct in
+//! SQLite's.
 
 use std::sync::Arc;
 
@@ -33,39 +33,39 @@ pub use index::{IndexDefinition, check_filter};
 pub use sqlite::{index_name, null_index_name, quoted};
 pub use subquery::is_scalar;
 
-/// A table, as it is defined.
+/// The definition of a table.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TableDefinition {
-    /// Its name, as it was written; `#t` for a temporary one.
+    /// The name as it was written; `#t` for a temporary table.
     pub name: String,
-    /// Its columns in order; at least one is not computed.
+    /// The columns in order; at least one is not computed.
     pub columns: Vec<ColumnDefinition>,
-    /// Its primary key and unique constraints; a primary key comes first.
+    /// The primary key, first, and the unique constraints.
     pub keys: Vec<KeyDefinition>,
-    /// Its checks.
+    /// The CHECK constraints.
     pub checks: Vec<CheckDefinition>,
-    /// What it refers to.
+    /// The foreign keys.
     pub foreign_keys: Vec<ForeignKey>,
-    /// Indexes that were written in the table's definition: created after it, and kept as others are.
+    /// Indexes in the table's definition: created after the table, and stored as other indexes are.
     pub indexes: Vec<IndexDefinition>,
 }
 
-/// A column.
+/// The definition of a column.
 #[derive(Clone, PartialEq, Debug)]
 pub struct ColumnDefinition {
     /// Its name.
     pub name: String,
-    /// Its type; of a computed column its expression's, which is decided when it is bound: then this is `None`.
+    /// The type; `None` for a computed column, whose expression's type is decided by binding.
     pub data_type: Option<DataType>,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Whether its text is compared by its code points.
+    /// Whether its collation is Latin1_General_BIN2.
     pub is_binary: bool,
-    /// How it is numbered.
+    /// IDENTITY.
     pub identity: Option<IdentityRule>,
-    /// Its default: the constraint's name and the value.
+    /// DEFAULT: the constraint's name and the value.
     pub default: Option<(String, Arc<Expr>)>,
-    /// What it is computed from, and whether it is PERSISTED.
+    /// The expression of a computed column, and whether it is PERSISTED.
     pub computed: Option<(Arc<Expr>, bool)>,
 }
 
@@ -76,35 +76,35 @@ pub struct KeyDefinition {
     pub name: String,
     /// PRIMARY KEY or UNIQUE.
     pub kind: KeyKind,
-    /// Whether it is the order of the table: shown in sys.indexes.
+    /// CLUSTERED: shown in sys.indexes.
     pub is_clustered: bool,
-    /// Its columns, and whether each descends.
+    /// The columns, and whether each is descending.
     pub columns: Vec<(String, bool)>,
-    /// Whether SQLite's table has it; else an index has it, since it was added later.
+    /// Whether it is in SQLite's CREATE TABLE; else an index enforces it, because it was added later.
     pub is_in_table: bool,
 }
 
-/// A check.
+/// The definition of a CHECK constraint.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CheckDefinition {
     /// The constraint's name.
     pub name: String,
-    /// What must not be false.
+    /// The condition, which must not be false.
     pub condition: Arc<Condition>,
-    /// The column that it was written at.
+    /// The column of a column constraint.
     pub column: Option<String>,
-    /// Whether it is enforced: NOCHECK CONSTRAINT ends that.
+    /// Whether it is enforced: NOCHECK CONSTRAINT disables it.
     pub is_enabled: bool,
 }
 
 impl TableDefinition {
-    /// The column of this name.
+    /// The column with this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<&ColumnDefinition> {
         self.columns.iter().find(|column| same_name(&column.name, name))
     }
 
-    /// The column that SQLite keeps as its rowid: a primary key of one ascending column of whole numbers.
+    /// The column that is SQLite's rowid: a primary key of one ascending integer column.
     #[must_use]
     pub fn row_id_column(&self) -> Option<&str> {
         let key = self
@@ -122,7 +122,7 @@ impl TableDefinition {
         .then_some(name.as_str())
     }
 
-    /// The table as queries see it. `column_type` returns the type of a computed column; `unique` are the unique
+    /// The table as queries use it. `column_type` returns the type of a computed column; `unique` are the unique
     /// indexes.
     ///
     /// # Errors
@@ -173,18 +173,18 @@ impl TableDefinition {
     }
 }
 
-/// Where a table is.
+/// The location of a table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TableLocation {
     /// The database's name, as messages show it.
     pub database: String,
-    /// What the table is called in SQLite.
+    /// The table's name in SQLite.
     pub sqlite: SqliteName,
-    /// Its number in sys.objects.
+    /// `object_id` in sys.objects.
     pub object_id: i32,
 }
 
-/// Looks at the schema in an object's name: there is one.
+/// Checks the schema in an object's name: only `dbo` exists.
 pub(crate) fn check_schema(name: &ObjectName) -> Result<(), SqlError> {
     match &name.schema {
         Some(schema) if !same_name(&schema.text, SCHEMA) => Err(SqlError::unknown_schema(&schema.text)),
@@ -193,7 +193,7 @@ pub(crate) fn check_schema(name: &ObjectName) -> Result<(), SqlError> {
 }
 
 impl SqlError {
-    /// 2760: no such schema.
+    /// 2760: an unknown schema.
     #[must_use]
     pub fn unknown_schema(name: &str) -> Self {
         let text = format!(
@@ -203,7 +203,7 @@ impl SqlError {
     }
 }
 
-/// The schema of everything that users create.
+/// The schema of all objects that users create.
 pub const SCHEMA: &str = "dbo";
 
 #[cfg(test)]

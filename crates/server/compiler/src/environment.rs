@@ -1,9 +1,9 @@
-//! What an expression reads of its environment: the clock, the session, the server, and names of a database.
+//! The environment of an expression: the clock, the session, the server, and the names of a database.
 //!
-//! - `asked-at-run-time`: nothing here is called before an expression runs: binding needs types,
-//!   which no answer changes.
-//! - `none-becomes-null`: `None` means that there is no such thing, which functions turn into NULL;
-//!   an error ends the statement.
+//! - `asked-at-run-time`: no method is called before an expression runs: binding needs types only,
+//! which do not depend on the environment.
+//! - `none-becomes-null`: `None` means that there is no such object, for which functions return NULL;
+//! an error ends the statement.
 
 use std::cell::Cell;
 
@@ -22,35 +22,34 @@ pub use facts::{
 pub use random::RandomState;
 pub use session::Session;
 
-/// What is outside an expression; one method for each group of functions. Unless a method is written there are no
-/// such names.
+/// The environment of an expression, one method for each group of functions. Default methods return no names.
 pub trait Environment {
-    /// The moment at which the statement began: every GETDATE of a statement is the same.
+    /// The time at which the statement began: all calls of GETDATE in a statement return it.
     fn now(&self) -> Moment;
 
     /// The session's options and counters: `@@ROWCOUNT`, `@@SPID`, DATEFORMAT.
     fn session(&self) -> &Session;
 
-    /// Who is connected, and how: SUSER_SNAME, HOST_NAME, CONNECTIONPROPERTY.
+    /// The connection and its user: SUSER_SNAME, HOST_NAME, CONNECTIONPROPERTY.
     fn connection(&self) -> &Connection;
 
     /// The server: `@@VERSION`, SERVERPROPERTY.
     fn server(&self) -> &Server;
 
-    /// The error that the innermost CATCH around the statement handles: ERROR_NUMBER and related ones.
+    /// The error handled by the innermost CATCH around the statement: ERROR_NUMBER and related functions.
     fn caught(&self) -> Option<&CaughtError>;
 
     /// The session's random numbers: RAND.
     fn random(&self) -> &Cell<RandomState>;
 
-    /// Called before so many bytes are allocated for a value; 0 checks whether too many are in use.
+    /// Called before `_bytes` bytes are allocated for a value; 0 checks whether too many are in use.
     ///
     /// Errors: 701.
     fn reserve(&self, _bytes: usize) -> Result<(), SqlError> {
         Ok(())
     }
 
-    /// Polled by what takes long, every 65,536 steps: whether the statement is to continue.
+    /// Polled for cancellation by long operations, every 65,536 steps.
     ///
     /// Errors: [`SqlError::interrupted`], which is not sent: the host stops the machine by its own poll.
     fn poll(&self) -> Result<(), SqlError> {
@@ -62,7 +61,7 @@ pub trait Environment {
 
     /// A database: DB_NAME, DB_ID, DATABASEPROPERTYEX, HAS_DBACCESS.
     ///
-    /// Errors: whatever ends the statement; an unknown database is `None`.
+    /// Errors: any error that ends the statement; an unknown database is `None`.
     fn database(&self, _key: Key<'_>) -> Result<Option<DatabaseFacts>, SqlError> {
         Ok(None)
     }
@@ -109,7 +108,7 @@ pub trait Environment {
         Ok(None)
     }
 
-    /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of what is no system type.
+    /// An alias type of the current database by name or `user_type_id`: TYPE_NAME, TYPE_ID of other than system types.
     ///
     /// Errors: as [`Environment::database`].
     fn alias_type(&self, _key: Key<'_>) -> Result<Option<(i32, String, DataType)>, SqlError> {

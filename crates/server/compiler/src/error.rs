@@ -1,4 +1,4 @@
-//! What a client is sent when a statement fails.
+//! The error that a failed statement sends to the client.
 //!
 //! The table of numbers, states and texts is the constructors: those of names and types are in `error/binding.rs`,
 //! those of values in `error/value.rs`, those of running programs in `error/running.rs`. A new number gets a
@@ -10,19 +10,19 @@ mod binding;
 mod running;
 mod value;
 
-/// An error as SQL Server would send it: number, severity, state, text and line, and what it ends.
+/// An error as SQL Server would send it: number, severity, state, text and line; and the scope that it ends.
 ///
-/// The caller is at fault in nearly all of them; numbers 40510 and 40517 name what is not supported, 8624 is our own
-/// fault. [`fmt::Display`] writes the text alone.
+/// Nearly all are errors of the caller; numbers 40510 and 40517 name an unsupported feature, 8624 is an internal error.
+/// [`fmt::Display`] writes the text alone.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SqlError(Box<Message>);
 
-/// What an error ends, outside TRY and with XACT_ABORT off.
+/// The scope that an error ends, outside TRY and with XACT_ABORT off.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Ends {
     /// The statement: the batch continues after it.
     Statement,
-    /// The batch, or the procedure's body: what did not compile. An open transaction stays.
+    /// The batch, or the procedure's body: a compilation error. An open transaction stays.
     Batch,
     /// The batch, and the open transaction is rolled back.
     Transaction,
@@ -41,7 +41,7 @@ struct Message {
 }
 
 impl SqlError {
-    /// An error of the class 16, which the user can correct, state 1, on a line not known yet.
+    /// An error of severity 16, which the user can correct, state 1, on an unknown line.
     #[must_use]
     pub fn new(number: i32, ends: Ends, text: impl Into<String>) -> Self {
         let text = text.into();
@@ -55,28 +55,28 @@ impl SqlError {
         }))
     }
 
-    /// The same with another severity.
+    /// Sets the severity.
     #[must_use]
     pub fn with_severity(mut self, severity: u8) -> Self {
         self.0.severity = severity;
         self
     }
 
-    /// The same with another state.
+    /// Sets the state.
     #[must_use]
     pub fn with_state(mut self, state: u8) -> Self {
         self.0.state = state;
         self
     }
 
-    /// The same ending something else.
+    /// Sets the scope that it ends.
     #[must_use]
     pub fn with_ends(mut self, ends: Ends) -> Self {
         self.0.ends = ends;
         self
     }
 
-    /// The same on `line` of the batch, from 1, unless it has a line already.
+    /// Sets the line of the batch, from 1, unless it has a line already.
     #[must_use]
     pub fn on_line(mut self, line: u32) -> Self {
         if self.0.line == 0 {
@@ -91,31 +91,31 @@ impl SqlError {
         self.0.number
     }
 
-    /// The severity, which messages call the level: 11 to 25.
+    /// The severity, also called level: 11 to 25.
     #[must_use]
     pub fn severity(&self) -> u8 {
         self.0.severity
     }
 
-    /// Where in SQL Server it would have come from.
+    /// The state, which distinguishes the origins of a number in SQL Server.
     #[must_use]
     pub fn state(&self) -> u8 {
         self.0.state
     }
 
-    /// What it ends.
+    /// The scope that it ends.
     #[must_use]
     pub fn ends(&self) -> Ends {
         self.0.ends
     }
 
-    /// The line of the batch, from 1; 0 while it is not known.
+    /// The line of the batch, from 1; 0 if it is unknown.
     #[must_use]
     pub fn line(&self) -> u32 {
         self.0.line
     }
 
-    /// The text that a client shows.
+    /// The message text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.0.text

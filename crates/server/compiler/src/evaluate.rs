@@ -1,9 +1,9 @@
-//! Values of bound expressions.
+//! Evaluates bound expressions.
 //!
-//! - `whole-numbers-are-cheap`: no allocation and no shared count for whole numbers.
-//! - `errors-not-panics`: every failure is T-SQL's own error; nothing panics.
+//! - `whole-numbers-are-cheap`: integers need no allocation and no reference count.
+//! - `errors-not-panics`: every failure is a T-SQL error; nothing panics.
 //! - `large-values-are-interruptible`: between two operations on large values cancellation is
-//!   polled; an operation that is not linear in their size polls by itself, too.
+//! polled; an operation that is not linear in their size polls by itself, too.
 
 use std::sync::Arc;
 
@@ -15,21 +15,21 @@ use crate::{Convert, Environment, Expr, ExprKind, FunctionCall, Let, Predicate, 
 mod condition;
 mod whole;
 
-/// What an expression is evaluated over.
+/// The context of an evaluation.
 #[derive(Clone, Copy)]
 pub struct Frame<'a> {
-    /// Values of variables, by [`crate::Slot`].
+    /// The variables' values, by [`crate::Slot`].
     pub slots: &'a [Value],
-    /// Values of [`crate::ExprKind::Input`]s; empty outside an [`crate::Operations`].
+    /// The values of [`crate::ExprKind::Input`]s; empty outside [`crate::Operations`].
     pub row: &'a [Value],
-    /// The value of the innermost [`crate::Let`] around what is evaluated.
+    /// The value of the innermost [`crate::Let`].
     pub local: Option<&'a Value>,
-    /// What is outside.
+    /// The environment.
     pub environment: &'a dyn Environment,
 }
 
 impl<'a> Frame<'a> {
-    /// The same within a [`crate::Let`] of this value.
+    /// The frame of the body of a [`crate::Let`] with this value.
     fn within<'b>(&self, local: &'b Value) -> Frame<'b>
     where
         'a: 'b,
@@ -40,7 +40,7 @@ impl<'a> Frame<'a> {
         }
     }
 
-    /// A value of the row.
+    /// An input's value.
     fn input(&self, at: u32) -> Result<&'a Value, SqlError> {
         let at = usize::try_from(at).unwrap_or(usize::MAX);
         self.row.get(at).ok_or_else(|| SqlError::internal("no such input"))
@@ -50,8 +50,8 @@ impl<'a> Frame<'a> {
 impl Expr {
     /// The expression's value: NULL, or of its type.
     ///
-    /// Errors: whatever goes wrong with the values. 8624 if it holds a column or something else of a query, which
-    /// only an [`crate::Operations`] can evaluate.
+    /// Errors: any error of the values. 8624 if it contains a column or another query node, which only
+    /// [`crate::Operations`] can evaluate.
     #[inline]
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Value, SqlError> {
         if let ExprKind::Whole(operation) = &self.kind {
@@ -123,7 +123,7 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
     let style = match &conversion.style {
         None => None,
         Some(style) => {
-            // A style of NULL makes NULL.
+            // A NULL style makes the result NULL.
             let Value::Int(style) = style.evaluate(frame)? else {
                 return Ok(Value::Null);
             };
@@ -133,7 +133,7 @@ fn converted(conversion: &Convert, to: &DataType, frame: &Frame<'_>) -> Result<V
     let size = size_of(&value);
     if size > HEAVY_SIZE {
         frame.environment.poll()?;
-        // Bytes as text are two digits each, and made once more for the value.
+        // Bytes become two digits each as text, which is then copied into the value.
         frame.environment.reserve(size.saturating_mul(2 * COPIES))?;
     }
     let format = frame.environment.session().date_format;
@@ -157,7 +157,7 @@ fn computed(
     Ok(operator.apply(&left, &right, data_type)?)
 }
 
-/// Two strings concatenated: NULL if either is, unless the session takes NULL for an empty string.
+/// Two strings concatenated: NULL if either is, unless the session treats NULL as an empty string.
 fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) -> Result<Value, SqlError> {
     let sum = size_of(&left).saturating_add(size_of(&right));
     if sum > HEAVY_SIZE {
@@ -182,7 +182,7 @@ fn joined(left: Value, right: Value, data_type: &DataType, frame: &Frame<'_>) ->
     Ok(Operator::Add.apply(&left, &right, data_type)?)
 }
 
-/// The bytes of a text or binary value; 0 of any other.
+/// The size of a text or binary value in bytes; 0 for any other.
 #[must_use]
 pub fn size_of(value: &Value) -> usize {
     if let Value::Text(text) = value {

@@ -1,14 +1,14 @@
-//! Bound expressions: every name found, every type decided, every conversion written out.
+//! Bound expressions: names are resolved, types decided, and conversions explicit.
 //!
 //! - `type-is-fixed-by-binding`: an expression's value is NULL or of its `data_type`: evaluation
-//!   never changes a type that binding decided.
+//! never changes a type that binding decided.
 //! - `predicates-are-no-expressions`: a predicate is not an expression: it is true, false or
 //!   unknown, and has no type.
 //! - `let-is-evaluated-once`: a [`Let`]'s value is evaluated once; [`ExprKind::Local`] is the value
-//!   of the innermost one around it. What a statement's text holds in a body is bound before the
-//!   body is made, so no other `Let` stands between the two.
+//! of the innermost one around it. An operand in a body is bound before the body is constructed,
+//! so no other `Let` stands between the two.
 //! - `equal-trees-equal-values`: expressions are trees of values: equal trees compute equal values,
-//!   except where a function is declared volatile.
+//! except where a function is declared volatile.
 
 use selenite_types::{DataType, DatePart, Operator, UnaryOperator, Value};
 
@@ -36,74 +36,74 @@ pub(crate) use typing::{NATIONAL_WIDTH_MAX, Typing, WIDTH_MAX, collation_of, con
 pub use walk::{Node, NodeMut};
 pub use whole::{Whole, WholeCompare, WholeOperand, WholeOperation};
 
-/// An expression whose type is known before it runs.
+/// A typed expression.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Expr {
-    /// What it is.
+    /// The node.
     pub kind: ExprKind,
     /// Its type.
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared; the default of any other type.
+    /// The collation of its text; the default for any other type.
     pub collation: Collation,
 }
 
-/// What a bound expression is.
+/// A node of a bound expression.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
     /// A constant.
     Literal(Value),
-    /// The word NULL, whose type is whatever is wanted; int where nothing is.
+    /// The literal NULL, which takes any required type; int without one.
     Null,
     /// A variable's value.
     Variable(Slot),
     /// A column of a source: evaluated only as an [`ExprKind::Input`].
     Column(ColumnRef),
-    /// What the query binder keeps: a subquery, an aggregate, a window function. Evaluated only as an
+    /// A node of the query binder: a subquery, an aggregate, a window function. Evaluated only as an
     /// [`ExprKind::Input`].
     Outside(OutsideRef),
-    /// Value `n` of the frame's row: what columns become in an [`crate::Operations`].
+    /// Input `n`, from the frame's row: replaces columns in [`crate::Operations`].
     Input(u32),
     /// A conversion to the expression's type.
     Convert(Box<Convert>),
-    /// A sign or `~`.
+    /// A unary operator: a sign or `~`.
     Unary {
-        /// Which.
+        /// The operator.
         operator: UnaryOperator,
-        /// To what.
+        /// The operand.
         operand: Box<Expr>,
     },
-    /// Arithmetic, bits, or concatenation: both sides as [`selenite_types`]' operators take them.
+    /// An arithmetic, bitwise or concatenation operator, whose operands have types that [`selenite_types`] supports.
     Binary {
-        /// Which.
+        /// The operator.
         operator: Operator,
         /// The left side.
         left: Box<Expr>,
         /// The right side.
         right: Box<Expr>,
     },
-    /// Arithmetic on whole numbers, the fast way.
+    /// Integer arithmetic, the fast form.
     Whole(Box<WholeOperation>),
-    /// CASE and IIF: results converted to one type.
+    /// CASE and IIF: results are converted to one type.
     Case {
         /// Conditions with their results, in order.
         branches: Vec<(Predicate, Expr)>,
-        /// What it is if none is true; NULL without.
+        /// The result if no condition is true; `None` is NULL.
         otherwise: Option<Box<Expr>>,
     },
-    /// The first that is not NULL: COALESCE and ISNULL, values converted to one type.
+    /// COALESCE and ISNULL: the first value that is not NULL; values are converted to one type.
     Coalesce(Vec<Expr>),
-    /// CHOOSE: the value whose number, from 1, `index` is; NULL if there is no such value.
+    /// CHOOSE: value number `index`, from 1; NULL if there is none.
     Choose {
-        /// An int.
+        /// The index, an int.
         index: Box<Expr>,
         /// The values, converted to one type.
         values: Vec<Expr>,
     },
-    /// A function of values.
+    /// A call of a scalar function.
     Call(Box<FunctionCall>),
-    /// A value with a name, and an expression that uses it.
+    /// A value that is evaluated once, and an expression over it.
     Let(Box<Let>),
     /// The value of the innermost [`Let`] or [`LetPredicate`] around it.
     Local,
@@ -112,35 +112,35 @@ pub enum ExprKind {
 /// A value that is evaluated once, and an expression over it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Let {
-    /// What [`ExprKind::Local`] is in the body; in itself it is that of the expression around.
+    /// The value of [`ExprKind::Local`] in the body; a `Local` in the value itself is that of the `Let` around.
     pub value: Expr,
-    /// The expression.
+    /// The body.
     pub body: Expr,
 }
 
-/// What the query binder keeps behind a number of its own.
+/// The number of a node of the query binder.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct OutsideRef(pub u32);
 
 /// A conversion.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Convert {
-    /// What is converted.
+    /// The operand.
     pub operand: Expr,
     /// CONVERT's third argument, an int.
     pub style: Option<Expr>,
-    /// Whether what can't be converted is NULL: TRY_CAST and TRY_CONVERT.
+    /// Whether a value that does not convert becomes NULL: TRY_CAST and TRY_CONVERT.
     pub is_try: bool,
 }
 
-/// A function with its arguments.
+/// A call of a function.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FunctionCall {
-    /// Which.
+    /// The function.
     pub function: &'static Function,
-    /// The part of a date that it is about.
+    /// The date part.
     pub part: Option<DatePart>,
-    /// Its arguments, converted as it wants them.
+    /// The arguments, converted by the function's rules.
     pub arguments: Vec<Expr>,
 }
 
@@ -157,7 +157,7 @@ impl Expr {
         }
     }
 
-    /// An expression that may be NULL, of the default collation.
+    /// A nullable expression with the default collation.
     #[must_use]
     pub fn new(kind: ExprKind, data_type: DataType) -> Self {
         Self {
@@ -168,21 +168,21 @@ impl Expr {
         }
     }
 
-    /// The same, which may or may not be NULL.
+    /// Sets whether it may be NULL.
     #[must_use]
     pub fn with_nullable(mut self, nullable: bool) -> Self {
         self.nullable = nullable;
         self
     }
 
-    /// The same with another collation.
+    /// Sets the collation.
     #[must_use]
     pub fn with_collation(mut self, collation: Collation) -> Self {
         self.collation = collation;
         self
     }
 
-    /// Whether it is the word NULL.
+    /// Whether it is the literal NULL.
     #[must_use]
     pub fn is_null_word(&self) -> bool {
         matches!(self.kind, ExprKind::Null)

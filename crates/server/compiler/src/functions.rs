@@ -1,11 +1,11 @@
-//! The catalogue of functions of values: names, arguments, result types, code, and whether each is supported.
+//! The catalogue of scalar functions: names, arguments, result types, code, and whether each is supported.
 //!
-//! - `one-row-per-function`: each function is one row of its family's table; nothing else knows its
-//!   name.
-//! - `arguments-are-converted`: code gets values that binding has converted according to the row's
-//!   rules; unless the row allows it none is NULL.
-//! - `unsupported-functions-have-rows`: a function that SQL Server has and this server does not is
-//!   a row too, and refused by name.
+//! - `one-row-per-function`: each function is one row of its family's table; no other code has its
+//! name.
+//! - `arguments-are-converted`: code receives values that binding has converted by the row's rules;
+//! none is NULL unless the row allows it.
+//! - `unsupported-functions-have-rows`: a function of SQL Server that is not supported has a row too,
+//! and is refused by name.
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
@@ -31,7 +31,7 @@ use crate::expr::{
     Arguments, Rule, SYSNAME, Typing, arguments, collation_of, float_in, seconds_scale, typing, with_digits,
 };
 
-/// What `docs/TSQL.md` says of a function.
+/// A function's entry in `docs/TSQL.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct FunctionState {
     /// The family: `text`, `mathematics`, `dates`, `conversion`, `system`, `globals`.
@@ -43,7 +43,7 @@ pub struct FunctionState {
 }
 
 impl Function {
-    /// The function of a name, in any case; global variables have their `@@`.
+    /// The function with this name, in any case; global variables have their `@@`.
     #[must_use]
     pub fn find(name: &str) -> Option<&'static Self> {
         static BY_NAME: OnceLock<HashMap<&'static str, &'static Function>> = OnceLock::new();
@@ -56,7 +56,7 @@ impl Function {
         by_name.get(name.to_ascii_lowercase().as_str()).copied()
     }
 
-    /// A call with bound arguments; `part` is the word before them.
+    /// A call with bound arguments; `part` is the date part.
     ///
     /// Errors: 174 and 189 for a wrong number of arguments, 8116 and others for their types, 40510 if it is not
     /// supported.
@@ -105,7 +105,7 @@ impl Function {
         }
     }
 
-    /// Sees that a function or global of this name, if there is one, is supported.
+    /// Checks that a function or global variable with this name, if there is one, is supported.
     ///
     /// # Errors
     /// 40510.
@@ -131,12 +131,12 @@ impl Function {
         }
     }
 
-    /// How many arguments a call has at least, the part of a date included.
+    /// The minimum number of arguments, including the date part.
     pub(crate) fn argument_count_least(&self) -> usize {
         self.least + usize::from(self.takes_part)
     }
 
-    /// What all functions are, family by family.
+    /// The entries of all functions, by family.
     pub fn states() -> impl Iterator<Item = FunctionState> {
         families().flat_map(|(family, functions)| {
             functions.iter().map(move |function| FunctionState {
@@ -148,7 +148,7 @@ impl Function {
     }
 }
 
-/// Each family's name and functions.
+/// The families with their functions.
 fn families() -> impl Iterator<Item = (&'static str, &'static [Function])> {
     [
         ("choice", choice::FUNCTIONS),
@@ -162,7 +162,7 @@ fn families() -> impl Iterator<Item = (&'static str, &'static [Function])> {
     .into_iter()
 }
 
-/// 1,024: SQL Server's own limit of what a call may be given.
+/// 1,024: SQL Server's limit of arguments.
 const ARGUMENT_COUNT_MAX: usize = 1024;
 
 #[cfg(test)]

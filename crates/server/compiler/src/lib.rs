@@ -1,10 +1,10 @@
-//! From T-SQL's syntax tree to typed programs and SQLite's SQL. `selenite-runtime` runs them.
+//! Compiles T-SQL's syntax tree to typed programs and SQLite's SQL. `selenite-runtime` runs them.
 //!
 //! - `names-through-a-catalog`: names are bound against a catalog that the caller provides. No I/O, no SQLite, no
-//!   clock.
+//! clock.
 //! - `one-type`: an expression has one type, decided before it runs. Constants are folded here, so expressions are
-//!   evaluated here.
-//! - `refused-by-name`: what is not supported is an error that names it, never a wrong answer.
+//! evaluated here.
+//! - `refused-by-name`: an unsupported feature is an error that names it, never a wrong result.
 #![forbid(unsafe_code)]
 
 mod aggregate;

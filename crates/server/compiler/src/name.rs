@@ -1,8 +1,8 @@
-//! Identifiers: when two of them are one name.
+//! Identifiers, and their equality.
 //!
-//! Names are compared as the default collation compares: case does not count, trailing blanks do not count, accents do.
+//! Names are compared by the default collation: case and trailing spaces are ignored, accents are not.
 
-/// An identifier that names are looked up by: two keys are equal if the names are.
+/// The key of an identifier in maps: two keys are equal if the names are.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NameKey(Box<str>);
 
@@ -18,14 +18,14 @@ impl NameKey {
         )
     }
 
-    /// The folded text: never shown.
+    /// The folded name, which is never shown.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Whether two identifiers are one name.
+/// Whether two identifiers are equal.
 #[must_use]
 pub fn same_name(left: &str, right: &str) -> bool {
     if left.is_ascii() && right.is_ascii() {

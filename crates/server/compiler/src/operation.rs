@@ -1,9 +1,9 @@
-//! Expressions that SQLite calls us to evaluate: `tsql_op(N, a, b, ..)`.
+//! Operations: expressions that SQLite evaluates by calling `tsql_op(N, a, b, ..)`.
 //!
-//! - `equal-operations-share-a-number`: expressions that differ only in where their inputs come
-//!   from have one number.
-//! - `inputs-come-with-the-call`: whatever an operation needs comes with the call: columns,
-//!   variables and what the query binder keeps are inputs.
+//! - `equal-operations-share-a-number`: expressions that differ only in the origin of their inputs
+//! have one number.
+//! - `inputs-come-with-the-call`: all inputs of an operation are arguments of the call: columns,
+//! variables and nodes of the query binder.
 //! - `owned-by-the-statement`: operations belong to a bound statement and are dropped with it;
 //!   there are at most [`OPERATION_COUNT_MAX`].
 
@@ -16,49 +16,49 @@ use crate::{
     ColumnRef, Environment, Expr, ExprKind, Frame, NodeMut, OutsideRef, Predicate, Slot, SqlError, Whole, WholeOperand,
 };
 
-/// What an operation takes from the row.
+/// An input of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OperationInput {
-    /// Where it comes from.
+    /// The origin of its value.
     pub origin: InputOrigin,
-    /// The type of its stored form; a bit for a predicate.
+    /// The type of its storage form; a bit for a predicate.
     pub data_type: DataType,
 }
 
-/// Where an operation's argument comes from.
+/// The origin of an operation's argument.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum InputOrigin {
     /// A column.
     Column(ColumnRef),
     /// A variable: a parameter of the statement.
     Variable(Slot),
-    /// A value that the query binder keeps.
+    /// A value node of the query binder.
     Outside(OutsideRef),
-    /// A condition that the query binder keeps: 0, 1 or NULL.
+    /// A predicate node of the query binder: 0, 1 or NULL.
     OutsidePredicate(OutsideRef),
 }
 
-/// An interned expression: its number and what it takes, in order.
+/// An interned expression: its number and its inputs, in order.
 #[derive(Clone, PartialEq, Debug)]
 pub struct OperationUse {
     /// The first argument of `tsql_op`.
     pub number: u32,
     /// The other arguments.
     pub inputs: Vec<OperationInput>,
-    /// The type whose stored form it gives; a bit for a predicate.
+    /// The type of its result's storage form; a bit for a predicate.
     pub data_type: DataType,
 }
 
-/// Why an operation gives no value.
+/// The failure of an operation.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum OperationFailure {
-    /// T-SQL's own error.
+    /// A T-SQL error.
     Error(SqlError),
-    /// An input is no form of its type: error 50823, whose text names the column, which the caller knows.
+    /// An invalid storage form of an input: error 50823, whose text names the column, which the caller adds.
     Misfit {
-        /// Which of [`OperationUse::inputs`].
+        /// The index in [`OperationUse::inputs`].
         input: usize,
-        /// What is wrong with it.
+        /// The mismatch.
         misfit: Misfit,
     },
 }
@@ -89,15 +89,15 @@ impl Operations {
         self.operations.is_empty()
     }
 
-    /// None yet.
+    /// No operations.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Interns a value.
+    /// Interns an expression.
     ///
-    /// Errors: 8631 when there would be too many.
+    /// Errors: 8631 for too many operations.
     pub fn intern(&mut self, expr: &Expr) -> Result<OperationUse, SqlError> {
         let mut inputs = Inputs::default();
         let mut code = expr.clone();
@@ -115,10 +115,10 @@ impl Operations {
         self.add(Code::Truth(code), inputs.list, DataType::Bit)
     }
 
-    /// Evaluates operation `number` over the stored forms of its inputs.
+    /// Evaluates operation `number` over the storage forms of its inputs.
     ///
-    /// Errors: whatever goes wrong with the values; an input that does not fit its type; 8624 for a number or a count
-    /// of arguments that was never given out.
+    /// Errors: any error of the values; an invalid storage form; 8624 for an unknown number or a wrong count of
+    /// arguments.
     pub fn run(
         &self,
         number: u32,
@@ -153,7 +153,7 @@ impl Operations {
             .map_err(OperationFailure::Error)
     }
 
-    /// How many there are.
+    /// The number of operations.
     #[must_use]
     pub fn count(&self) -> usize {
         self.operations.len()
@@ -201,7 +201,7 @@ impl Operation {
     }
 }
 
-/// The inputs of an expression, each once.
+/// The distinct inputs of an expression.
 #[derive(Default)]
 struct Inputs {
     list: Vec<OperationInput>,
@@ -245,7 +245,7 @@ impl Inputs {
     }
 }
 
-/// Where the value of a leaf comes from; none for what is computed.
+/// The origin of a leaf's value; `None` for a computed value.
 fn origin_of(kind: &ExprKind) -> Option<InputOrigin> {
     match kind {
         ExprKind::Column(column) => Some(InputOrigin::Column(*column)),
@@ -284,10 +284,10 @@ impl fmt::Display for OperationFailure {
 
 impl std::error::Error for OperationFailure {}
 
-/// 65,536: a statement that needs more would be longer than the 65,536 packets that SQL Server takes of one batch.
+/// 65,536: a statement that needs more would be longer than the 65,536 packets that SQL Server accepts for one batch.
 pub const OPERATION_COUNT_MAX: u32 = 65_536;
 
-/// Most operations have no more inputs; those that do allocate once a row.
+/// Most operations have no more inputs; those with more allocate once per row.
 const FEW: usize = 6;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! Procedural code, compiled: variables in typed slots, control flow as jumps, scalar statements as steps.
+//! Compiled procedural code: variables in typed slots, control flow as jumps, scalar statements as steps.
 //!
-//! - `program-is-immutable`: a program never changes and holds no value that a run computes: it is
-//!   cached by its text and shared between threads.
+//! - `program-is-immutable`: a program never changes and contains no values of an execution: it is
+//! cached by its text and shared between threads.
 //! - `scalar-errors-before-running`: errors in variables and types of scalar statements are found
-//!   before anything runs; names of tables are not looked up.
-//! - `one-slot-per-variable`: a variable has one slot for the whole batch, and is known only after
-//!   its DECLARE in the text.
+//! before anything runs; names of tables are not resolved.
+//! - `one-slot-per-variable`: a variable has one slot for the whole batch, and is in scope only after
+//! its DECLARE in the text.
 //! - `subquery-makes-a-table-statement`: a subquery in a scalar statement makes it a statement on
-//!   tables: `SET @a = (SELECT ..)` becomes `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` tests a
-//!   variable that no batch can name.
+//! tables: `SET @a = (SELECT ..)` becomes `SELECT @a = (SELECT ..)`, and `IF EXISTS (..)` tests a
+//! variable that no batch can name.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ pub use command::Command;
 use compiler::Compiler;
 use step::{Role, Step, Target, TryRegion};
 
-/// A batch, a procedure's body or a text of EXEC, ready to run.
+/// A batch, a procedure's body or dynamic SQL, ready to run.
 #[derive(Debug)]
 pub struct Program {
     body: Body,
@@ -37,22 +37,22 @@ pub struct Program {
     steps: Vec<Step>,
     /// The line of each step.
     lines: Vec<u32>,
-    /// Inner ones before those around them.
+    /// Inner regions before the outer ones.
     tries: Vec<TryRegion>,
-    /// What its maker has measured; 0 until then.
+    /// The measured size; 0 until it is set.
     memory_size: u64,
 }
 
-/// What a program was made of.
+/// The origin of a program.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Body {
-    /// A batch, or a text of EXEC or sp_executesql.
+    /// A batch, or the text of EXEC or sp_executesql.
     Batch,
     /// A procedure.
     Procedure {
-        /// Its name as messages and ERROR_PROCEDURE show it.
+        /// The name in messages and ERROR_PROCEDURE.
         name: Arc<str>,
-        /// Its number: `@@PROCID`.
+        /// The object id: `@@PROCID`.
         object_id: i32,
     },
 }
@@ -60,30 +60,30 @@ pub enum Body {
 /// A parameter of a procedure or of sp_executesql.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameter {
-    /// Its name, with its sign.
+    /// The name with its `@`.
     pub name: String,
     /// Its type.
     pub data_type: DataType,
-    /// Where its value is.
+    /// The slot of its value.
     pub slot: Slot,
-    /// What it is if it is not given: a constant.
+    /// The default: a constant.
     pub default: Option<Expr>,
-    /// Whether its value may come back.
+    /// Whether it is an OUTPUT parameter.
     pub is_output: bool,
 }
 
-/// A statement's number in its program, by which a host keeps what it bound.
+/// A statement's number in its program, the key of the host's bound statements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StatementId(pub u32);
 
 impl Program {
-    /// How many bytes of memory it takes, as far as that was measured.
+    /// The size in memory in bytes; 0 if it was not measured.
     #[must_use]
     pub fn memory_size(&self) -> u64 {
         self.memory_size
     }
 
-    /// The same program, which takes so many bytes of memory.
+    /// Sets the size in memory.
     #[must_use]
     pub fn with_memory_size(mut self, bytes: u64) -> Self {
         self.memory_size = bytes;
@@ -92,12 +92,12 @@ impl Program {
 
     /// Compiles a batch, or the text of an EXEC; `source` is the text that was parsed.
     ///
-    /// Errors: all that is wrong with its variables and scalar statements, in order of the text; at least one.
+    /// Errors: all errors of its variables and scalar statements, in order of the text; at least one.
     pub fn of_batch(source: &str, tree: ast::Tree) -> Result<Self, Vec<SqlError>> {
         Self::of_text(source, tree, &[])
     }
 
-    /// Compiles a text that has parameters: that of sp_executesql and related ones.
+    /// Compiles a text with parameters: that of sp_executesql and related procedures.
     ///
     /// Errors: as [`Program::of_batch`].
     pub fn of_text(source: &str, tree: ast::Tree, parameters: &[ast::Parameter]) -> Result<Self, Vec<SqlError>> {
@@ -123,19 +123,19 @@ impl Program {
         compiler.finish(Body::Procedure { name, object_id })
     }
 
-    /// What it was made of.
+    /// The origin of the program.
     #[must_use]
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The text that positions of its statements are in.
+    /// The source text, to which positions of its statements refer.
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// Its variables, hidden ones included.
+    /// The variables, including hidden ones.
     #[must_use]
     pub fn variables(&self) -> &Variables {
         &self.variables
@@ -147,13 +147,13 @@ impl Program {
         &self.parameters
     }
 
-    /// How many statements it leaves to the host: their [`StatementId`]s are below.
+    /// The number of statements that the host executes: their [`StatementId`]s are below.
     #[must_use]
     pub fn statement_count(&self) -> usize {
         self.statements.len()
     }
 
-    /// A statement that is left to the host.
+    /// A statement that the host executes.
     #[must_use]
     pub fn statement(&self, id: StatementId) -> Option<&ast::Statement> {
         self.statements.get(index(id.0))
@@ -170,8 +170,8 @@ impl Program {
         self.lines.get(at).copied().unwrap_or(0)
     }
 
-    /// Where to continue after a statement that failed at a step.
-    pub fn behind(&self, at: usize) -> usize {
+    /// The step at which execution continues after a statement that failed at step `at`.
+    pub fn step_after_failure(&self, at: usize) -> usize {
         let end = match self.steps.get(at) {
             Some(Step::Branch(branch)) => branch.end,
             Some(Step::BranchInt(branch)) => branch.general.end,
@@ -191,7 +191,7 @@ impl Program {
             .find(|region| (index(region.start)..index(region.end)).contains(&at))
     }
 
-    /// The procedure's name; none of a batch.
+    /// The procedure's name; `None` for a batch.
     pub fn procedure_name(&self) -> Option<&Arc<str>> {
         match &self.body {
             Body::Procedure { name, .. } => Some(name),

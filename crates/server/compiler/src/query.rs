@@ -1,9 +1,9 @@
-//! Queries bound: from the syntax tree to typed columns.
+//! Binds queries: from the syntax tree to typed columns.
 //!
-//! - `innermost-scope-first`: scopes are a stack: a name is looked up in the innermost query first,
-//!   and the sources of FROM are visible to one another only through ON and APPLY.
-//! - `refused-by-name`: what can't be written for SQLite with T-SQL's meaning is refused here, by
-//!   name.
+//! - `innermost-scope-first`: scopes are a stack: a name is resolved in the innermost query first,
+//! and the sources of FROM are visible to one another only through ON and APPLY.
+//! - `refused-by-name`: a form that has no SQL for SQLite with T-SQL's meaning is refused here, by
+//! name.
 
 mod apply;
 mod call;
@@ -30,16 +30,16 @@ use tree::{Outside, Parts};
 use crate::catalog::Catalog;
 use crate::{Binder, ColumnRef, Columns, Expr, Predicate, QueryHook, Source, SqlError, Variables};
 
-/// How deep queries may be nested, views counted: SQL Server's own limit for views and subqueries.
+/// The maximum nesting of queries, including views: SQL Server's limit for views and subqueries.
 const NESTING_MAX: usize = 32;
 
 /// Binds the queries of one statement.
 pub(crate) struct QueryBinder<'c> {
-    /// What knows the tables.
+    /// Resolves names of tables.
     pub catalog: &'c dyn Catalog,
     /// The batch's variables.
     pub variables: &'c Variables,
-    /// What has been bound.
+    /// The bound parts.
     pub parts: Parts,
     scopes: Vec<Scope>,
     commons: Vec<CommonScope>,
@@ -49,21 +49,21 @@ pub(crate) struct QueryBinder<'c> {
     nodes_to_poll: u32,
 }
 
-/// One query's names.
+/// The names of one query.
 #[derive(Debug)]
 pub(crate) struct Scope {
-    /// Its sources.
+    /// The sources.
     pub columns: Columns<'static>,
-    /// What is being bound.
+    /// The clause that is being bound.
     pub clause: Clause,
-    /// Whether an aggregate of its own was seen.
+    /// Whether an aggregate of this query was bound.
     pub has_aggregate: bool,
 }
 
-/// The position of an expression in a query.
+/// The clause in which an expression occurs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Clause {
-    /// The list of columns.
+    /// The select list.
     Items,
     /// ON.
     On,
@@ -75,11 +75,11 @@ pub(crate) enum Clause {
     Having,
     /// ORDER BY.
     OrderBy,
-    /// An argument of an aggregate, or of a function of rows.
+    /// An argument of an aggregate, or of a table-valued function.
     Argument,
     /// SET of UPDATE.
     Set,
-    /// Values to insert, the count of TOP, a check or default: no rows at all.
+    /// Values to insert, the count of TOP, a check or default: no rows are in scope.
     Values,
     /// OUTPUT.
     Output,
@@ -103,7 +103,7 @@ impl<'c> QueryBinder<'c> {
 
     /// Counts nodes that are bound or copied.
     ///
-    /// Errors: 8623 if there are too many; why binding is to stop.
+    /// Errors: 8623 if there are too many; the error of cancellation.
     pub fn spend(&mut self, nodes: usize) -> Result<(), SqlError> {
         self.parts.budget.spend_items(nodes)?;
         let nodes = u32::try_from(nodes).unwrap_or(u32::MAX);
@@ -115,9 +115,9 @@ impl<'c> QueryBinder<'c> {
         self.catalog.poll()
     }
 
-    /// Binds an expression of `clause`, in the innermost scope.
+    /// Binds an expression of `clause` in the innermost scope.
     ///
-    /// Errors: whatever is wrong with it, with its line.
+    /// Errors: any error of the expression, with its line.
     pub fn value(&mut self, clause: Clause, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let before = self.enter_clause(clause);
         let variables = self.variables;
@@ -126,7 +126,7 @@ impl<'c> QueryBinder<'c> {
         bound.map_err(|error| error.on_line(expr.position.line))
     }
 
-    /// Binds a condition of `clause`, in the innermost scope.
+    /// Binds a condition of `clause` in the innermost scope.
     ///
     /// Errors: as [`QueryBinder::value`].
     pub fn condition(&mut self, clause: Clause, condition: &ast::Condition) -> Result<Predicate, SqlError> {
@@ -137,7 +137,7 @@ impl<'c> QueryBinder<'c> {
         bound.map_err(|error| error.on_line(condition.position.line))
     }
 
-    /// Runs `bind` with a scope of these sources.
+    /// Runs `bind` in a new scope with these sources.
     pub fn scoped<T>(
         &mut self,
         sources: Vec<Source>,
@@ -153,7 +153,7 @@ impl<'c> QueryBinder<'c> {
         bound
     }
 
-    /// Runs `bind` one query deeper.
+    /// Runs `bind` at one more level of queries.
     ///
     /// Errors: 191 beyond [`NESTING_MAX`].
     pub fn nested<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
@@ -166,7 +166,7 @@ impl<'c> QueryBinder<'c> {
         bound
     }
 
-    /// Runs `bind` one join deeper on the right.
+    /// Runs `bind` at one more level of joins nested on the right.
     ///
     /// Errors: 40510 beyond [`TABLE_COUNT_MAX`].
     pub fn joined<T>(&mut self, bind: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
@@ -177,7 +177,7 @@ impl<'c> QueryBinder<'c> {
         bound
     }
 
-    /// The innermost scope; without any, a statement has no columns.
+    /// The innermost scope; without one no columns are in scope.
     pub fn scope(&mut self) -> Option<&mut Scope> {
         self.scopes.last_mut()
     }
@@ -230,7 +230,7 @@ impl QueryHook for QueryBinder<'_> {
                         .with_collation(column.collation.of_column()));
                 }
                 Err(ambiguous) if ambiguous.number() == AMBIGUOUS => return Err(ambiguous),
-                // 207 is more specific than 4104: the qualifier was known.
+                // 207 is more specific than 4104: the qualifier is known.
                 Err(other) => match &error {
                     Some(before) if before.number() == UNKNOWN_COLUMN => {}
                     Some(_) | None => error = Some(other),
@@ -279,7 +279,7 @@ impl QueryHook for QueryBinder<'_> {
     }
 }
 
-/// Sees that a join is one that SQLite takes.
+/// Checks the number of tables in a join.
 ///
 /// Errors: 40510 for one of more than [`TABLE_COUNT_MAX`] tables.
 fn check_table_count(count: usize) -> Result<(), SqlError> {
@@ -291,16 +291,16 @@ fn check_table_count(count: usize) -> Result<(), SqlError> {
     }
 }
 
-/// How deep a recursive common table expression goes without MAXRECURSION.
+/// The default of MAXRECURSION.
 const RECURSION_MAX: u32 = 100;
 
-/// How many values a SELECT has at most.
+/// SQL Server's limit of columns in a SELECT.
 pub(crate) const SELECT_COUNT_MAX: usize = 4096;
 
-/// Some milliseconds of binding.
+/// Binding so many nodes takes some milliseconds.
 const NODES_BETWEEN_POLLS: u32 = 4096;
 
-/// How many tables SQLite joins.
+/// SQLite's limit of tables in a join.
 const TABLE_COUNT_MAX: usize = 64;
 
 const AMBIGUOUS: i32 = 209;

@@ -1,4 +1,4 @@
-//! What names refer to: variables of a batch, and columns of a query's sources.
+//! Names in scope: variables of a batch, and columns of a query's sources.
 
 use std::collections::HashMap;
 
@@ -7,12 +7,12 @@ use selenite_types::DataType;
 
 use crate::{Collation, NameKey, SqlError, same_name};
 
-/// A variable's place among the values that a program runs on.
+/// The index of a variable's value in a program's frame.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Slot(pub u32);
 
 impl Slot {
-    /// The place as an index.
+    /// The slot as an index.
     #[must_use]
     pub fn index(self) -> usize {
         usize::try_from(self.0).unwrap_or(usize::MAX)
@@ -21,12 +21,12 @@ impl Slot {
 
 /// A column of one of a query's sources.
 ///
-/// The numbers are the query binder's own: an expression only carries them.
+/// The query binder assigns the numbers: an expression only contains them.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ColumnRef {
-    /// Which source, unique in the statement: a subquery's sources have numbers of their own.
+    /// The source, unique in the statement: a subquery's sources have numbers of their own.
     pub source: u32,
-    /// Which of its columns, from 0.
+    /// The column, from 0.
     pub column: u32,
 }
 
@@ -40,14 +40,14 @@ pub struct Variables {
 /// A declared variable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Variable {
-    /// Where its value is.
+    /// The slot of its value.
     pub slot: Slot,
     /// Its declared type.
     pub data_type: DataType,
 }
 
 impl Variables {
-    /// None at all.
+    /// No variables.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -66,14 +66,14 @@ impl Variables {
         Ok(slot)
     }
 
-    /// Takes a slot that no name leads to.
+    /// Adds a slot without a name.
     pub fn hidden(&mut self) -> Slot {
         let slot = Slot(self.slot_count);
         self.slot_count = self.slot_count.saturating_add(1);
         slot
     }
 
-    /// The variable of a name with its `@`.
+    /// The variable with this name, including its `@`.
     ///
     /// Errors: 137 if the batch has not declared it.
     pub fn find(&self, name: &str) -> Result<Variable, SqlError> {
@@ -83,28 +83,28 @@ impl Variables {
             .ok_or_else(|| SqlError::undeclared_variable(name))
     }
 
-    /// How many slots a frame must have.
+    /// The number of slots in a frame.
     #[must_use]
     pub fn slot_count(&self) -> usize {
         Slot(self.slot_count).index()
     }
 }
 
-/// The sources of one FROM, and those around it that a subquery may name.
+/// The sources of one FROM, and those of the outer queries.
 #[derive(Clone, Default, Debug)]
 pub struct Columns<'a> {
     /// The sources in order.
     pub sources: Vec<Source>,
-    /// What surrounds the query: searched only for what is not found here.
+    /// The outer query's sources: searched only for names that are not found here.
     pub outer: Option<&'a Columns<'a>>,
 }
 
 /// One table, view, derived table or function of a FROM.
 #[derive(Clone, Debug)]
 pub struct Source {
-    /// What columns are qualified by: the alias, or the table's own name.
+    /// The qualifier of the columns: the alias, or the table's name.
     pub alias: String,
-    /// The database and schema of the name, when it has no alias: `dbo.t.c` then finds it too.
+    /// The database and schema of the table, if it has no alias: `dbo.t.c` then finds it too.
     pub database_and_schema: Option<(String, String)>,
     /// Its number: [`ColumnRef::source`].
     pub number: u32,
@@ -121,23 +121,23 @@ pub struct SourceColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
 }
 
-/// The column that a name refers to.
+/// The result of resolving a column name.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundColumn<'a> {
-    /// Which.
+    /// The reference.
     pub reference: ColumnRef,
-    /// How many queries further out it was found: 0 in the query itself.
+    /// The number of query levels outward: 0 in the query itself.
     pub depth: u32,
-    /// What it is.
+    /// The column.
     pub column: &'a SourceColumn,
 }
 
 impl Columns<'_> {
-    /// Finds the column that `name` refers to, innermost first.
+    /// Resolves a column name, innermost query first.
     ///
     /// Errors: 207 for an unknown column, 209 if two sources have it, 4104 if its qualifier names no source.
     pub fn find(&self, name: &ColumnName) -> Result<FoundColumn<'_>, SqlError> {
@@ -145,7 +145,7 @@ impl Columns<'_> {
         let mut depth = 0;
         let mut qualifier_known = false;
         while let Some(columns) = scope {
-            if let Some(found) = columns.find_here(name, depth, &mut qualifier_known)? {
+            if let Some(found) = columns.find_in_scope(name, depth, &mut qualifier_known)? {
                 return Ok(found);
             }
             scope = columns.outer;
@@ -158,7 +158,12 @@ impl Columns<'_> {
         Err(error)
     }
 
-    fn find_here(&self, name: &ColumnName, depth: u32, known: &mut bool) -> Result<Option<FoundColumn<'_>>, SqlError> {
+    fn find_in_scope(
+        &self,
+        name: &ColumnName,
+        depth: u32,
+        known: &mut bool,
+    ) -> Result<Option<FoundColumn<'_>>, SqlError> {
         let mut found: Option<FoundColumn<'_>> = None;
         for source in &self.sources {
             if name.table.as_ref().is_some_and(|table| !source.is_named(table)) {
@@ -188,7 +193,7 @@ impl Columns<'_> {
 }
 
 impl Source {
-    /// Whether a qualifier of one, two or three parts means this source.
+    /// Whether a qualifier of one, two or three parts refers to this source.
     #[must_use]
     pub fn is_named(&self, table: &ObjectName) -> bool {
         if table.server.is_some() || !same_name(&self.alias, &table.name.text) {
@@ -211,7 +216,7 @@ impl Source {
     }
 }
 
-/// A column's name as messages show it: its parts with points between.
+/// A column's name in messages: its parts, separated by periods.
 #[must_use]
 pub fn written_column(name: &ColumnName) -> String {
     match &name.table {
@@ -220,7 +225,7 @@ pub fn written_column(name: &ColumnName) -> String {
     }
 }
 
-/// An object's name as messages show it: its parts with points between.
+/// An object's name in messages: its parts, separated by periods.
 #[must_use]
 pub fn written_object(name: &ObjectName) -> String {
     let parts = [&name.server, &name.database, &name.schema];

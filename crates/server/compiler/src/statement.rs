@@ -1,6 +1,6 @@
-//! Statements on tables, bound: what the runtime runs.
+//! Bound statements on tables, which the runtime executes.
 //!
-//! - `bound-once`: a statement is bound once and run often. It holds no values, and no rows.
+//! - `bound-once`: a statement is bound once and run often. It contains no values, and no rows.
 //! - `rows-are-computed-outside`: rows are computed by the runtime, not in SQLite's change statements: values are
 //!   converted, checked and numbered with T-SQL's errors, which name the row; SQLite stores them.
 
@@ -29,7 +29,7 @@ pub use crate::binding::{Binding, InputColumn, ResultColumn, SlotValue};
 pub enum Statement {
     /// SELECT: rows to the client.
     Rows(Rows),
-    /// `SELECT @a = ..`: the last row's values into variables.
+    /// `SELECT @a = ..`: assigns the last row's values to variables.
     Assign(Assign),
     /// `SELECT .. INTO t`: a new table.
     Into(Into),
@@ -46,7 +46,7 @@ pub enum Statement {
 impl Binding<'_> {
     /// Binds a statement on tables: SELECT, INSERT, UPDATE, DELETE, TRUNCATE.
     ///
-    /// Errors: whatever is wrong with it; 8624 for any other statement.
+    /// Errors: any error of the statement; 8624 for any other statement.
     pub fn statement(&self, statement: &ast::Statement) -> Result<Statement, SqlError> {
         let kind = &statement.kind;
         let bound = if let ast::StatementKind::Select(select) = kind {
@@ -67,7 +67,7 @@ impl Binding<'_> {
 }
 
 impl Statement {
-    /// Whether a hint requires that what it reads be held until the transaction ends.
+    /// Whether a hint requires that rows that are read be held until the transaction ends.
     #[must_use]
     pub fn holds(&self) -> bool {
         match self {
@@ -81,7 +81,7 @@ impl Statement {
         }
     }
 
-    /// The columns of its result; none if it has no result.
+    /// The columns of its result; empty if it has none.
     #[must_use]
     pub fn columns(&self) -> &[ResultColumn] {
         match self {
@@ -102,7 +102,7 @@ impl Statement {
         }
     }
 
-    /// The tables that it writes rows to; that of SELECT INTO is not made yet.
+    /// The tables whose rows it changes; not that of SELECT INTO, which does not exist yet.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
         match self {
@@ -114,8 +114,7 @@ impl Statement {
         }
     }
 
-    /// Whether it is one statement of SQLite's at most that changes anything, so that nothing is left of it when it
-    /// fails.
+    /// Whether at most one statement of SQLite's changes anything, so that a failure leaves no changes.
     #[must_use]
     pub fn is_single(&self) -> bool {
         match self {
@@ -131,7 +130,7 @@ impl Statement {
 impl SqlText {
     /// The values of the parameters.
     ///
-    /// Errors: whatever evaluating them gives.
+    /// Errors: any error of their evaluation.
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Vec<Stored<'static>>, SqlError> {
         self.parameters
             .iter()
@@ -140,7 +139,7 @@ impl SqlText {
     }
 }
 
-/// A table's SQL to read its columns by name.
+/// The SQL name of a table, to read its columns by name.
 pub(crate) fn table_sql(name: &SqliteName) -> Result<String, SqlError> {
     crate::writer::qualified(name)
 }

@@ -1,4 +1,4 @@
-//! What tests of expressions need: a small world outside, and T-SQL in and text out.
+//! Test support for expressions: an environment, T-SQL in, text out.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ mod world;
 
 pub(crate) use world::World;
 
-/// Variables with their values, to bind and evaluate with.
+/// Variables with their values, for binding and evaluation.
 #[derive(Default)]
 pub(crate) struct Batch {
     pub variables: Variables,
@@ -27,7 +27,7 @@ impl Batch {
         Self::default()
     }
 
-    /// Declares a variable of the type that `DECLARE` would give it, with the value of an expression.
+    /// Declares a variable with the type and the value of an expression.
     pub fn declare(&mut self, name: &str, data_type: DataType, value: &str) {
         let initial = self.bind(value).unwrap().converted_to(&data_type).unwrap();
         let value = self.evaluate(&initial).unwrap();
@@ -67,7 +67,7 @@ impl Batch {
         text_of(&value, &expr.data_type).unwrap_or_else(|| "NULL".to_owned())
     }
 
-    /// Number and text of the error that binding or evaluating gives.
+    /// Number and text of the error of binding or evaluation.
     pub fn fault(&self, text: &str) -> (i32, String) {
         let result = self.bind(text).and_then(|expr| self.evaluate(&expr));
         let error = result.expect_err(text);
@@ -109,7 +109,7 @@ pub(crate) fn holds(text: &str) -> Option<bool> {
     Batch::new().holds(text)
 }
 
-/// Asserts what expressions show; all failures are reported at once.
+/// Asserts the values of expressions; all failures are reported at once.
 pub(crate) fn assert_shown(cases: &[(&str, &str)]) {
     let batch = Batch::new();
     let wrong: Vec<String> = cases

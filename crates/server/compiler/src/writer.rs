@@ -1,15 +1,15 @@
-//! SQLite's SQL for bound queries, over stored forms.
+//! Writes SQLite's SQL for bound queries, over storage forms.
 //!
-//! - `only-quoted-names`: of what a user wrote only names go into SQL, always in quotation marks;
-//!   sources are `t0`, `t1` and columns of queries `c0`, `c1`.
-//! - `sqlite-where-it-means-the-same`: what means the same in SQLite as in T-SQL is written as
-//!   SQLite's own SQL, so that indexes are used; all else is `tsql_op(N, ..)`.
-//! - `constants-are-parameters`: a value that no row changes is a parameter, evaluated once before;
-//!   but where T-SQL might never evaluate it (a branch of CASE) and it might fail, it is an
-//!   operation, evaluated when it is reached.
-//! - `output-is-budgeted`: what is written is charged to the statement's budget: each node, and for
-//!   a column what SQLite substitutes for it.
-//! - `collation-is-explicit`: text is compared under a collation that is always written.
+//! - `only-quoted-names`: of a user's text only names occur in the SQL, always in quotation marks;
+//! sources are `t0`, `t1` and columns of queries `c0`, `c1`.
+//! - `sqlite-where-it-means-the-same`: expressions with the same meaning in SQLite as in T-SQL are
+//! written as SQLite's own SQL, so that indexes are used; all others are `tsql_op(N, ..)`.
+//! - `constants-are-parameters`: a value that does not depend on a row is a parameter, evaluated
+//! once in advance; but where T-SQL may not evaluate it (a branch of CASE) and it may fail, it is
+//! an operation, evaluated on demand.
+//! - `output-is-budgeted`: the SQL is charged to the statement's budget: each node, and for a column
+//! the expression that SQLite substitutes for it.
+//! - `collation-is-explicit`: the collation of a text comparison is always written.
 
 mod condition;
 mod form;
@@ -43,13 +43,13 @@ pub(crate) struct Writer {
     /// The aggregates that the SQL calls.
     pub aggregates: Vec<AggregateSpec>,
     parameters: Vec<Parameter>,
-    /// Which columns each operation's inputs are, for who must name one.
+    /// The columns of each operation's inputs, for error messages.
     inputs: HashMap<(u32, usize), BTreeSet<String>>,
-    /// How many branches deep we are that T-SQL may never evaluate.
+    /// The nesting of branches that T-SQL may not evaluate.
     lazy: u32,
-    /// How large SQLite makes what is written.
+    /// The sizes after SQLite's substitutions.
     weights: Weights,
-    /// The windows of what is written.
+    /// The windows in the SQL.
     windows: Windows,
 }
 
@@ -63,7 +63,7 @@ pub struct SqlText {
 }
 
 impl Writer {
-    /// A writer over what was bound.
+    /// A writer over bound parts.
     pub fn new(parts: Parts) -> Self {
         Self {
             parts,
@@ -77,10 +77,10 @@ impl Writer {
         }
     }
 
-    /// Closes one statement's SQL: its parameters are taken, and the next begins with none.
+    /// Ends one statement's SQL: it takes the parameters, and the next statement begins with none.
     ///
-    /// Errors: 40510 for more parameters than SQLite takes; 8623 for more sources or windows than it prepares in a
-    /// moment.
+    /// Errors: 40510 for more parameters than SQLite supports; 8623 for more sources or windows than it can prepare
+    /// quickly.
     pub fn finish(&mut self, sql: String) -> Result<SqlText, SqlError> {
         self.check_sources()?;
         self.count_windows(0)?;
@@ -94,12 +94,12 @@ impl Writer {
         Ok(SqlText { sql, parameters })
     }
 
-    /// What the SQL calls by number, when all of it is written.
+    /// The operations and aggregates, after all SQL is written.
     pub fn compiled(self) -> Compiled {
         Compiled::new(self.operations, self.aggregates, self.inputs, self.parts.holds)
     }
 
-    /// The SQL of a parameter; equal ones that are near one another are one.
+    /// The SQL of a parameter; a recent equal one is reused.
     fn parameter(&mut self, parameter: Parameter) -> String {
         let first = self.parameters.len().saturating_sub(EQUAL_WITHIN);
         let mut near = self.parameters.iter().skip(first);
@@ -111,7 +111,7 @@ impl Writer {
         format!("?{}", at + 1)
     }
 
-    /// Runs `write` as a branch that may never be evaluated.
+    /// Runs `write` for a branch that T-SQL may not evaluate.
     fn lazily<T>(&mut self, write: impl FnOnce(&mut Self) -> Result<T, SqlError>) -> Result<T, SqlError> {
         self.lazy += 1;
         let written = write(self);
@@ -134,5 +134,5 @@ impl Writer {
 /// SQLITE_MAX_VARIABLE_NUMBER's default.
 const PARAMETER_COUNT_MAX: usize = 32_766;
 
-/// So many parameters are looked through for an equal one: all of most statements, few of a list of thousands.
+/// So many recent parameters are searched for an equal one: all of most statements, few of a list of thousands.
 const EQUAL_WITHIN: usize = 32;

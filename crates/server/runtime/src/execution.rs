@@ -1,4 +1,4 @@
-//! What SQLite calls while a statement runs.
+//! The functions that SQLite calls while a statement runs.
 //!
 //! The server registers these functions with SQLite, each for its connection:
 //!
@@ -13,10 +13,10 @@
 //! | `tsql_window_count(N, a)` | window | the same; 0 of no rows |
 //! | `tsql_single(a)` | aggregate | [`SingleValue`] |
 //! | `tsql_rows(name, a, ..)` | scalar, deterministic | the rows of [`selenite_compiler::catalog::SystemRows::Json`] |
-//! | `tsql_check_cancelled()` | scalar, not deterministic | true, or an error when the statement is to stop: asked for each row that is written |
+//! | `tsql_check_cancelled()` | scalar, not deterministic | true, or an error after cancellation; per written row |
 //!
 //! and the collations `SQL_Latin1_General_CP1_CI_AS` and `Latin1_General_BIN2`.
-//!
+//! An error of a function ends SQLite's statement; the caller sends that error to the client instead of SQLite's.
 //! An error of one of them ends SQLite's statement; the caller sends that error to the client and not SQLite's own.
 
 use std::collections::{HashSet, VecDeque};
@@ -27,16 +27,16 @@ use selenite_compiler::{Accumulator, SqlError, stored};
 use selenite_types::storage::{Stored, StoredRef, from_stored};
 use selenite_types::{DataType, Family, Value};
 
-/// An aggregate over one group, or over a window that moves.
+/// An aggregate over one group, or over a moving window frame.
 #[derive(Clone, Debug)]
 pub struct AggregateRun {
     spec: Arc<AggregateSpec>,
     separator: Value,
     accumulator: Accumulator,
     seen: HashSet<Vec<u8>>,
-    /// The values of the window, in order.
+    /// The values of the window frame, in order.
     frame: VecDeque<Value>,
-    /// Whether a value has left the window, so that the accumulator no longer holds what is in it.
+    /// Whether a value has left the frame, so that the accumulator is out of date.
     moved: bool,
     left_out_null: bool,
 }
@@ -44,7 +44,7 @@ pub struct AggregateRun {
 impl AggregateRun {
     /// Begins aggregate `number` of a statement for one group.
     ///
-    /// Errors: 8624 for a number that the statement does not have.
+    /// Errors: 8624 for an unknown number.
     pub fn begin(compiled: &Compiled, number: u32) -> Result<Self, SqlError> {
         let spec = compiled.aggregate(number);
         let spec = spec.ok_or_else(|| SqlError::internal("an aggregate of no number"))?;
@@ -64,9 +64,9 @@ impl AggregateRun {
         }
     }
 
-    /// Takes STRING_AGG's separator, before its first value.
+    /// Sets STRING_AGG's separator, before the first value.
     ///
-    /// Errors: 50823 for what is no value of its type.
+    /// Errors: 50823 for a value that is not of its type.
     pub fn separate(&mut self, separator: StoredRef<'_>) -> Result<(), SqlError> {
         if self.separator == Value::Null
             && let Some(expr) = &self.spec.aggregate.separator
@@ -77,9 +77,9 @@ impl AggregateRun {
         Ok(())
     }
 
-    /// Takes a value of a group.
+    /// Adds a value of a group.
     ///
-    /// Errors: 8115; 50823 for what is no value of the operand's type.
+    /// Errors: 8115; 50823 for a value that is not of the operand's type.
     pub fn step(&mut self, argument: StoredRef<'_>) -> Result<(), SqlError> {
         let value = self.decode(argument)?;
         if value == Value::Null {
@@ -92,7 +92,7 @@ impl AggregateRun {
         self.accumulator.step(&value)
     }
 
-    /// Takes a value that comes into a window: as [`AggregateRun::step`], but it may leave again.
+    /// Adds a value that enters the window frame: as [`AggregateRun::step`], but it can be removed.
     ///
     /// Errors: as [`AggregateRun::step`].
     pub fn enter(&mut self, argument: StoredRef<'_>) -> Result<(), SqlError> {
@@ -105,14 +105,14 @@ impl AggregateRun {
         Ok(())
     }
 
-    /// Lets the window's first value go.
+    /// Removes the frame's first value.
     pub fn leave(&mut self) {
         if self.frame.pop_front().is_some_and(|value| value != Value::Null) {
             self.moved = true;
         }
     }
 
-    /// The aggregate of the present values.
+    /// The aggregate of the current values.
     ///
     /// Errors: 8115.
     pub fn value(&mut self) -> Result<Stored<'static>, SqlError> {
@@ -126,7 +126,7 @@ impl AggregateRun {
         stored(&self.accumulator.finish()?, &self.spec.aggregate.data_type)
     }
 
-    /// Whether NULLs were left out: warning 8153, once for a statement.
+    /// Whether NULLs were skipped: warning 8153, once for a statement.
     #[must_use]
     pub fn left_out_null(&self) -> bool {
         self.left_out_null
@@ -138,7 +138,7 @@ impl AggregateRun {
         read(argument, &data_type)
     }
 
-    /// Bytes that are the same for equal values.
+    /// A byte string that is equal for equal values.
     fn distinct_key(&self, argument: StoredRef<'_>) -> Vec<u8> {
         let data_type = self.spec.aggregate.operand.as_ref().map(|operand| operand.data_type);
         let family = data_type.map(|data_type| data_type.family());
@@ -146,17 +146,17 @@ impl AggregateRun {
         match argument {
             StoredRef::Null => Vec::new(),
             StoredRef::Integer(value) => value.to_be_bytes().to_vec(),
-            // Both zeros are one.
+            // Both zeros are equal.
             StoredRef::Real(value) => (value + 0.0).to_bits().to_be_bytes().to_vec(),
             StoredRef::Text(text) if family == Some(Family::Text) => self.spec.collation.order().key(text),
-            // Two offsets may denote one instant. It was decoded, so it has one.
+            // Two offsets may denote one instant. The text was decoded, so it has an offset.
             StoredRef::Text(text) if has_offset => text[..text.len().saturating_sub(OFFSET_SIZE)].to_vec(),
             StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.to_vec(),
         }
     }
 }
 
-/// ` +HH:MM` after a datetimeoffset's instant.
+/// The size of ` +HH:MM` after a datetimeoffset's instant.
 const OFFSET_SIZE: usize = 7;
 
 /// The value of a scalar subquery.
@@ -166,7 +166,7 @@ pub struct SingleValue {
 }
 
 impl SingleValue {
-    /// Takes a row's value.
+    /// Adds a row's value.
     ///
     /// Errors: 512 for a second one.
     pub fn step(&mut self, argument: &StoredRef<'_>) -> Result<(), SqlError> {
@@ -184,7 +184,7 @@ impl SingleValue {
     }
 }
 
-/// The level below `level` of a recursive common table expression; `level_max` 0 means no limit.
+/// The level after `level` in a recursive common table expression; `level_max` 0 is no limit.
 ///
 /// Errors: 530 beyond `level_max`.
 pub fn next_level(level: i64, level_max: i64) -> Result<i64, SqlError> {
@@ -196,14 +196,14 @@ pub fn next_level(level: i64, level_max: i64) -> Result<i64, SqlError> {
     }
 }
 
-/// A value as SQLite gives it, of a declared type.
+/// Decodes a value from SQLite as one of a declared type.
 ///
 /// Errors: 50823 if it is not a value of the type.
 pub fn read(argument: StoredRef<'_>, data_type: &DataType) -> Result<Value, SqlError> {
     read_at(argument, data_type, "")
 }
 
-/// The same, of a place that the error names: table and column.
+/// Decodes a value whose table and column, `place`, the error names.
 ///
 /// Errors: 50823 if it is not a value of the type.
 pub fn read_at(argument: StoredRef<'_>, data_type: &DataType, place: &str) -> Result<Value, SqlError> {

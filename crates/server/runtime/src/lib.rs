@@ -1,4 +1,4 @@
-//! What runs the compiler's programs and statements.
+//! Executes the compiler's programs and statements.
 #![forbid(unsafe_code)]
 
 pub mod change;

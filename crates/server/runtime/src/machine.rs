@@ -1,21 +1,21 @@
-//! Runs programs: scalar steps by itself, all else through its [`Host`]; and keeps what a session remembers between
+//! Runs programs: executes scalar steps itself, all others through its [`Host`]; and keeps the session's state between
 //! batches.
 //!
 //! - `one-done-per-statement`: one DONE for each statement but DECLARE without a value, BEGIN and
 //!   END, labels, GOTO, BREAK, CONTINUE and RETURN (MS-TDS 2.2.7.6); the conditions of IF and WHILE
 //!   count each time they are evaluated. BEGIN TRY and its END have one each.
-//! - `done-or-doneinproc`: in a batch they are DONE, in what it calls DONEINPROC, and DONEPROC ends
-//!   the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
-//! - `done-waits-for-the-next`: a DONE is sent when what follows is known, so that the last one of
-//!   an answer is without MORE.
-//! - `innermost-try-catches`: an error goes to the innermost TRY around it, in whichever frame;
-//!   without one it is sent, and ends what its [`selenite_compiler::Ends`] says.
-//! - `frames-are-always-left`: whatever a program does, a frame that was entered is left.
+//! - `done-or-doneinproc`: in a batch they are DONE, in a called procedure or text DONEINPROC, and DONEPROC ends
+//! the call. NOCOUNT removes the counts, and each DONEINPROC that ends neither rows nor an error.
+//! - `done-waits-for-the-next`: a DONE is sent when the next token is known, so that the last one of
+//! an answer has no MORE.
+//! - `innermost-try-catches`: an error is handled by the innermost TRY around it, in any frame; without
+//! one it is sent, and ends the scope of its [`selenite_compiler::Ends`].
+//! - `frames-are-always-left`: every frame that was entered is left, on every path.
 
 use std::sync::Arc;
 
 use selenite_compiler::program::Program;
-use selenite_compiler::program::step::{Asks, Step};
+use selenite_compiler::program::step::{EnvironmentRead, Step};
 use selenite_compiler::{Slot, SqlError};
 use selenite_tds::{Done, DoneKind};
 use selenite_types::Value;
@@ -53,7 +53,7 @@ pub use selenite_compiler::program::Command;
 pub use statement::TableStatement;
 use transaction::Transaction;
 
-/// What runs a session's programs: one for each session, from its login to its end.
+/// The interpreter of a session's programs: one for each session, from its login to its end.
 #[derive(Debug)]
 pub struct Machine {
     options: Options,
@@ -66,47 +66,47 @@ pub struct Machine {
     /// `@@ERROR`.
     error: i32,
     steps_to_poll: u32,
-    /// Whether a variable was given so much that a step with it may take milliseconds: then each step is polled for.
+    /// Whether a variable has such a large value that a step with it may take milliseconds: then each step polls.
     is_heavy: bool,
-    /// The INSERT .. EXECUTE that runs.
+    /// The running INSERT .. EXECUTE.
     capture: Option<Capture>,
 }
 
 /// A request of a client.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is to run.
+    /// The program.
     pub program: Arc<Program>,
-    /// Values for its parameters.
+    /// The values of its parameters.
     pub arguments: Vec<CallArgument>,
-    /// How it is answered.
+    /// The form of the answer.
     pub entry: Entry,
 }
 
-/// How a request is answered.
+/// The form of a request's answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Entry {
-    /// As a batch: DONE for each statement, the last without MORE.
+    /// A batch: DONE for each statement, the last without MORE.
     Batch,
-    /// As a call: DONEINPROC for each statement, then status, outputs and DONEPROC.
+    /// A call: DONEINPROC for each statement, then status, outputs and DONEPROC.
     Call {
-        /// The place of the first argument in the client's call: 2 for sp_executesql.
+        /// The position of the first argument in the client's call: 2 for sp_executesql.
         first_ordinal: usize,
         /// Whether another call follows in the same message: the last DONEPROC then has MORE.
         more: bool,
     },
 }
 
-/// How a request ended.
+/// The result of a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ended {
     /// The answer is complete.
     Finished,
-    /// It was broken off by ATTENTION: DONE with the bit for it is still to be written.
+    /// ATTENTION ended the request: the DONE with its bit is still to be written.
     Attention,
-    /// The client is gone, or the session is to end: nothing can be answered.
+    /// The client is disconnected, or the session is to end: no answer is possible.
     Gone,
-    /// By an error of severity 20 or more: the answer is complete, and the connection is to be closed.
+    /// An error of severity 20 or more: the answer is complete, and the connection is to be closed.
     Connection,
 }
 
@@ -117,7 +117,7 @@ impl Default for Machine {
 }
 
 impl Machine {
-    /// A session's machine, right after the login.
+    /// A session's machine after the login.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -142,7 +142,7 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// Tells what is wrong with a request that could not be compiled or found.
+    /// Sends the errors of a request that could not be compiled or found.
     pub fn refuse<H: Host + ?Sized>(&mut self, errors: &[SqlError], entry: Entry, host: &mut H) -> Ended {
         self.entry = entry;
         let mut result = Err(Halt::Batch);
@@ -161,7 +161,7 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// A transaction request of the client's: BEGIN, COMMIT, ROLLBACK or SAVE without a text. It is answered with one
+    /// A transaction request of the client: BEGIN, COMMIT, ROLLBACK or SAVE without a text. Its answer is one
     /// DONE.
     pub fn transact<H: Host + ?Sized>(&mut self, step: TransactionStep<'_>, host: &mut H) -> Ended {
         self.entry = Entry::Batch;
@@ -184,10 +184,10 @@ impl Machine {
         self.conclude(result, host)
     }
 
-    /// The session restarts, as RESETCONNECTION requires: a transaction is rolled back, and options are as after a
+    /// Resets the session for RESETCONNECTION: a transaction is rolled back, and options are as after a
     /// login.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     pub fn reset<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
         let done = match self.transaction.count {
             0 => Ok(()),
@@ -200,7 +200,7 @@ impl Machine {
         done
     }
 
-    /// The options that the machine keeps.
+    /// The options of the machine.
     #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
@@ -270,7 +270,7 @@ impl Machine {
         ended
     }
 
-    /// A statement of the running frame is done: its counters, its DONE, and on to the next.
+    /// Completes a statement of the running frame: its counters, its DONE, and the next step.
     fn complete<H: Host + ?Sized>(
         &mut self,
         command: u16,
@@ -314,12 +314,12 @@ impl Machine {
         }
     }
 
-    /// The line of the step that runs.
+    /// The line of the current step.
     fn line(&self) -> u32 {
         self.frames.last().map_or(0, |frame| frame.program.line(frame.at))
     }
 
-    /// The number in DONE of the scalar step that runs.
+    /// The command number of the current scalar step.
     fn scalar_command(&self) -> u16 {
         let step = self.frames.last().and_then(|frame| frame.program.steps().get(frame.at));
         if matches!(step, Some(Step::Branch(_) | Step::BranchInt(_))) {
@@ -348,8 +348,8 @@ impl Machine {
         announce(self.row_count, self.error, host);
     }
 
-    fn announce_for<H: Host + ?Sized>(&self, asks: Asks, host: &mut H) -> Result<(), SqlError> {
-        scalar::announce_for(asks, self.row_count, self.error, host)
+    fn announce_for<H: Host + ?Sized>(&self, reads: EnvironmentRead, host: &mut H) -> Result<(), SqlError> {
+        scalar::announce_for(reads, self.row_count, self.error, host)
     }
 
     fn show_counters<H: Host + ?Sized>(&self, host: &mut H) {
@@ -363,13 +363,13 @@ impl Machine {
         session.options = session.options & !Options::MASK | self.options.bits();
     }
 
-    /// Whether a CATCH takes an error of this reach.
+    /// Whether a CATCH handles an error with this reach.
     fn is_caught(&self, reach: Reach) -> bool {
         self.handler(reach).is_some()
     }
 }
 
-/// The DONE of a request that had nothing to report.
+/// The DONE of a request without any other token.
 const EMPTY: Done = Done {
     kind: DoneKind::Statement,
     status: 0,

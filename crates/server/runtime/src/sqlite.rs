@@ -1,4 +1,4 @@
-//! The connection's side: what runs the SQL of bound statements, and what SQLite calls meanwhile.
+//! Execution on a SQLite connection: runs the SQL of bound statements, and registers the functions that SQLite calls.
 
 mod cancellation;
 mod damaged_page;

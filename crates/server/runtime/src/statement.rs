@@ -1,7 +1,7 @@
-//! Statements on tables, run.
+//! Runs statements on tables.
 //!
-//! - `complete-or-undone`: whatever a statement changes before an error must be undone by the caller: a savepoint
-//!   around it, unless [`selenite_compiler::statement::Statement::is_single`].
+//! - `complete-or-undone`: the caller must undo the changes of a statement that fails, with a savepoint around it,
+//! unless [`selenite_compiler::statement::Statement::is_single`].
 
 use std::ops::ControlFlow;
 use std::sync::{Arc, LazyLock};
@@ -16,23 +16,23 @@ use selenite_types::storage::Stored;
 
 use crate::sqlite::{Call, ChangeError, Executor, RowSink, SqliteRow};
 
-/// What takes a result's rows, decoded.
+/// The receiver of a result's decoded rows.
 pub type ResultSink<'a> = dyn FnMut(&[Value]) -> Result<ControlFlow<()>, SqlError> + 'a;
 
-/// What a statement runs on.
+/// The context of a statement.
 pub struct Run<'a> {
-    /// What runs its SQL.
+    /// Runs its SQL.
     pub executor: &'a Executor<'a>,
     /// The variables.
     pub slots: &'a mut Vec<Value>,
-    /// What is outside.
+    /// The environment.
     pub environment: &'a dyn Environment,
-    /// What takes the result's rows, decoded.
+    /// Receives the result's decoded rows.
     pub rows: &'a mut ResultSink<'a>,
 }
 
 impl<'a> Run<'a> {
-    /// The frame in which values are evaluated: the variables as they are now.
+    /// The frame for evaluation, with the current variables.
     pub(crate) fn frame<'f>(&'f self, row: &'f [Value]) -> Frame<'f> {
         Frame {
             slots: self.slots,
@@ -44,12 +44,12 @@ impl<'a> Run<'a> {
 
     /// The values of a text's parameters.
     ///
-    /// Errors: whatever evaluating them gives.
+    /// Errors: any error of their evaluation.
     pub(crate) fn parameters(&self, text: &SqlText) -> Result<Vec<Stored<'static>>, SqlError> {
         text.evaluate(&self.frame(&[]))
     }
 
-    /// Runs a query that calls nothing, and shows `row` each row.
+    /// Runs a query without operations, and passes each row to `row`.
     ///
     /// Errors: those of SQLite and of `row`.
     pub(crate) fn query(
@@ -66,7 +66,7 @@ impl<'a> Run<'a> {
         self.executor.select(&call, row)
     }
 
-    /// Whether a query that calls nothing has a row.
+    /// Whether a query without operations has a row.
     ///
     /// Errors: those of SQLite.
     pub(crate) fn exists(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<bool, SqlError> {
@@ -78,7 +78,7 @@ impl<'a> Run<'a> {
         Ok(found)
     }
 
-    /// Runs SQL that changes rows and calls nothing.
+    /// Runs SQL without operations that changes rows.
     pub(crate) fn change(&self, sql: &str, parameters: &[Stored<'static>]) -> Result<u64, ChangeError> {
         self.executor.change(&Call {
             sql,
@@ -89,9 +89,9 @@ impl<'a> Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a SELECT that returns rows, and returns how many there were.
+    /// Runs a SELECT that returns rows, and returns their number.
     ///
-    /// Errors: whatever ends the statement.
+    /// Errors: any error that ends the statement.
     pub fn rows(&mut self, rows: &Rows) -> Result<u64, SqlError> {
         let parameters = self.parameters(&rows.text)?;
         let mut row = Vec::with_capacity(rows.columns.len());
@@ -105,9 +105,9 @@ impl Run<'_> {
         Ok(count)
     }
 
-    /// Runs a SELECT for its one value: a subquery where no table is, in SET or IF; NULL if there is no row.
+    /// Runs a SELECT for its only value: a subquery in SET or IF; NULL without a row.
     ///
-    /// Errors: whatever ends the statement.
+    /// Errors: any error that ends the statement.
     pub fn value(&mut self, rows: &Rows) -> Result<Value, SqlError> {
         let parameters = self.parameters(&rows.text)?;
         let mut row = Vec::new();
@@ -119,9 +119,9 @@ impl Run<'_> {
         Ok(row.into_iter().next().unwrap_or(Value::Null))
     }
 
-    /// Runs a SELECT that sets variables, and returns how many rows there were.
+    /// Runs a SELECT that assigns variables, and returns the number of rows.
     ///
-    /// Errors: whatever ends the statement.
+    /// Errors: any error that ends the statement.
     pub fn assign(&mut self, assign: &Assign) -> Result<u64, SqlError> {
         let parameters = self.parameters(&assign.text)?;
         let executor = self.executor;
@@ -136,9 +136,9 @@ impl Run<'_> {
         Ok(count)
     }
 
-    /// Fills the table that a SELECT INTO has created, and returns how many rows there were.
+    /// Fills the table that a SELECT INTO has created, and returns the number of rows.
     ///
-    /// Errors: whatever ends the statement.
+    /// Errors: any error that ends the statement.
     pub fn fill(&self, into: &Into, table: &SqliteName) -> Result<u64, SqlError> {
         let parameters = self.parameters(&into.text)?;
         let filled = self.executor.change(&Call {
@@ -149,7 +149,7 @@ impl Run<'_> {
         filled.map_err(ChangeError::unexpected)
     }
 
-    /// Runs a TRUNCATE TABLE: numbering restarts at the seed.
+    /// Runs a TRUNCATE TABLE, which restarts the identity at the seed.
     ///
     /// Errors: SQLite's error.
     pub fn truncate(&self, truncate: &Truncate) -> Result<u64, SqlError> {
@@ -158,7 +158,7 @@ impl Run<'_> {
         Ok(0)
     }
 
-    /// Sets variables one after the other, each seeing those before it.
+    /// Assigns variables in order; each value sees the previous assignments.
     fn set(&mut self, values: &[SlotValue], row: &[Value]) -> Result<(), SqlError> {
         for assignment in values {
             let value = assignment.value.evaluate(&self.frame(row))?;
@@ -179,7 +179,7 @@ pub(crate) fn call<'a>(text: &'a SqlText, parameters: &'a [Stored<'static>], com
     }
 }
 
-/// Reads a row of a result into `row`.
+/// Decodes a row of a result into `row`.
 ///
 /// Errors: as [`SqliteRow::read`].
 fn read_columns(columns: &[ResultColumn], found: &SqliteRow<'_>, row: &mut Vec<Value>) -> Result<(), SqlError> {
@@ -187,7 +187,7 @@ fn read_columns(columns: &[ResultColumn], found: &SqliteRow<'_>, row: &mut Vec<V
     found.read(typed, row)
 }
 
-/// Reads a row of what values are computed from into `row`.
+/// Decodes a row of inputs into `row`.
 ///
 /// Errors: as [`SqliteRow::read`].
 pub(crate) fn read_inputs(
@@ -199,7 +199,7 @@ pub(crate) fn read_inputs(
     found.read(typed, row)
 }
 
-/// What SQL calls that calls nothing.
+/// An empty set of operations.
 static NOTHING: LazyLock<Arc<Compiled>> = LazyLock::new(Arc::default);
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What tests need: a session on SQLite, and an environment without names.
+//! Test support: a session on SQLite, and an environment without names.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ mod tables;
 
 pub(crate) use session::Session;
 
-/// An environment at a fixed moment, in which no name means anything.
+/// An environment at a fixed time, in which no names exist.
 pub(crate) struct TestEnvironment {
     pub session: SessionOptions,
     pub caught: Option<Arc<CaughtError>>,
@@ -29,7 +29,7 @@ impl Default for TestEnvironment {
         Self {
             session: SessionOptions::default(),
             caught: None,
-            // 2024-02-29 13:14:15.1234567 UTC, and clocks an hour ahead.
+            // 2024-02-29 13:14:15.1234567 UTC, in a time zone one hour ahead.
             now: Moment {
                 unix_ns: 1_709_212_455_123_456_700,
                 offset_minutes: 60,

@@ -1,4 +1,4 @@
-//! The values of one group, as they come.
+//! Accumulates the values of one group.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::{Aggregate, AggregateKind};
 use crate::expr::{float_in, whole_in, within};
 use crate::{Collation, SqlError};
 
-/// What an aggregate has seen of its group.
+/// The state of an aggregate over its group.
 #[derive(Clone, Debug)]
 pub struct Accumulator {
     kind: AggregateKind,
@@ -21,29 +21,29 @@ pub struct Accumulator {
     seen: Accumulated,
 }
 
-/// What is kept of the values.
+/// The accumulated values.
 #[derive(Clone, Debug)]
 enum Accumulated {
-    /// Nothing but their count.
+    /// No values: only their count.
     Count,
-    /// The sum of whole numbers and of money.
+    /// The sum of integers or of money.
     Whole(i128),
-    /// The sum of decimals; none once it left its type.
+    /// The sum of decimals; `None` after an overflow.
     Decimal(Option<Decimal>),
     /// The sum of floats.
     Float(f64),
-    /// Mean and sum of squared distances from it, by Welford.
+    /// Mean and sum of squared deviations, by Welford's algorithm.
     Spread { mean: f64, squares: f64 },
-    /// The least or greatest so far.
+    /// The least or greatest value so far.
     Extreme(Value),
-    /// Bits that an odd number of values has.
+    /// XOR of the values.
     Checksum(i32),
-    /// Concatenated texts.
+    /// The concatenated text.
     Text { text: String, separator: Arc<str> },
 }
 
 impl Accumulator {
-    /// One that has seen nothing. `separator` is the value of [`Aggregate::separator`].
+    /// An empty accumulator. `separator` is the value of [`Aggregate::separator`].
     #[must_use]
     pub fn new(aggregate: &Aggregate, separator: &Value) -> Self {
         let separator = if let Value::Text(text) = separator {
@@ -85,9 +85,9 @@ impl Accumulator {
         }
     }
 
-    /// Takes a value of the operand's type; for `COUNT(*)` any. NULL is left out.
+    /// Adds a value of the operand's type; for `COUNT(*)` any value. NULL is skipped.
     ///
-    /// Errors: 9829 and 7119 for a text that grows too large, 8624 for a value of another type.
+    /// Errors: 9829 and 7119 for text that grows too large, 8624 for a value of another type.
     pub fn step(&mut self, value: &Value) -> Result<(), SqlError> {
         if *value == Value::Null && !self.counts_rows {
             return Ok(());
@@ -111,12 +111,12 @@ impl Accumulator {
                 *squares += distance * (number - *mean);
             }
             Accumulated::Extreme(extreme) => {
-                let wanted = if self.kind == AggregateKind::Min {
+                let ordering = if self.kind == AggregateKind::Min {
                     Ordering::Less
                 } else {
                     Ordering::Greater
                 };
-                if is_first || compare(value, extreme, self.collation.order()) == Some(wanted) {
+                if is_first || compare(value, extreme, self.collation.order()) == Some(ordering) {
                     *extreme = value.clone();
                 }
             }
@@ -145,9 +145,9 @@ impl Accumulator {
         Ok(())
     }
 
-    /// The aggregate of all that was taken.
+    /// The aggregate of the accumulated values.
     ///
-    /// Errors: 8115 when it does not fit its type.
+    /// Errors: 8115 if the result does not fit its type.
     pub fn finish(&self) -> Result<Value, SqlError> {
         let overflow = || SqlError::overflow(self.data_type.overflow_name());
         let counts = matches!(self.seen, Accumulated::Count);
@@ -223,7 +223,7 @@ impl Accumulator {
     }
 }
 
-/// A sum at the scale of its numbers, which is all of one; none if it has more than 38 digits.
+/// A sum with the scale of its operands, which all have the same scale; `None` if it has more than 38 digits.
 fn sum_of_decimals(sum: Decimal, number: Decimal) -> Option<Decimal> {
     let scale = sum.scale.max(number.scale);
     let unscaled = sum
@@ -245,7 +245,7 @@ fn float(value: &Value) -> Result<f64, SqlError> {
     float_in(value).ok_or_else(|| misfit(value))
 }
 
-/// A count, rounded beyond 2^53 as floats are.
+/// A count, rounded beyond 2^53 as all floats.
 fn count_as_float(count: i64) -> f64 {
     const HALF: i64 = 1 << 32;
     let (high, low) = (count / HALF, count % HALF);
@@ -258,5 +258,5 @@ fn misfit(value: &Value) -> SqlError {
     SqlError::internal(&format!("an aggregate of {value:?}"))
 }
 
-/// 4,000 bytes: a text of fewer fits every type of STRING_AGG's.
+/// 4,000 bytes: shorter text fits every result type of STRING_AGG.
 const LIMIT: usize = 4_000;

@@ -5,14 +5,14 @@ use crate::testing::Batch;
 
 /// The aggregate of values, as text with its type.
 fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {
-    let told = |error: SqlError| (error.number(), error.text().to_owned());
+    let number_and_text = |error: SqlError| (error.number(), error.text().to_owned());
     let batch = Batch::new();
     let exprs: Vec<Expr> = values.iter().map(|text| batch.bind(text).unwrap()).collect();
     let mut arguments = vec![exprs[0].clone()];
     if kind == AggregateKind::StringAgg {
         arguments.push(batch.bind("', '").unwrap());
     }
-    let aggregate = Aggregate::bind(kind, arguments).map_err(told)?;
+    let aggregate = Aggregate::bind(kind, arguments).map_err(number_and_text)?;
     let operand_type = aggregate.operand.as_ref().unwrap().data_type;
     let separator = match &aggregate.separator {
         Some(separator) => batch.evaluate(separator).unwrap(),
@@ -21,9 +21,9 @@ fn of(kind: AggregateKind, values: &[&str]) -> Result<String, (i32, String)> {
     let mut accumulator = Accumulator::new(&aggregate, &separator);
     for expr in exprs {
         let value = batch.evaluate(&expr.converted_to(&operand_type).unwrap()).unwrap();
-        accumulator.step(&value).map_err(told)?;
+        accumulator.step(&value).map_err(number_and_text)?;
     }
-    let value = accumulator.finish().map_err(told)?;
+    let value = accumulator.finish().map_err(number_and_text)?;
     let shown = text_of(&value, &aggregate.data_type).unwrap_or_else(|| "NULL".to_owned());
     Ok(format!("{} {shown}", aggregate.data_type))
 }
@@ -35,7 +35,7 @@ fn shows(kind: AggregateKind, values: &[&str], expected: &str) {
 const NO_INT: &str = "CAST(NULL AS int)";
 
 #[test]
-fn counts_leave_out_nulls() {
+fn counts_skip_nulls() {
     shows(AggregateKind::Count, &["1", NO_INT, "3"], "int 2");
     shows(AggregateKind::CountBig, &["'a'", "'b'"], "bigint 2");
     shows(AggregateKind::Count, &[NO_INT], "int 0");
@@ -75,7 +75,7 @@ fn a_sum_that_leaves_its_type_is_an_overflow_whatever_the_order() {
 }
 
 #[test]
-fn extremes_are_of_any_type_but_bit() {
+fn min_and_max_accept_any_type_but_bit() {
     shows(AggregateKind::Min, &["'b'", "'A'", "'c'"], "varchar(1) A");
     shows(AggregateKind::Max, &["3", NO_INT, "7"], "int 7");
     shows(
@@ -95,7 +95,7 @@ fn extremes_are_of_any_type_but_bit() {
 }
 
 #[test]
-fn deviations_are_of_a_sample_or_of_all() {
+fn deviations_are_of_a_sample_or_of_the_population() {
     let values = ["2", "4", "4", "4", "5", "5", "7", "9"];
     shows(AggregateKind::StDevP, &values, "float 2");
     shows(AggregateKind::VarP, &values, "float 4");
@@ -128,7 +128,7 @@ fn texts_are_joined_and_checksums_combined() {
 }
 
 #[test]
-fn aggregates_are_known_by_name() {
+fn aggregates_are_found_by_name() {
     assert_eq!(AggregateKind::find("StDevP"), Some(AggregateKind::StDevP));
     assert_eq!(AggregateKind::find("substring"), None);
 }

@@ -7,7 +7,7 @@ use super::Binder;
 use crate::{AggregateKind, Expr, Function, SqlError, written_object};
 
 impl Binder<'_> {
-    /// A function of values, or what only a query has: an aggregate, a window function.
+    /// A scalar function, or a query node: an aggregate or a window function.
     pub(super) fn call(&mut self, call: &ast::FunctionCall, position: ast::Position) -> Result<Expr, SqlError> {
         let Some(name) = call.name.single() else {
             return Err(SqlError::unknown_user_function(&written_object(&call.name)));
@@ -48,13 +48,13 @@ impl Binder<'_> {
     }
 }
 
-/// The word that names a part of a date, and what follows it.
+/// The date part that the first argument names, and the remaining arguments.
 fn split_part<'a>(
     function: &Function,
     arguments: &'a [ast::Expr],
 ) -> Result<(Option<DatePart>, &'a [ast::Expr]), SqlError> {
     let Some((first, rest)) = arguments.split_first() else {
-        // Binding finds that arguments are missing.
+        // Missing arguments are an error of binding.
         return Err(SqlError::argument_count(function.name, function.argument_count_least()));
     };
     let ast::ExprKind::Column(column) = &first.kind else {
@@ -67,7 +67,7 @@ fn split_part<'a>(
     }
 }
 
-/// The name that a function of ODBC's has in T-SQL, where the two differ in nothing else.
+/// The T-SQL name of an ODBC function that differs only in its name.
 fn odbc_name(name: &str, is_odbc: bool) -> &str {
     const NAMES: [(&str, &str); 12] = [
         ("atan2", "atn2"),

@@ -74,7 +74,7 @@ impl Binder<'_> {
     }
 }
 
-/// A CASE of bound branches, whose results become one type.
+/// A CASE of bound branches, whose results are converted to one type.
 fn chosen(branches: Vec<(Predicate, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
     let results: Vec<&Expr> = branches.iter().map(|(_, result)| result).chain(&otherwise).collect();
     if results.iter().all(|result| result.is_null_word()) {

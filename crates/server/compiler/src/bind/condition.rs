@@ -1,11 +1,11 @@
-//! Conditions: comparisons and what is made of them.
+//! Conditions: comparisons and the predicates composed of them.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Family, LikePattern, Value};
 
 use super::Binder;
 use super::once::Once;
-use super::operator::{alike_nulls, operand};
+use super::operator::{operand, type_null_literals};
 use crate::expr::{HEAVY_SIZE, Rule, collation_of};
 use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError, Whole, WholeCompare};
 
@@ -98,11 +98,11 @@ fn comparison(comparison: ast::Comparison) -> Comparison {
     }
 }
 
-/// A comparison of two bound values, converted as it wants them.
+/// A comparison of two bound values, with their conversions.
 ///
 /// Errors: 206, 257 and 402 for types that are not comparable, 468 for collations.
 pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Result<Predicate, SqlError> {
-    let (left, right) = alike_nulls(left, right);
+    let (left, right) = type_null_literals(left, right);
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let compare = WholeCompare {
             comparison,
@@ -115,7 +115,7 @@ pub(crate) fn compared(comparison: Comparison, left: Expr, right: Expr) -> Resul
 }
 
 fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, SqlError> {
-    let (left, right) = alike_nulls(left, right);
+    let (left, right) = type_null_literals(left, right);
     let collation = collation_of([&left, &right], comparison.name())?;
     let (to_left, to_right) = comparable(comparison, &left, &right)?;
     Ok(Compare {
@@ -126,7 +126,7 @@ fn compare(comparison: Comparison, left: Expr, right: Expr) -> Result<Compare, S
     })
 }
 
-/// What both sides are converted to; whole numbers are compared as they are.
+/// The types to which both sides are converted; integers are compared without conversion.
 fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(DataType, DataType), SqlError> {
     let are_whole = Whole::of(&left.data_type).is_some() && Whole::of(&right.data_type).is_some();
     if are_whole {
@@ -135,14 +135,14 @@ fn comparable(comparison: Comparison, left: &Expr, right: &Expr) -> Result<(Data
     Ok(left.data_type.comparable(comparison, &right.data_type)?)
 }
 
-/// BETWEEN: one node if both bounds want the operand in one type, else two comparisons.
+/// BETWEEN: one node if both bounds convert the operand to the same type, else two comparisons.
 fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, SqlError> {
     let (once, operand) = Once::new(operand);
     let least = compare(Comparison::GreaterOrEqual, operand.clone(), low)?;
     let most = compare(Comparison::LessOrEqual, operand, high)?;
     if least.left == most.left && least.collation == most.collation {
         return Ok(Predicate::Between {
-            operand: Box::new(once.instead_in(least.left)),
+            operand: Box::new(once.substitute_in(least.left)),
             low: Box::new(least.right),
             high: Box::new(most.right),
             collation: least.collation,
@@ -154,7 +154,7 @@ fn between(operand: Expr, low: Expr, high: Expr) -> Result<Predicate, SqlError> 
     ])))
 }
 
-/// IN: one node if all values want the operand in one type, else comparisons.
+/// IN: one node if all values convert the operand to the same type, else comparisons.
 fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, SqlError> {
     let (once, operand) = Once::new(operand);
     let compares = list
@@ -169,7 +169,7 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, SqlError> {
         .iter()
         .all(|one| one.left == first.left && one.collation == collation)
     {
-        let operand = Box::new(once.instead_in(first.left.clone()));
+        let operand = Box::new(once.substitute_in(first.left.clone()));
         let list = compares.into_iter().map(|one| one.right).collect();
         return Ok(Predicate::InList {
             operand,
@@ -185,7 +185,7 @@ fn in_list(operand: Expr, list: Vec<Expr>) -> Result<Predicate, SqlError> {
     )))
 }
 
-/// LIKE: all sides become text; a constant pattern is read once.
+/// LIKE: all sides become text; a constant pattern is parsed once.
 fn like(operand: Expr, pattern: Expr, escape: Option<Expr>) -> Result<Predicate, SqlError> {
     let operand = Rule::Text.apply(operand, 1, "like")?;
     let pattern = Rule::Text.apply(pattern, 2, "like")?;
@@ -214,7 +214,7 @@ fn fixed_pattern(pattern: &Expr, escape: Option<&Expr>, collation: Collation) ->
         None => None,
     };
     debug_assert_eq!(pattern.data_type.family(), Family::Text, "binding has made text of it");
-    // A long one takes much more memory than its text, which is reserved when it is used.
+    // A long pattern takes much more memory than its text; the memory is reserved at evaluation.
     let pattern = text(pattern).filter(|text| text.len() <= HEAVY_SIZE)?;
     Some(LikePattern::new(&pattern, escape, collation.order()))
 }

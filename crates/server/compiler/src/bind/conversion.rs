@@ -5,9 +5,9 @@ use selenite_types::{Argument, Conversion, DataType, DateFormat, DeclarationCont
 
 use crate::{Convert, Expr, ExprKind, SqlError, same_name};
 
-/// The type that a batch declares: of a variable, a column, or in a CAST.
+/// The declared type of a variable, a column or a CAST.
 ///
-/// Errors: whatever is wrong with the name or its numbers; 40510 for a user-defined type.
+/// Errors: any error of the name or its numbers; 40510 for a user-defined type.
 pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Result<DataType, SqlError> {
     let written = &name.name;
     let is_system = written
@@ -33,11 +33,11 @@ pub fn declared_type(name: &ast::TypeName, place: DeclarationContext<'_>) -> Res
         .map_err(|error| SqlError::from(error).on_line(name.position.line))
 }
 
-/// The type that several expressions become where they meet: results of CASE, columns of UNION, both sides of IN.
+/// The common type of several expressions: results of CASE, columns of UNION, both sides of IN.
 ///
-/// The word NULL has no say; int if there is nothing else.
+/// The literal NULL does not count; int if there is nothing else.
 ///
-/// Errors: 206 if one of them does not become the highest.
+/// Errors: 206 if one of them does not convert to the type of the highest precedence.
 pub fn common_type<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> Result<DataType, SqlError> {
     let mut common: Option<DataType> = None;
     for expr in exprs.into_iter().filter(|expr| !expr.is_null_word()) {
@@ -50,9 +50,9 @@ pub fn common_type<'a>(exprs: impl IntoIterator<Item = &'a Expr>) -> Result<Data
 }
 
 impl Expr {
-    /// The expression as an assignment to `data_type` converts it; itself, if it is of that type.
+    /// The expression converted to `data_type` as by an assignment; unchanged if it has that type.
     ///
-    /// Errors: 206 and 257 if only CAST, or nothing, converts it.
+    /// Errors: 206 and 257 if there is no implicit conversion.
     pub fn converted_to(self, data_type: &DataType) -> Result<Self, SqlError> {
         if self.data_type == *data_type {
             return Ok(self);
@@ -64,7 +64,7 @@ impl Expr {
         Ok(self.wrapped(data_type, None, false))
     }
 
-    /// The expression in a conversion, unless it is a constant that can be converted now.
+    /// The expression in a conversion; a constant is converted now if that succeeds.
     pub(super) fn wrapped(self, data_type: &DataType, style: Option<Self>, is_try: bool) -> Self {
         let (nullable, collation) = (self.nullable, self.collation);
         if style.is_none()
@@ -86,7 +86,7 @@ impl Expr {
     }
 }
 
-/// Whether the session's DATEFORMAT has a say in the conversion.
+/// Whether the conversion depends on the session's DATEFORMAT.
 fn depends_on_session(from: &DataType, to: &DataType) -> bool {
     let is_date = |family| matches!(family, Family::OldDate | Family::NewDate | Family::Time);
     from.family() == Family::Text && is_date(to.family())

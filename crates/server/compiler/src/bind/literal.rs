@@ -1,4 +1,4 @@
-//! Constants: their types follow from how they are written.
+//! Constants: the type follows from the notation.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{Expr, ExprKind, SqlError};
 
 /// Binds a constant.
 ///
-/// Errors: 1007 and 168 for numbers that no type holds.
+/// Errors: 1007 and 168 for numbers that no type can represent.
 pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, SqlError> {
     match constant {
         ast::Literal::Null => Ok(Expr::new(ExprKind::Null, DataType::Int)),
@@ -24,13 +24,13 @@ pub(super) fn bind(constant: &ast::Literal) -> Result<Expr, SqlError> {
     }
 }
 
-/// Binds ODBC's constants: dates are datetimes there.
+/// Binds ODBC constants, whose dates are datetimes.
 ///
-/// Errors: 241 for text that is no date, 40510 for a time alone.
+/// Errors: 241 for text that is not a date, 40510 for a time alone.
 pub(super) fn bind_odbc(constant: &ast::OdbcLiteral) -> Result<Expr, SqlError> {
     match constant {
         ast::OdbcLiteral::Date(text) | ast::OdbcLiteral::Timestamp(text) => read(text, DataType::DateTime),
-        // SQL Server puts the present day before it.
+        // SQL Server adds the current date.
         ast::OdbcLiteral::Time(_) => Err(SqlError::unsupported("The ODBC constant {t '..'}")),
         ast::OdbcLiteral::Guid(text) => read(text, DataType::UniqueIdentifier),
     }
@@ -53,7 +53,7 @@ fn national(text: &str) -> Expr {
     Expr::literal(Value::Text(Arc::from(text)), DataType::NVarChar(width))
 }
 
-/// int if it fits, else a numeric of as many digits.
+/// int if the value fits, else a numeric with the number's digits.
 fn integer(digits: &str) -> Result<Expr, SqlError> {
     match digits.parse() {
         Ok(number) => Ok(Expr::literal(Value::Int(number), DataType::Int)),
@@ -61,7 +61,7 @@ fn integer(digits: &str) -> Result<Expr, SqlError> {
     }
 }
 
-/// A numeric of as many digits as there are, without zeros before the first.
+/// A numeric with the number's digits, without leading zeros.
 fn decimal(text: &str) -> Result<Expr, SqlError> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let digits = format!("{}{fraction}", whole.trim_start_matches('0'));
@@ -83,7 +83,7 @@ fn decimal(text: &str) -> Result<Expr, SqlError> {
 }
 
 fn float(text: &str) -> Result<Expr, SqlError> {
-    // An exponent may lack its digits, or its sign may be alone.
+    // The exponent may be empty, or a sign alone.
     let bare = text.trim_end_matches(['+', '-']).trim_end_matches(['e', 'E']);
     let readable = if bare.len() < text.len() && !bare.contains(['e', 'E']) {
         bare
@@ -128,7 +128,7 @@ fn binary(digits: &str) -> Expr {
     Expr::literal(Value::Binary(Arc::from(bytes)), DataType::VarBinary(width))
 }
 
-/// A constant that is written as text of a fixed form.
+/// A constant in a fixed text format.
 fn read(text: &str, to: DataType) -> Result<Expr, SqlError> {
     let from = DataType::VarChar(Width::Max);
     let value = convert(&Value::Text(Arc::from(text)), &from, &to, None, DateFormat::Ymd)?;

@@ -1,14 +1,14 @@
-//! An operand that is used in several places: bound once, evaluated once.
+//! An operand that is used several times: bound once, evaluated once.
 
 use crate::{Expr, ExprKind, Let, LetPredicate, Predicate};
 
-/// What holds the value of such an operand; nothing where a copy of it costs no more than its name.
+/// Holds the value of such an operand; empty if the operand is a leaf, which is copied instead.
 #[derive(Default)]
 pub(crate) struct Once(Option<Expr>);
 
 impl Once {
-    /// Takes an operand, and gives what stands for it wherever it is used: a constant, a variable or a column itself,
-    /// else [`ExprKind::Local`].
+    /// Takes an operand and returns the expression for each use: a constant, a variable or a column itself, else
+    /// [`ExprKind::Local`].
     pub fn new(operand: Expr) -> (Self, Expr) {
         if operand.is_leaf() {
             return (Self(None), operand);
@@ -19,7 +19,7 @@ impl Once {
         (Self(Some(operand)), local)
     }
 
-    /// An expression that uses the operand, with it.
+    /// Wraps an expression that uses the operand in a [`Let`].
     pub fn around(self, body: Expr) -> Expr {
         let Some(value) = self.0 else { return body };
         let (data_type, nullable, collation) = (body.data_type, body.nullable, body.collation);
@@ -28,7 +28,7 @@ impl Once {
             .with_collation(collation)
     }
 
-    /// A condition that uses the operand, with it.
+    /// Wraps a condition that uses the operand in a [`LetPredicate`].
     pub fn around_predicate(self, body: Predicate) -> Predicate {
         match self.0 {
             Some(value) => Predicate::Let(Box::new(LetPredicate { value, body })),
@@ -36,18 +36,18 @@ impl Once {
         }
     }
 
-    /// The operand itself where `used` has what stands for it, below nothing but conversions.
-    pub fn instead_in(self, mut used: Expr) -> Expr {
+    /// Substitutes the operand for [`ExprKind::Local`] in `used`, which has nothing but conversions around it.
+    pub fn substitute_in(self, mut used: Expr) -> Expr {
         if let Some(value) = self.0 {
-            put(&mut used, value);
+            replace_local(&mut used, value);
         }
         used
     }
 }
 
-fn put(place: &mut Expr, value: Expr) {
+fn replace_local(place: &mut Expr, value: Expr) {
     if let ExprKind::Convert(convert) = &mut place.kind {
-        return put(&mut convert.operand, value);
+        return replace_local(&mut convert.operand, value);
     }
     *place = value;
 }
@@ -57,7 +57,7 @@ impl Expr {
     fn is_leaf(&self) -> bool {
         match self.kind {
             ExprKind::Literal(_) | ExprKind::Null | ExprKind::Variable(_) | ExprKind::Column(_) => true,
-            // A subquery is a leaf here, but none in SQLite's text.
+            // A subquery is a leaf here, but not in SQLite's SQL.
             ExprKind::Outside(_)
             | ExprKind::Local
             | ExprKind::Let(_)

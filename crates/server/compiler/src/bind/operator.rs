@@ -1,4 +1,4 @@
-//! Operators: what both sides become, and the fast shapes of whole numbers.
+//! Operators: the types of both sides, and the fast forms for integers.
 
 use selenite_tsql::ast;
 use selenite_types::{DataType, Family, Operator, UnaryOperator, Value};
@@ -6,7 +6,7 @@ use selenite_types::{DataType, Family, Operator, UnaryOperator, Value};
 use crate::expr::{collation_of, constant_whole};
 use crate::{Collation, Expr, ExprKind, SqlError, Whole, WholeOperand, WholeOperation};
 
-/// The operator of the tree.
+/// The operator for the tree's operator.
 pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {
     match operator {
         ast::BinaryOperator::Multiply => Operator::Multiply,
@@ -20,7 +20,7 @@ pub(super) fn operator(operator: ast::BinaryOperator) -> Operator {
     }
 }
 
-/// The operator before the `=` of an assignment; none for `=` alone.
+/// The operator before the `=` of an assignment; `None` for `=` alone.
 pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operator> {
     match operator {
         ast::AssignmentOperator::Set => None,
@@ -35,7 +35,7 @@ pub(super) fn of_assignment(operator: ast::AssignmentOperator) -> Option<Operato
     }
 }
 
-/// A sign or `~`.
+/// A unary operator: a sign or `~`.
 pub(super) fn unary(operator: ast::UnaryOperator, operand: Expr, written: &ast::Expr) -> Result<Expr, SqlError> {
     let operator = match operator {
         ast::UnaryOperator::Plus => return plus(operand),
@@ -71,11 +71,11 @@ fn plus(operand: Expr) -> Result<Expr, SqlError> {
     Ok(operand)
 }
 
-/// An operand, and whether it is a constant that was written as a whole number.
+/// An operand, and whether it is an integer constant.
 pub(super) struct Operand {
     /// The bound operand.
     pub expr: Expr,
-    /// Beside a decimal such a constant counts as a decimal of its own digits.
+    /// Beside a decimal, an integer constant has the precision of its digits.
     pub is_constant: bool,
 }
 
@@ -88,7 +88,7 @@ impl Operand {
         }
     }
 
-    /// An operand that was not written as a constant.
+    /// An operand that is not a constant.
     pub fn computed(expr: Expr) -> Self {
         Self {
             expr,
@@ -97,7 +97,7 @@ impl Operand {
     }
 }
 
-/// Digits, perhaps with signs before them.
+/// Whether it consists of digits, optionally with signs.
 fn is_written_integer(written: &ast::Expr) -> bool {
     let mut written = written;
     while let ast::ExprKind::Unary {
@@ -110,12 +110,12 @@ fn is_written_integer(written: &ast::Expr) -> bool {
     matches!(written.kind, ast::ExprKind::Literal(ast::Literal::Integer(_)))
 }
 
-/// An operator between two values.
+/// A binary operator.
 ///
-/// Errors: 206, 257, 402 and 8117 for types that do not go together, 468 for collations.
+/// Errors: 206, 257, 402 and 8117 for incompatible types, 468 for collations.
 pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Result<Expr, SqlError> {
     let constants = (left.is_constant, right.is_constant);
-    let (left, right) = alike_nulls(left.expr, right.expr);
+    let (left, right) = type_null_literals(left.expr, right.expr);
     let nullable = left.nullable || right.nullable;
     if let (Some(of_left), Some(of_right)) = (Whole::of(&left.data_type), Whole::of(&right.data_type)) {
         let result = of_left.max(of_right);
@@ -150,8 +150,8 @@ pub(super) fn binary(operator: Operator, left: Operand, right: Operand) -> Resul
         .with_collation(collation))
 }
 
-/// The word NULL is of the other side's type.
-pub(super) fn alike_nulls(left: Expr, right: Expr) -> (Expr, Expr) {
+/// Gives the literal NULL the other side's type.
+pub(super) fn type_null_literals(left: Expr, right: Expr) -> (Expr, Expr) {
     match (left.is_null_word(), right.is_null_word()) {
         (true, false) => (Expr::literal(Value::Null, right.data_type), right),
         (false, true) => {
@@ -162,7 +162,7 @@ pub(super) fn alike_nulls(left: Expr, right: Expr) -> (Expr, Expr) {
     }
 }
 
-/// A whole number that an operation reads by itself where it can.
+/// An integer operand; variables and constants are read without evaluation.
 pub(super) fn operand(expr: Expr, whole: Whole) -> WholeOperand {
     if let ExprKind::Variable(slot) = expr.kind {
         return WholeOperand::Slot(slot, whole);
@@ -173,7 +173,7 @@ pub(super) fn operand(expr: Expr, whole: Whole) -> WholeOperand {
     }
 }
 
-/// The type that an operand counts as beside `other`.
+/// The type of an operand beside `other`.
 fn operand_type(operand: &Expr, is_constant: bool, other: &Expr) -> DataType {
     match constant_whole(Some(operand)) {
         Some(constant) if is_constant && other.data_type.family() == Family::Decimal => {

@@ -63,7 +63,7 @@ fn a_constant_has_the_value_that_it_is_written_in() {
 }
 
 #[test]
-fn types_that_do_not_go_together_are_told_as_sql_server_tells_them() {
+fn incompatible_types_are_the_errors_of_sql_server() {
     for (text, number, message) in [
         (
             "'a' - 'b'",
@@ -116,7 +116,7 @@ fn types_that_do_not_go_together_are_told_as_sql_server_tells_them() {
 }
 
 #[test]
-fn an_error_knows_the_line_of_what_it_is_about() {
+fn an_error_has_the_line_of_its_node() {
     let error = Batch::new().bind("1 +\n2 +\n@missing").unwrap_err();
     assert_eq!(
         (error.number(), error.line(), error.severity(), error.state()),
@@ -125,7 +125,7 @@ fn an_error_knows_the_line_of_what_it_is_about() {
 }
 
 #[test]
-fn what_only_a_query_has_is_refused_without_one() {
+fn query_nodes_are_refused_outside_queries() {
     let text = "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     assert_eq!(fault("(SELECT 1)"), (1046, text.to_owned()));
     assert_eq!(fault("Name"), (207, "Invalid column name 'Name'.".to_owned()));

@@ -1,21 +1,21 @@
-//! What values need of a row, so that they can be computed outside SQLite.
+//! The inputs of values that are computed outside SQLite.
 
 use selenite_types::{DataType, Value};
 
 use crate::query::tree::{Body, Parts, Query, QueryColumn};
 use crate::{Expr, ExprKind, NodeMut, Predicate};
 
-/// A column of what SQLite gives for values that are computed outside of it.
+/// An input column: SQLite returns it, and values are computed from it outside SQLite.
 #[derive(Clone, Debug)]
 pub struct InputColumn {
     /// Its type.
     pub data_type: DataType,
-    /// The table and column that it is, as errors name them; empty for what SQLite computes.
+    /// Table and column, as errors name them; empty for a value that SQLite computes.
     pub place: String,
 }
 
 impl InputColumn {
-    /// Those of a query.
+    /// All columns of a query.
     pub(crate) fn all(parts: &Parts, query: &Query) -> Vec<Self> {
         let items = match &query.body {
             Body::Select(select) => select.items.as_slice(),
@@ -35,16 +35,16 @@ impl InputColumn {
     }
 }
 
-/// What SQLite must give for each row, and the places at which it is found.
+/// The columns that SQLite must return for each row, with their positions.
 #[derive(Clone, Debug)]
 pub(crate) struct Inputs {
-    /// What SQLite gives, from place `first` on.
+    /// The columns, from position `first` on.
     pub items: Vec<Expr>,
     first: usize,
 }
 
 impl Inputs {
-    /// None yet; the first one's place is `first`.
+    /// No inputs; the position of the first will be `first`.
     pub fn from(first: usize) -> Self {
         Self {
             items: Vec::new(),
@@ -52,12 +52,12 @@ impl Inputs {
         }
     }
 
-    /// Replaces what an expression takes from a query by places in the row.
+    /// Replaces query nodes in an expression by inputs.
     pub fn take(&mut self, expr: &mut Expr) {
         expr.rewrite(&mut |node| self.replace(node));
     }
 
-    /// The place of a value that SQLite gives.
+    /// The position of a column, which is added if it is new.
     pub fn place(&mut self, item: Expr) -> u32 {
         let at = self.items.iter().position(|other| *other == item).unwrap_or_else(|| {
             self.items.push(item);
@@ -73,7 +73,7 @@ impl Inputs {
                     expr.kind = ExprKind::Input(self.place(expr.clone()));
                 }
             }
-            // An expression in it comes by itself.
+            // The walk visits its expression separately.
             NodeMut::Operand(_) => {}
             NodeMut::Predicate(predicate) => {
                 if let Predicate::Outside(_) = predicate {

@@ -1,4 +1,4 @@
-//! A table, as the binder sees it.
+//! A table as the binder uses it.
 
 use std::sync::Arc;
 
@@ -7,37 +7,37 @@ use selenite_types::DataType;
 
 use crate::{Collation, same_name};
 
-/// A table: every one has a rowid of SQLite's, whatever its keys are.
+/// A table. Each has a SQLite rowid, whatever its keys are.
 #[derive(Clone, Debug)]
 pub struct Table {
     /// The database's name, as messages show it.
     pub database: String,
     /// The schema's name: `dbo`.
     pub schema: String,
-    /// Its own name, as it was defined.
+    /// The table's name, as it was defined.
     pub name: String,
-    /// What it is called in SQLite.
+    /// Its name in SQLite.
     pub sqlite: SqliteName,
-    /// Its number in sys.objects.
+    /// `object_id` in sys.objects.
     pub object_id: i32,
     /// Its columns in order.
     pub columns: Vec<Column>,
-    /// Its keys, of constraints and of unique indexes.
+    /// Primary key, unique constraints and unique indexes.
     pub keys: Vec<Key>,
-    /// Its checks that are enforced.
+    /// The enforced CHECK constraints.
     pub checks: Vec<Check>,
-    /// What it refers to. SQLite enforces them; these have the names.
+    /// The foreign keys. SQLite enforces them; errors take the names from here.
     pub foreign_keys: Vec<ForeignKey>,
-    /// What refers to it, with the table that does: for the message of a DELETE or UPDATE that is refused.
+    /// Foreign keys that refer to this table, with their tables: for the error of a refused DELETE or UPDATE.
     pub referenced_by: Vec<(String, ForeignKey)>,
-    /// All foreign keys of its database: a change may be passed on along several of them.
+    /// All foreign keys of the database: a change may cascade along several of them.
     pub references: Arc<[Reference]>,
 }
 
 /// A foreign key, and its table.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reference {
-    /// The schema and name of the table that refers.
+    /// The schema and name of the referencing table.
     pub table: (String, String),
     /// The key.
     pub key: ForeignKey,
@@ -57,17 +57,17 @@ pub struct SqliteName {
 pub struct Column {
     /// Its name, which is also its name in SQLite.
     pub name: String,
-    /// Its type: what its storage form is.
+    /// The type, which decides its storage form.
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
-    /// How it is numbered.
+    /// IDENTITY.
     pub identity: Option<IdentityRule>,
-    /// Its default.
+    /// DEFAULT.
     pub default: Option<ColumnDefault>,
-    /// What it is computed from: such a column is not in SQLite's table.
+    /// The expression of a computed column, which SQLite's table does not have.
     pub computed: Option<Computed>,
 }
 
@@ -76,7 +76,7 @@ pub struct Column {
 pub struct IdentityRule {
     /// The first value.
     pub seed: i128,
-    /// The step.
+    /// The increment.
     pub increment: i128,
 }
 
@@ -85,33 +85,33 @@ pub struct IdentityRule {
 pub struct ColumnDefault {
     /// The constraint's name.
     pub name: String,
-    /// The value as it was written.
+    /// The value's syntax tree.
     pub value: Arc<Expr>,
 }
 
 /// `AS expression`.
 #[derive(Clone, Debug)]
 pub struct Computed {
-    /// The value as it was written, over columns of the same table.
+    /// The expression's syntax tree, over columns of the same table.
     pub value: Arc<Expr>,
-    /// `PERSISTED`: shown in sys.computed_columns; it is computed when it is read all the same.
+    /// `PERSISTED`: shown in sys.computed_columns; the column is computed on each read all the same.
     pub persisted: bool,
 }
 
 /// A primary key, a unique constraint or a unique index.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Key {
-    /// The constraint's or the index's name.
+    /// The name of the constraint or index.
     pub name: String,
-    /// Which of the three.
+    /// Primary key, unique constraint or unique index.
     pub kind: KeyKind,
     /// Indexes of its columns in [`Table::columns`], in the key's order.
     pub columns: Vec<usize>,
-    /// Whether it is an index over some rows only: CREATE UNIQUE INDEX .. WHERE.
+    /// Whether it is a filtered index: CREATE UNIQUE INDEX .. WHERE.
     pub is_filtered: bool,
 }
 
-/// What makes a key unique.
+/// The kind of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum KeyKind {
     /// PRIMARY KEY.
@@ -127,9 +127,9 @@ pub enum KeyKind {
 pub struct Check {
     /// The constraint's name.
     pub name: String,
-    /// What must not be false.
+    /// The condition, which must not be false.
     pub condition: Arc<Condition>,
-    /// The column of a check that is a column's own: an index in [`Table::columns`].
+    /// The column of a column constraint: an index in [`Table::columns`].
     pub column: Option<usize>,
 }
 
@@ -138,11 +138,11 @@ pub struct Check {
 pub struct ForeignKey {
     /// The constraint's name.
     pub name: String,
-    /// The names of its columns.
+    /// The names of the referencing columns.
     pub columns: Vec<String>,
-    /// The schema and name of the table that it refers to.
+    /// The schema and name of the referenced table.
     pub referenced_table: (String, String),
-    /// The names of that table's columns.
+    /// The names of the referenced columns.
     pub referenced_columns: Vec<String>,
     /// ON DELETE.
     pub on_delete: ReferencedAction,
@@ -150,34 +150,34 @@ pub struct ForeignKey {
     pub on_update: ReferencedAction,
 }
 
-/// What becomes of a row that refers to one that goes.
+/// A referential action on the referencing row.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub enum ReferencedAction {
     /// The change is refused.
     #[default]
     NoAction,
-    /// It goes too.
+    /// The referencing row is deleted or updated too.
     Cascade,
-    /// Its columns become NULL.
+    /// The referencing columns become NULL.
     SetNull,
-    /// Its columns become their defaults.
+    /// The referencing columns become their defaults.
     SetDefault,
 }
 
 impl Table {
-    /// The index of the column of this name.
+    /// The index of the column with this name.
     #[must_use]
     pub fn column(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|column| same_name(&column.name, name))
     }
 
-    /// The index of the column that is numbered.
+    /// The index of the identity column.
     #[must_use]
     pub fn identity(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.identity.is_some())
     }
 
-    /// The name by which SQLite's rowid is reached; `None` if columns have taken all three.
+    /// The name of SQLite's rowid; `None` if columns have all three of its names.
     #[must_use]
     pub fn row_id(&self) -> Option<&'static str> {
         ["rowid", "_rowid_", "oid"]
@@ -185,7 +185,7 @@ impl Table {
             .find(|name| self.column(name).is_none())
     }
 
-    /// The name as messages 515 and 2628 show it: database, schema and table; of a table variable its own.
+    /// The name in messages 515 and 2628: database, schema and table; the name alone of a table variable.
     #[must_use]
     pub fn full_name(&self) -> String {
         if self.is_variable() {
@@ -200,13 +200,13 @@ impl Table {
         self.name.starts_with('@') && self.is_temporary()
     }
 
-    /// Whether it goes with its session.
+    /// Whether it is dropped with its session.
     #[must_use]
     pub fn is_temporary(&self) -> bool {
         self.sqlite.schema == "temp"
     }
 
-    /// The name as messages 547, 2601 and 2627 show it: schema and table.
+    /// The name in messages 547, 2601 and 2627: schema and table.
     #[must_use]
     pub fn schema_name(&self) -> String {
         format!("{}.{}", self.schema, self.name)

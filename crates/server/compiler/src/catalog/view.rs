@@ -1,4 +1,4 @@
-//! A view, and what the server itself shows as rows.
+//! User-defined views, system views and system functions.
 
 use std::sync::Arc;
 
@@ -8,25 +8,25 @@ use selenite_types::storage::StorageClass;
 
 use super::SqliteName;
 
-/// A user-defined view: bound again in each statement that names it.
+/// A user-defined view: its text is bound in each statement that names it.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The database's name; its own names are looked up there.
+    /// The database's name; names in the view's text are resolved there.
     pub database: String,
     /// The schema's name: `dbo`.
     pub schema: String,
-    /// Its own name.
+    /// The view's name.
     pub name: String,
-    /// Its columns' names; empty if the query names them.
+    /// The column names; empty if the query's columns have them.
     pub columns: Vec<Name>,
-    /// Its rows.
+    /// The SELECT.
     pub select: Arc<SelectStatement>,
-    /// `WITH CHECK OPTION`: what is written through it must be rows of it.
+    /// `WITH CHECK OPTION`: rows written through the view must satisfy its condition.
     pub check_option: bool,
 }
 
 impl View {
-    /// The one table or view that it is over; none if it is over several, or something else.
+    /// The only table or view in the view's FROM; `None` if there are several, or another source.
     #[must_use]
     pub fn table_name(&self) -> Option<&ObjectName> {
         let QueryBody::Select(select) = &self.select.query.body else {
@@ -45,8 +45,8 @@ impl View {
         }
     }
 
-    /// The condition that WITH CHECK OPTION checks, and the name that its table has there; `Some(None)` where the
-    /// view has no condition, `None` where it is not over one table alone.
+    /// The condition that WITH CHECK OPTION checks, and the alias of its table there; `Some(None)` if the view has no
+    /// condition, `None` if it is not over one table alone.
     #[must_use]
     pub fn checked_filter(&self) -> Option<Option<(&Condition, &str)>> {
         let QueryBody::Select(select) = &self.select.query.body else {
@@ -66,56 +66,56 @@ impl View {
     }
 }
 
-/// A view that the server has.
+/// A system view.
 #[derive(Clone, Debug)]
 pub struct SystemView {
     /// The schema's name: `sys` or `INFORMATION_SCHEMA`.
     pub schema: String,
-    /// Its own name.
+    /// The view's name.
     pub name: String,
-    /// Where its rows are.
+    /// The source of its rows.
     pub rows: SystemRows,
     /// Its columns in order.
     pub columns: Vec<SystemColumn>,
 }
 
-/// Where SQLite finds the rows of what the server shows.
+/// The source of the rows of a system view or function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum SystemRows {
-    /// In a table or virtual table, whose columns have the names of the view's; a function's has its arguments as
-    /// hidden columns.
+    /// A table or virtual table, whose columns have the view's column names; a function's table takes the arguments
+    /// as hidden columns.
     Table(SqliteName),
-    /// In the answer of [`crate::compiled::ROWS_FUNCTION`] to this name, followed by a function's arguments: a JSON
-    /// array of rows, each an array of stored forms, of which blobs are hexadecimal digits.
+    /// The result of [`crate::compiled::ROWS_FUNCTION`] for this name, followed by a function's arguments: a JSON
+    /// array of rows, each an array of storage forms; blobs are hexadecimal digits.
     Json(String),
 }
 
-/// A function of rows that the server has.
+/// A system function that returns rows.
 #[derive(Clone, Debug)]
 pub struct SystemFunction {
-    /// The schema's name: `sys`; empty for those that have none, such as STRING_SPLIT.
+    /// The schema's name: `sys`; empty for functions without one, such as STRING_SPLIT.
     pub schema: String,
-    /// Its own name.
+    /// The function's name.
     pub name: String,
-    /// Where its rows are.
+    /// The source of its rows.
     pub rows: SystemRows,
     /// Its columns in order.
     pub columns: Vec<SystemColumn>,
     /// The types of its arguments.
     pub arguments: Vec<DataType>,
-    /// How many of the arguments must be given; the rest are NULL.
+    /// The number of mandatory arguments; the others default to NULL.
     pub required: usize,
-    /// Whether it is as STRING_SPLIT: its first column is of its first argument's type, and its last is there if its
-    /// last argument, a constant, is 1.
+    /// Whether it is STRING_SPLIT: the first column has the type of the first argument, and the last column exists
+    /// only if the last argument, a constant, is 1.
     pub is_split: bool,
 }
 
-/// A column of what the server shows.
+/// A column of a system view or function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SystemColumn {
     /// Its name, which is also its name in SQLite.
     pub name: String,
-    /// Its type: what its storage form is.
+    /// The type, which decides its storage form.
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,

@@ -1,4 +1,4 @@
-//! What SQLite reports of a broken constraint, as SQL Server reports it.
+//! Translates SQLite's constraint violations to SQL Server's errors.
 //!
 //! SQLite names columns (`UNIQUE constraint failed: t.a, t.b`); SQL Server names the constraint and the key's values.
 
@@ -7,7 +7,7 @@ use selenite_types::{Value, text_of};
 use super::{Check, ForeignKey, Key, KeyKind, Table};
 use crate::{Ends, SqlError};
 
-/// Which statement broke a constraint.
+/// The statement that broke a constraint.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ChangeVerb {
     /// INSERT, and SELECT INTO.
@@ -18,21 +18,21 @@ pub enum ChangeVerb {
     Delete,
 }
 
-/// What a row broke.
+/// The constraint that a row broke.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Violation<'a> {
-    /// A column that must not be NULL: its index.
+    /// A NOT NULL column, by its index.
     NotNull(usize),
     /// A key.
     Unique(&'a Key),
-    /// A foreign key, this table's or another's that refers to it: SQLite does not report which.
+    /// A foreign key of this table, or one that refers to it: SQLite does not report which.
     ForeignKey,
-    /// An error that SQL Server does not have: SQLite's own text.
+    /// SQLite's message for an error that SQL Server does not have.
     Unknown,
 }
 
 impl ChangeVerb {
-    /// The word, as messages have it.
+    /// The word in messages.
     #[must_use]
     pub fn word(self) -> &'static str {
         match self {
@@ -44,7 +44,7 @@ impl ChangeVerb {
 }
 
 impl Table {
-    /// Reads SQLite's `message` about a constraint of this table.
+    /// Parses SQLite's `message` about a constraint of this table.
     #[must_use]
     pub fn violation(&self, message: &str) -> Violation<'_> {
         if message.starts_with("FOREIGN KEY") {
@@ -60,7 +60,7 @@ impl Table {
         Violation::Unknown
     }
 
-    /// The key whose columns SQLite lists: in the key's own order, for SQLite names those of its index.
+    /// The key with the listed columns, in the key's order: SQLite lists those of its index.
     fn broken_key(&self, listed: &str) -> Option<&Key> {
         if let Some(index) = listed.strip_prefix("index '") {
             let index = index.strip_suffix('\'')?;
@@ -73,10 +73,10 @@ impl Table {
                 .iter()
                 .find(|key| index.is_some_and(|index| crate::same_name(&key.name, index)));
         }
-        self.keys.iter().find(|key| self.listed(key) == listed)
+        self.keys.iter().find(|key| self.column_list(key) == listed)
     }
 
-    fn listed(&self, key: &Key) -> String {
+    fn column_list(&self, key: &Key) -> String {
         let names = key.columns.iter().filter_map(|&at| self.columns.get(at));
         let names: Vec<String> = names
             .map(|column| format!("{}.{}", self.sqlite.name, column.name))
@@ -88,7 +88,7 @@ impl Table {
         name.strip_prefix(self.sqlite.name.as_str())?.strip_prefix('.')
     }
 
-    /// 515: NULL in a column that does not take it.
+    /// 515: NULL in a NOT NULL column.
     #[must_use]
     pub fn null_in(&self, column: usize, verb: ChangeVerb) -> SqlError {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());
@@ -100,7 +100,7 @@ impl Table {
         SqlError::new(515, Ends::Statement, text).with_state(2)
     }
 
-    /// 2601 or 2627: a key that exists already; `row` has the values of all columns.
+    /// 2601 or 2627: a duplicate key; `row` has the values of all columns.
     #[must_use]
     pub fn duplicate(&self, key: &Key, row: &[Value]) -> SqlError {
         let values: Vec<String> = key.columns.iter().map(|&at| self.shown(at, row)).collect();
@@ -140,7 +140,7 @@ impl Table {
         text.unwrap_or_else(|| "<NULL>".to_owned())
     }
 
-    /// 547: a check that is false.
+    /// 547: a violated CHECK constraint.
     #[must_use]
     pub fn check_failed(&self, check: &Check, verb: ChangeVerb) -> SqlError {
         let column = check.column.and_then(|at| self.columns.get(at));
@@ -156,7 +156,7 @@ impl Table {
         SqlError::new(547, Ends::Statement, text).with_state(0)
     }
 
-    /// 547: a foreign key of this table, whose new row refers to nothing.
+    /// 547: a foreign key of this table without a referenced row.
     #[must_use]
     pub fn foreign_key_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> SqlError {
         let (schema, name) = &key.referenced_table;
@@ -173,7 +173,7 @@ impl Table {
         self.conflict(key, verb, kind, referring, &key.columns)
     }
 
-    /// 547: a row of another table that refers to this one takes its default, which nothing here is.
+    /// 547: SET DEFAULT of a referencing row to a default that has no referenced row.
     #[must_use]
     pub fn default_failed(&self, key: &ForeignKey, verb: ChangeVerb) -> SqlError {
         let (schema, name) = &key.referenced_table;
@@ -201,7 +201,9 @@ impl Table {
         SqlError::new(547, Ends::Statement, text).with_state(0)
     }
 
-    /// 2628: text or bytes that are too long for their column; `kept` is as much as fits.
+    /// 2628: text or bytes that are too long for their column.
+    ///
+    /// `kept` is the part that fits.
     #[must_use]
     pub fn truncated(&self, column: usize, kept: &str) -> SqlError {
         let name = self.columns.get(column).map_or("", |column| column.name.as_str());

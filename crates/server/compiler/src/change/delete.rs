@@ -19,38 +19,38 @@ use crate::{Predicate, SqlError, written_object};
 /// DELETE.
 #[derive(Clone, Debug)]
 pub struct Delete {
-    /// What the table requires.
+    /// The table's rules.
     pub rules: RowRules,
-    /// How it is carried out.
+    /// The way of execution.
     pub way: DeleteWay,
-    /// What its SQL calls.
+    /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
 }
 
-/// How a DELETE is carried out.
+/// The way of executing a DELETE.
 #[derive(Clone, Debug)]
 pub enum DeleteWay {
     /// As one statement of SQLite's.
     Whole(SqlText),
-    /// Row by row: the query gives the rowid, the table's columns, and what else is needed.
+    /// Row by row: the query returns the rowid, the table's columns and further inputs.
     Rows(SqlText, Vec<InputColumn>, String),
 }
 
-/// `TRUNCATE TABLE`: all rows go, and numbering restarts.
+/// `TRUNCATE TABLE`: deletes all rows and restarts the identity.
 #[derive(Clone, Debug)]
 pub struct Truncate {
-    /// Which table; its identity, if it has one, begins at the seed again.
+    /// The table; its identity, if it has one, restarts at the seed.
     pub table: Arc<Table>,
-    /// What takes the rows away.
+    /// The SQL that deletes the rows.
     pub sql: String,
 }
 
 impl Binding<'_> {
     /// Binds a DELETE.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the statement.
     pub(crate) fn delete(&self, delete: &ast::Delete) -> Result<Delete, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&delete.options)?;
@@ -77,7 +77,7 @@ impl Binding<'_> {
         let mut rules = RowRules::bind(self, &table, ChangeVerb::Delete, &|_| false)?;
         rules.through(&target.views);
         let name = qualified(&table.sqlite)?;
-        // Which key refuses is found by searching for the row that refers: if there is only one key, no search is
+        // The violated foreign key is found by searching for the referencing row; with a single candidate no search is
         // needed.
         let tells = rules.references.referring_count() <= 1;
         let computes = table.columns.iter().any(|column| column.computed.is_some());
@@ -89,7 +89,7 @@ impl Binding<'_> {
                     " WHERE {CHECK_CANCELLED_FUNCTION}() AND ({})",
                     writer.condition(filter)?
                 )),
-                // Without a condition SQLite deletes all rows at once, unless it has to check references to them.
+                // Without a condition SQLite deletes all rows at once, unless references to them must be checked.
                 None if table.referenced_by.is_empty() => {}
                 None => sql.push_str(&format!(" WHERE {CHECK_CANCELLED_FUNCTION}()")),
             }
@@ -131,7 +131,7 @@ impl Binding<'_> {
 
     /// Binds a TRUNCATE TABLE.
     ///
-    /// Errors: 4701 for no such table, 4712 for one that others refer to.
+    /// Errors: 4701 for an unknown table, 4712 for a referenced one.
     pub(crate) fn truncate(&self, name: &ast::ObjectName) -> Result<Truncate, SqlError> {
         let line = name.position.line;
         let table = match self.catalog.relation(name)? {
@@ -150,7 +150,7 @@ impl Binding<'_> {
 }
 
 impl Delete {
-    /// The table that is deleted from.
+    /// The table whose rows are deleted.
     #[must_use]
     pub fn table(&self) -> &Arc<Table> {
         &self.rules.table
@@ -162,14 +162,14 @@ impl Delete {
         self.rules.view()
     }
 
-    /// All tables that it writes to.
+    /// All tables that the statement writes to.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
         let outputs = self.outputs.iter().filter_map(Outputs::filled);
         std::iter::once(self.table()).chain(outputs).collect()
     }
 
-    /// The columns of OUTPUT's rows; none without.
+    /// The columns of OUTPUT's rows; empty without OUTPUT.
     #[must_use]
     pub fn columns(&self) -> &[ResultColumn] {
         result_columns(&self.outputs)

@@ -20,9 +20,9 @@ use crate::{Expr, SqlError, common_type, same_name};
 /// INSERT.
 #[derive(Clone, Debug)]
 pub struct Insert {
-    /// What writes its rows.
+    /// Writes the rows.
     pub writer: RowWriter,
-    /// Its rows.
+    /// The source of the rows.
     pub source: InsertSource,
     /// TOP.
     pub limit: Option<Box<InsertLimit>>,
@@ -30,34 +30,34 @@ pub struct Insert {
     pub outputs: Vec<Outputs>,
 }
 
-/// How many rows of an INSERT are inserted, which is known before the first of them.
+/// The limit of the number of inserted rows, which is evaluated before the first row.
 #[derive(Clone, Debug)]
 pub enum InsertLimit {
-    /// So many.
+    /// A number of rows.
     Count(Parameter),
-    /// So many of a hundred, rounded up.
+    /// A percentage of the rows, rounded up.
     Percent(Parameter),
-    /// As many as a query returns.
+    /// The result of a query.
     Query(SqlText, Arc<Compiled>),
 }
 
-/// The rows of an INSERT.
+/// The source of an INSERT's rows.
 #[derive(Clone, Debug)]
 pub enum InsertSource {
-    /// Values that no table has.
+    /// Values without subqueries.
     Values(Vec<Vec<GivenExpr>>),
     /// A query's rows.
     Query {
         /// The query.
         text: SqlText,
-        /// What it calls.
+        /// The operations and aggregates of its SQL.
         compiled: Arc<Compiled>,
         /// Its columns.
         inputs: Vec<InputColumn>,
-        /// Whether all must be read before the first is written.
+        /// Whether all rows must be read before the first is written.
         spool: bool,
     },
-    /// Rows that a procedure gives: the server brings them.
+    /// The result of a procedure, which the server supplies.
     Execute,
 }
 
@@ -71,7 +71,7 @@ pub enum GivenExpr {
 }
 
 impl Insert {
-    /// The table that is inserted into.
+    /// The table that rows are inserted into.
     #[must_use]
     pub fn table(&self) -> &Arc<Table> {
         &self.writer.rules.table
@@ -83,20 +83,20 @@ impl Insert {
         self.writer.rules.view()
     }
 
-    /// All tables that it writes to.
+    /// All tables that the statement writes to.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
         let outputs = self.outputs.iter().filter_map(Outputs::filled);
         std::iter::once(self.table()).chain(outputs).collect()
     }
 
-    /// The columns of OUTPUT's rows; none without.
+    /// The columns of OUTPUT's rows; empty without OUTPUT.
     #[must_use]
     pub fn columns(&self) -> &[ResultColumn] {
         result_columns(&self.outputs)
     }
 
-    /// The types of the columns that its rows fill, in order.
+    /// The types of the target columns, in order.
     #[must_use]
     pub fn filled_types(&self) -> Vec<DataType> {
         let columns = self
@@ -107,13 +107,13 @@ impl Insert {
         columns.map(|column| column.data_type).collect()
     }
 
-    /// Whether its rows are those of a procedure, which the runtime is given.
+    /// Whether its rows are a procedure's result, which the caller supplies.
     #[must_use]
     pub fn is_execute(&self) -> bool {
         matches!(self.source, InsertSource::Execute)
     }
 
-    /// Whether a hint of its query requires that what is read be held.
+    /// Whether a hint of its query holds the rows that are read.
     pub(crate) fn holds(&self) -> bool {
         match &self.source {
             InsertSource::Query { compiled, .. } => compiled.holds() || self.limit_holds(),
@@ -128,7 +128,7 @@ impl Insert {
         }
     }
 
-    /// Whether it writes one row only.
+    /// Whether it writes a single row.
     #[must_use]
     pub fn is_single(&self) -> bool {
         let one = match &self.source {
@@ -157,7 +157,7 @@ impl Insert {
 impl Binding<'_> {
     /// Binds an INSERT.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the statement.
     pub(crate) fn insert(&self, insert: &ast::Insert) -> Result<Insert, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&insert.options)?;
@@ -200,7 +200,7 @@ impl Binding<'_> {
         })
     }
 
-    /// How many of the rows are inserted.
+    /// TOP.
     fn insert_limit(&self, insert: &ast::Insert) -> Result<Option<Box<InsertLimit>>, SqlError> {
         let Some(top) = &insert.top else { return Ok(None) };
         let mut binder = QueryBinder::new(self.catalog, self.variables);
@@ -224,7 +224,7 @@ impl Binding<'_> {
         Ok(Some(Box::new(limit)))
     }
 
-    /// The rows as they are run, the columns that they are for, and the types of their values.
+    /// The bound source of the rows, its target columns, and the types of its values.
     fn insert_source(
         &self,
         binder: QueryBinder<'_>,
@@ -242,7 +242,7 @@ impl Binding<'_> {
                 let inputs = InputColumn::all(&binder.parts, &query);
                 let mut writer = Writer::new(binder.parts);
                 let text = writer.statement(&query)?;
-                // The text of a query names each table that it reads.
+                // The SQL of a query names each table that it reads.
                 let spool = text.sql.contains(&qualified(&table.sqlite)?);
                 let compiled = Arc::new(writer.compiled());
                 let source = InsertSource::Query {
@@ -254,7 +254,7 @@ impl Binding<'_> {
                 Ok((source, targets, types))
             }
             Source::Execute => {
-                // What a procedure gives is known when it runs.
+                // The columns of a procedure's result are known at run time.
                 let columns = targets.iter().filter_map(|at| table.columns.get(*at));
                 let types = columns.map(|column| column.data_type).collect();
                 Ok((InsertSource::Execute, targets, types))
@@ -263,9 +263,9 @@ impl Binding<'_> {
     }
 }
 
-/// The table's columns that an INSERT through a view gives: those of a list of the view's, or all that can be given.
+/// The table's columns that an INSERT through a view fills: those of the column list, or all that can be set.
 ///
-/// Errors: 207, 264, 271; 4406 for what the view computes.
+/// Errors: 207, 264, 271; 4406 for a computed column of the view.
 fn view_targets(
     table: &Table,
     (view, columns): (&str, &[ThroughColumn]),
@@ -299,7 +299,7 @@ fn view_targets(
     targets(table, &own)
 }
 
-/// What an INSERT's rows are, while it is bound.
+/// The source of an INSERT's rows while it is bound.
 enum Source {
     Values(Vec<Vec<GivenExpr>>, Vec<DataType>),
     Query(Query),
@@ -307,7 +307,7 @@ enum Source {
 }
 
 impl QueryBinder<'_> {
-    /// Rows of VALUES: each column is of one type, as if the rows were combined by UNION ALL.
+    /// Rows of VALUES: the values of a column have one type, as in UNION ALL.
     fn insert_values(
         &mut self,
         table: &Arc<Table>,
@@ -343,7 +343,7 @@ impl QueryBinder<'_> {
                 .collect();
             return Ok(Source::Values(rows, types));
         }
-        // What holds a subquery is SQLite's to evaluate.
+        // SQLite evaluates values that contain subqueries.
         let mut values = Vec::with_capacity(bound.len());
         for row in bound {
             let row: Option<Vec<Expr>> = row.into_iter().collect();
@@ -366,7 +366,7 @@ impl QueryBinder<'_> {
                 .collect();
             let all_null = samples.iter().all(Expr::is_null_word);
             let data_type = match samples.as_slice() {
-                // NULL and DEFAULT are of the column's own type.
+                // NULL and DEFAULT have the column's own type.
                 _ if all_null => table.columns.get(*at).map_or(DataType::Int, |column| column.data_type),
                 [only] => only.data_type,
                 [] | [_, ..] => common_type(&samples)?,
@@ -400,7 +400,7 @@ fn check_select(table: &Table, targets: &[usize], has_list: bool, count: usize) 
     check_whole(table, targets, count)
 }
 
-/// Values for all columns, the identity's too, need a list.
+/// A value for each column, including the identity, requires a column list.
 fn check_whole(table: &Table, targets: &[usize], count: usize) -> Result<(), SqlError> {
     if table.identity().is_some() && count == targets.len() + 1 {
         return Err(SqlError::identity_without_list(table));

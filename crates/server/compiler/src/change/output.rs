@@ -1,4 +1,4 @@
-//! OUTPUT: the rows that were changed, to the client or into a table.
+//! OUTPUT: changed rows, sent to the client or written to a table.
 
 use std::sync::Arc;
 
@@ -16,9 +16,9 @@ use crate::{ColumnRef, Expr, ExprKind, NodeMut, Source, SourceColumn, SqlError};
 /// The positions of the old and the new row in a changed row's values.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
-    /// The place of the old row's first column, if there is an old row.
+    /// The position of the old row's first column, if there is an old row.
     pub deleted: Option<usize>,
-    /// The place of the new row's first column, if there is a new row.
+    /// The position of the new row's first column, if there is a new row.
     pub inserted: Option<usize>,
 }
 
@@ -27,17 +27,17 @@ pub(crate) struct Layout {
 pub struct Outputs {
     /// Its columns.
     pub columns: Vec<ResultColumn>,
-    /// What they are, over a changed row's values and what else is needed.
+    /// The values, over a changed row's values and further inputs.
     pub values: Vec<Expr>,
-    /// The table that the rows go into; none is the client.
+    /// The table to write to; `None` is the client.
     pub into: Option<Box<RowWriter>>,
 }
 
 impl Outputs {
-    /// Binds the OUTPUT clauses of a change of `table`, whose columns are named as those that it is changed
-    /// `through`. `sources` are those of FROM; what is taken from them becomes `inputs`.
+    /// Binds the OUTPUT clauses of a change of `table`, whose columns have the names of the view or query `through`
+    /// which it is changed. `sources` are those of FROM; columns that the clauses read from them are added to `inputs`.
     ///
-    /// Errors: whatever is wrong with them.
+    /// Errors: any error of the clauses.
     pub(crate) fn bind(
         binding: &Binding<'_>,
         binder: &mut QueryBinder<'_>,
@@ -92,7 +92,7 @@ impl Outputs {
         Ok(bound)
     }
 
-    /// The table that its rows go into.
+    /// The table that the rows are written to.
     pub fn filled(&self) -> Option<&Arc<Table>> {
         self.into.as_ref().map(|writer| &writer.rules.table)
     }
@@ -103,7 +103,7 @@ impl Outputs {
     }
 }
 
-/// The columns of the clause whose rows go to the client.
+/// The columns of the clause that is sent to the client.
 pub(crate) fn result_columns(outputs: &[Outputs]) -> &[ResultColumn] {
     outputs
         .iter()
@@ -111,10 +111,10 @@ pub(crate) fn result_columns(outputs: &[Outputs]) -> &[ResultColumn] {
         .map_or(&[], |output| &output.columns)
 }
 
-/// `inserted` or `deleted`: the columns by which an OUTPUT names the rows of a table, or of what it is changed through.
+/// `inserted` or `deleted`: the columns that an OUTPUT may name, of a table or of the query that it is changed through.
 struct Changed {
     source: Source,
-    /// Of each column, its position in a row's values; `None` if a query computes it.
+    /// For each column its position in a row's values; `None` if a query computes it.
     places: Vec<Option<u32>>,
 }
 
@@ -157,9 +157,9 @@ impl Changed {
         }
     }
 
-    /// Lets an expression read its columns from a changed row's values.
+    /// Replaces columns in an expression by inputs from a changed row's values.
     ///
-    /// Errors: 40510 for a column that is no column of the table.
+    /// Errors: 40510 for a column that is not one of the table.
     fn place(&self, value: &mut Expr) -> Result<(), SqlError> {
         let mut is_known = true;
         value.rewrite(&mut |node| {
@@ -181,7 +181,7 @@ impl Changed {
     }
 }
 
-/// Lets the columns of source `number` be read from `first` on.
+/// Replaces the columns of source `number` by inputs from position `first` on.
 pub(crate) fn place_columns(node: NodeMut<'_>, number: u32, first: usize) {
     if let NodeMut::Expr(expr) = node
         && let ExprKind::Column(ColumnRef { source, column }) = expr.kind

@@ -1,7 +1,7 @@
 //! The foreign keys that a change may break.
 //!
-//! - `last-key-answers`: a change that is passed on (CASCADE, SET NULL, SET DEFAULT) may be refused by a key further
-//!   on: that one is reported.
+//! - `last-key-answers`: a change that cascades (CASCADE, SET NULL, SET DEFAULT) may be refused by a later foreign key:
+//! that one is reported.
 
 use crate::catalog::{ChangeVerb, ForeignKey, ReferencedAction, Table};
 use crate::writer::quoted;
@@ -10,58 +10,58 @@ use crate::{SqlError, same_name};
 /// The foreign keys that a change may break.
 #[derive(Clone, Default, Debug)]
 pub struct References {
-    /// The table's own whose columns change.
+    /// The table's own foreign keys whose columns change.
     pub own: Vec<OwnReference>,
-    /// Those that lead to what the change takes away.
+    /// The foreign keys that refer to changed or deleted keys.
     pub referring: Vec<Referring>,
-    /// Whether rows of one statement may need one another.
+    /// Whether rows of one statement may depend on one another.
     pub may_wait: bool,
 }
 
 /// A foreign key of the table that is changed.
 #[derive(Clone, Debug)]
 pub struct OwnReference {
-    /// Its place in [`Table::foreign_keys`].
+    /// Its index in [`Table::foreign_keys`].
     pub at: usize,
-    /// Its columns, by their places in the table.
+    /// The indexes of its columns in the table.
     pub columns: Vec<usize>,
-    /// The query that finds the row that is referred to.
+    /// The query that finds the referenced row.
     pub sql: String,
 }
 
-/// A foreign key that leads to the table that is changed, perhaps over others that pass the change on.
+/// A foreign key that refers to the changed table, directly or through foreign keys that cascade.
 #[derive(Clone, Debug)]
 pub struct Referring {
     table: (String, String),
     key: ForeignKey,
-    /// Whether the row that refers takes its default, which may be nowhere.
+    /// Whether SET DEFAULT applies, whose default may have no referenced row.
     takes_default: bool,
-    /// The columns of the changed table whose old values `sql` takes.
+    /// The columns of the changed table whose old values are the parameters of `sql`.
     pub columns: Vec<usize>,
-    /// The query that finds a row that refers to such a row.
+    /// The query that finds a row that refers to the old row.
     pub sql: String,
-    /// The query that finds a row that refers to nothing.
+    /// The query that finds a row without a referenced row.
     pub dangling: String,
 }
 
-/// What becomes of rows of a table.
+/// The change of a table's rows.
 enum Change {
     Gone,
     /// These columns are set.
     Set(Vec<String>),
 }
 
-/// Rows of a table that a change reaches.
+/// Rows of a table that a change affects.
 struct Reached {
     table: (String, String),
     change: Change,
-    /// The columns of the changed table, and the condition with their values that the rows are found by. None for the
-    /// table itself.
+    /// The columns of the changed table, and the condition over their values that finds the rows. `None` for the
+    /// changed table itself.
     found: Option<(Vec<usize>, String)>,
 }
 
 impl References {
-    /// Those of a table whose columns change according to `changed`.
+    /// The foreign keys of a table whose columns change according to `changed`.
     ///
     /// Errors: a name that SQLite can't take.
     pub fn bind(table: &Table, verb: ChangeVerb, changed: &dyn Fn(usize) -> bool) -> Result<Self, SqlError> {
@@ -100,17 +100,17 @@ impl References {
         Ok(references)
     }
 
-    /// Whether none is broken by whatever the change does.
+    /// Whether the change can break no foreign key.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty() && self.referring.is_empty()
     }
 
-    /// How many keys may refuse what the change takes away.
+    /// The number of foreign keys that may refuse the change of a referenced key.
     pub fn referring_count(&self) -> usize {
         self.referring.len()
     }
 
-    /// Adds the keys that lead to rows that a change reaches, and follows those that pass it on.
+    /// Adds the foreign keys that refer to affected rows, and follows those that cascade.
     fn follow(&mut self, table: &Table, reached: &Reached, depth: usize) -> Result<(), SqlError> {
         if depth > DEPTH_MAX {
             return Ok(());
@@ -169,7 +169,7 @@ impl References {
 }
 
 impl Referring {
-    /// The error of a row that refers to what the change takes away.
+    /// The error of a row that refers to the changed or deleted key.
     #[must_use]
     pub fn error(&self, table: &Table, verb: ChangeVerb) -> SqlError {
         if self.takes_default {
@@ -188,7 +188,7 @@ fn places(table: &Table, names: &[String]) -> Vec<usize> {
     names.iter().filter_map(|name| table.column(name)).collect()
 }
 
-/// A table of the same database in SQLite.
+/// The SQL name of a table in the same database.
 fn place(table: &Table, named: &(String, String)) -> Result<String, SqlError> {
     Ok(format!("{}.{}", quoted(&table.sqlite.schema)?, quoted(&named.1)?))
 }
@@ -198,7 +198,7 @@ fn listed(columns: &[String]) -> Result<String, SqlError> {
     Ok(columns?.join(", "))
 }
 
-/// That columns have the values of the parameters.
+/// A condition: each column equals its parameter.
 fn equal(columns: &[String]) -> Result<String, SqlError> {
     let mut conditions = Vec::with_capacity(columns.len());
     for (at, column) in columns.iter().enumerate() {
@@ -207,7 +207,7 @@ fn equal(columns: &[String]) -> Result<String, SqlError> {
     Ok(conditions.join(" AND "))
 }
 
-/// What finds a row that refers to nothing.
+/// The query that finds a row without a referenced row.
 fn dangling(root: &Table, table: &(String, String), key: &ForeignKey) -> Result<String, SqlError> {
     let (mut given, mut same) = (Vec::new(), Vec::new());
     for (column, referenced) in key.columns.iter().zip(&key.referenced_columns) {
@@ -222,5 +222,5 @@ fn dangling(root: &Table, table: &(String, String), key: &ForeignKey) -> Result<
     ))
 }
 
-/// Keys that pass a change on to their own table have no end.
+/// 8: foreign keys that cascade within their own table form a cycle.
 const DEPTH_MAX: usize = 8;

@@ -1,4 +1,4 @@
-//! What is wrong with a change, in SQL Server's words.
+//! Errors of changes, with SQL Server's texts.
 
 use crate::catalog::Table;
 use crate::{Ends, SqlError};
@@ -10,7 +10,7 @@ impl SqlError {
             .with_state(state)
     }
 
-    /// 109 and 110: a row of VALUES that has fewer or more values than there are columns.
+    /// 109 and 110: a row of VALUES with fewer or more values than columns.
     pub fn values_count(columns: usize, values: usize) -> Self {
         let tail = "The number of values in the VALUES clause must match the number of columns specified in the INSERT \
                     statement.";
@@ -22,7 +22,7 @@ impl SqlError {
         Self::change(110, 15, 1, format!("{text} {tail}"))
     }
 
-    /// 120 and 121: a SELECT that has fewer or more columns than are inserted into.
+    /// 120 and 121: a SELECT with fewer or more columns than the target.
     pub fn select_count(columns: usize, items: usize) -> Self {
         let tail = "The number of SELECT values must match the number of INSERT columns.";
         if columns > items {
@@ -33,7 +33,7 @@ impl SqlError {
         Self::change(121, 15, 1, format!("{text} {tail}"))
     }
 
-    /// 213: values that are not as many as the table's columns.
+    /// 213: another number of values than the table's columns.
     pub fn table_count() -> Self {
         Self::change(
             213,
@@ -43,12 +43,12 @@ impl SqlError {
         )
     }
 
-    /// 259: a change of what the server itself shows.
+    /// 259: a change of a system view.
     pub fn system_change() -> Self {
         Self::change(259, 16, 1, "Ad hoc updates to system catalogs are not allowed.")
     }
 
-    /// 264: a column that is given twice.
+    /// 264: a column that is specified twice.
     pub fn column_given_twice(column: &str) -> Self {
         let text = format!(
             "The column name '{column}' is specified more than once in the SET clause or column list of an INSERT. A column \
@@ -68,7 +68,7 @@ impl SqlError {
         Self::change(271, 16, 1, text)
     }
 
-    /// 339: DEFAULT for an identity.
+    /// 339: DEFAULT for an identity column.
     pub fn default_identity() -> Self {
         Self::change(
             339,
@@ -78,7 +78,7 @@ impl SqlError {
         )
     }
 
-    /// 544: a number for an identity that numbers itself.
+    /// 544: an explicit value for an identity without IDENTITY_INSERT.
     pub fn identity_given(table: &Table) -> Self {
         let text = format!(
             "Cannot insert explicit value for identity column in table '{}' when IDENTITY_INSERT is set to OFF.",
@@ -87,7 +87,7 @@ impl SqlError {
         Self::new(544, Ends::Statement, text)
     }
 
-    /// 545: no number for an identity that does not number itself.
+    /// 545: no explicit value for an identity with IDENTITY_INSERT.
     pub fn identity_missing(table: &Table) -> Self {
         let text = format!(
             "Explicit value must be specified for identity column in table '{}' either when IDENTITY_INSERT is set to ON or \
@@ -97,12 +97,12 @@ impl SqlError {
         Self::new(545, Ends::Statement, text)
     }
 
-    /// 4104 for a prefix that is not the target's.
+    /// 4104 for a qualifier other than the target's.
     pub fn other_target(name: &str) -> Self {
         Self::unbound_identifier(name)
     }
 
-    /// 550: a row that is written through a view WITH CHECK OPTION and does not belong to it.
+    /// 550: a row written through a view WITH CHECK OPTION that violates its condition.
     pub fn check_option() -> Self {
         let text = "The attempted insert or update failed because the target view either specifies WITH CHECK OPTION or spans a \
                     view that specifies WITH CHECK OPTION and one or more rows resulting from the operation did not qualify under \
@@ -118,7 +118,7 @@ impl SqlError {
         Self::change(4405, 16, 1, text)
     }
 
-    /// 4406: a change of what a query computes.
+    /// 4406: a change of a column that a query computes.
     pub fn derived_column(name: &str) -> Self {
         let text = format!(
             "Update or insert of view or function '{name}' failed because it contains a derived or constant field."
@@ -126,21 +126,21 @@ impl SqlError {
         Self::change(4406, 16, 1, text)
     }
 
-    /// 4712: TRUNCATE of a table that others refer to.
+    /// 4712: TRUNCATE of a referenced table.
     pub fn truncate_referenced(table: &str) -> Self {
         let text =
             format!("Cannot truncate table '{table}' because it is being referenced by a FOREIGN KEY constraint.");
         Self::change(4712, 16, 1, text)
     }
 
-    /// 4701: TRUNCATE of no table.
+    /// 4701: TRUNCATE of an unknown table.
     pub fn truncate_unknown(table: &str) -> Self {
         let text =
             format!("Cannot find the object \"{table}\" because it does not exist or you do not have permissions.");
         Self::change(4701, 16, 1, text)
     }
 
-    /// 8101: a number for an identity without a list of columns.
+    /// 8101: an explicit identity value without a column list.
     pub fn identity_without_list(table: &Table) -> Self {
         let text = format!(
             "An explicit value for the identity column in table '{}' can only be specified when a column list is used and \
@@ -155,13 +155,13 @@ impl SqlError {
         Self::change(8102, 16, 1, format!("Cannot update identity column '{column}'."))
     }
 
-    /// 8115: an identity that has reached its type's end.
+    /// 8115: an identity that exceeds its type.
     pub fn identity_overflow(type_name: &str) -> Self {
         let text = format!("Arithmetic overflow error converting IDENTITY to data type {type_name}.");
         Self::new(8115, Ends::Statement, text)
     }
 
-    /// 8154: a target that FROM names more than once.
+    /// 8154: a target that occurs more than once in FROM.
     pub fn ambiguous_target(name: &str) -> Self {
         Self::change(8154, 15, 1, format!("The table '{name}' is ambiguous."))
     }

@@ -1,4 +1,4 @@
-//! A row that is to be written: converted, and checked by the table's rules.
+//! A row to write: converted, and checked by the table's rules.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
 use crate::{ColumnRef, Expr, ExprKind, NodeMut, Predicate, SqlError};
 
-/// What a table requires of its rows; expressions are over the row, column by column.
+/// A table's rules for its rows; expressions are over the row's columns.
 #[derive(Clone, Debug)]
 pub struct RowRules {
     /// The table.
@@ -18,21 +18,21 @@ pub struct RowRules {
     pub computed: Vec<(usize, Expr)>,
     /// The foreign keys that the change may break.
     pub references: References,
-    /// What its rows must fulfil, each with its place in [`Table::checks`].
+    /// The conditions of CHECK constraints, each with its index in [`Table::checks`].
     pub checks: Vec<(Predicate, usize)>,
-    /// Keys that may hold NULL, by their place in [`Table::keys`], each with the SQL that finds another row of the
+    /// Keys with nullable columns, by their index in [`Table::keys`], each with the SQL that finds another row with the
     /// same key.
     pub null_keys: Box<[(usize, String)]>,
-    /// What rows must fulfil that are written through views WITH CHECK OPTION.
+    /// The conditions of views WITH CHECK OPTION.
     pub of_views: Box<[Predicate]>,
     /// The view that was named as the target.
     view: Option<Arc<View>>,
 }
 
 impl RowRules {
-    /// The rules of a table that matter when these columns change.
+    /// The rules of a table for a change of these columns.
     ///
-    /// Errors: whatever is wrong with its checks.
+    /// Errors: any error of the checks.
     pub fn bind(
         binding: &Binding<'_>,
         table: &Arc<Table>,
@@ -85,14 +85,14 @@ impl RowRules {
         self.view.as_ref()
     }
 
-    /// Lets rows be changed through views, the outermost last.
+    /// Sets the views that rows are changed through, the outermost last.
     pub fn through(&mut self, views: &[Arc<View>]) {
         self.view = views.last().cloned();
     }
 
-    /// Adds what views require of the rows that are written through them, the outermost last.
+    /// Adds the conditions of the views that rows are written through, the outermost last.
     ///
-    /// Errors: whatever is wrong with a view's condition; 40510 for one that reads other tables.
+    /// Errors: any error of a view's condition; 40510 for one that reads other tables.
     pub fn add_views(&mut self, binding: &Binding<'_>, views: &[Arc<View>]) -> Result<(), SqlError> {
         self.through(views);
         let mut conditions = Vec::new();
@@ -120,16 +120,16 @@ impl RowRules {
         Ok(())
     }
 
-    /// Whether SQLite's own rules are all that there are.
+    /// Whether SQLite enforces all rules.
     pub fn is_plain(&self) -> bool {
         self.checks.is_empty() && self.null_keys.is_empty() && self.of_views.is_empty()
     }
 }
 
-/// Where WITH CHECK OPTION is refused, the error says what it is supported for.
+/// The error says where WITH CHECK OPTION is supported.
 const CHECK_OPTION: &str = "WITH CHECK OPTION of a view that is not over one table, or asks another";
 
-/// Keys that may hold NULL, with the SQL that finds a row of the same key.
+/// Keys with nullable columns, with the SQL that finds a row with the same key.
 fn null_keys(table: &Table, changed: &dyn Fn(usize) -> bool) -> Result<Vec<(usize, String)>, SqlError> {
     let mut keys = Vec::new();
     for (at, key) in table.keys.iter().enumerate() {
@@ -164,7 +164,7 @@ fn is_computed(table: &Table, column: usize) -> bool {
         .is_some_and(|column| column.computed.is_some())
 }
 
-/// Lets a column of source `number` be read from its place in the row.
+/// Replaces a column of source `number` by the row's input.
 fn over_row(node: NodeMut<'_>, number: u32) {
     if let NodeMut::Expr(expr) = node
         && let ExprKind::Column(ColumnRef { source, column }) = expr.kind

@@ -1,4 +1,4 @@
-//! Rows put into a table, column by column.
+//! Writes rows into a table.
 
 use std::sync::Arc;
 
@@ -12,27 +12,27 @@ use crate::query::{Clause, QueryBinder};
 use crate::writer::{qualified, quoted};
 use crate::{Expr, SqlError};
 
-/// What writes rows into a table.
+/// Writes rows into a table.
 #[derive(Clone, Debug)]
 pub struct RowWriter {
-    /// What the table requires.
+    /// The table's rules.
     pub rules: RowRules,
-    /// The columns that are given, in the order in which they are.
+    /// The columns with explicit values, in the order of the values.
     pub targets: Vec<usize>,
-    /// The types of the values that are given.
+    /// The types of the explicit values.
     pub types: Vec<DataType>,
-    /// What the columns are that are not given: by column.
+    /// The defaults of all columns, by column.
     pub defaults: Vec<Option<Expr>>,
-    /// The columns that SQLite stores: all that are not computed.
+    /// The columns that SQLite stores: all but computed ones.
     pub stored: Vec<usize>,
-    /// The INSERT of one row, with a parameter for each of these.
+    /// The INSERT of one row, with a parameter for each stored column.
     pub sql: String,
 }
 
 impl RowWriter {
-    /// What writes values of these types into columns of a table: the named ones, or all that can be given.
+    /// The writer of values of these types into columns of a table: the named ones, or all that can be set.
     ///
-    /// Errors: 207, 213, 264, 271 and what is wrong with the table's rules.
+    /// Errors: 207, 213, 264, 271 and errors of the table's rules.
     pub fn bind(
         binding: &Binding<'_>,
         table: &Arc<Table>,
@@ -46,9 +46,9 @@ impl RowWriter {
         Self::of_targets(binding, table, targets, types)
     }
 
-    /// What writes values of these types into these columns.
+    /// The writer of values of these types into these columns.
     ///
-    /// Errors: 206 and 257 for types that do not convert; what is wrong with the table's rules.
+    /// Errors: 206 and 257 for types that do not convert; errors of the table's rules.
     pub fn of_targets(
         binding: &Binding<'_>,
         table: &Arc<Table>,
@@ -89,7 +89,7 @@ impl RowWriter {
     }
 }
 
-/// The columns of a list; without one, all that can be given.
+/// The columns of a list; without a list, all that can be set.
 ///
 /// Errors: 207, 264, 271.
 pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>, SqlError> {
@@ -117,9 +117,9 @@ pub(crate) fn targets(table: &Table, columns: &[ast::Name]) -> Result<Vec<usize>
     Ok(targets)
 }
 
-/// A column's default, of its own type; NULL's place is `None`.
+/// A column's default, converted to its type; `None` for NULL.
 ///
-/// Errors: whatever is wrong with its text.
+/// Errors: any error of its expression.
 pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Result<Option<Expr>, SqlError> {
     let Some(column) = table.columns.get(at) else {
         return Ok(None);
@@ -129,15 +129,15 @@ pub(crate) fn default_of(binding: &Binding<'_>, table: &Table, at: usize) -> Res
     };
     let mut binder = QueryBinder::new(binding.catalog, binding.variables);
     let value = binder.scoped(Vec::new(), |binder| binder.value(Clause::Where, &default.value));
-    let value = value.map_err(constant_alone)?;
+    let value = value.map_err(as_name_not_permitted)?;
     if !binder.parts.outsides.is_empty() {
         return Err(SqlError::subquery_not_allowed());
     }
     Ok(Some(value))
 }
 
-/// A default names no columns: 128 is reported instead of 207.
-fn constant_alone(error: SqlError) -> SqlError {
+/// A default can't name columns: 128 is reported instead of 207.
+fn as_name_not_permitted(error: SqlError) -> SqlError {
     let name = error.text().strip_prefix("Invalid column name '");
     match name.and_then(|name| name.strip_suffix("'.")) {
         Some(name) if error.number() == UNKNOWN_COLUMN => SqlError::name_not_permitted(name),
@@ -145,5 +145,5 @@ fn constant_alone(error: SqlError) -> SqlError {
     }
 }
 
-/// The number of the error that there is no such column.
+/// The error of an unknown column.
 const UNKNOWN_COLUMN: i32 = 207;

@@ -1,11 +1,11 @@
-//! Rows of an UPDATE moved aside, so that they may take each other's keys: SQLite checks a key row by row.
+//! Rows of an UPDATE moved aside, so that they can exchange keys: SQLite checks a key row by row.
 //!
-//! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a class that
-//!   SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
-//!   among blobs. Whole numbers, which may be the rowid here and in tables that refer to the row,
-//!   are moved to numbers that no row has.
-//! - `foreign-keys-follow`: foreign keys pass the move on as they pass on any other, so that rows
-//!   that refer to the row are moved with it, there and back.
+//! - `aside-is-unoccupied`: a row is moved aside to a key that no row has: a value of a storage class
+//! that SQLite orders and compares apart from all of the column's own, a BLOB among text and a TEXT
+//! among blobs. Integers, which may be the rowid here and in tables that refer to the row, are
+//! moved to integers that no row has.
+//! - `foreign-keys-follow`: foreign keys cascade the move as any other update, so that rows that
+//! refer to the row are moved with it, there and back.
 
 use selenite_types::DataType;
 
@@ -16,20 +16,20 @@ use crate::writer::{Form, qualified, quoted};
 /// How rows of a table are moved aside.
 #[derive(Clone, Debug)]
 pub struct Shift {
-    /// The columns of keys that change.
+    /// The key columns that change.
     pub columns: Vec<usize>,
-    /// What moves a row: the columns' values, and the rowid.
+    /// The SQL that moves a row; its parameters are the columns' values and the rowid.
     pub sql: String,
-    /// What writes the row, once it is aside: the values of all columns that change, and its address.
+    /// The SQL that writes a row moved aside; its parameters are the values of all changed columns, and its address.
     pub back: String,
-    /// Whether the address is the number that it was moved to; otherwise it is the rowid.
+    /// Whether the address is the integer that the row was moved to; otherwise it is the rowid.
     pub is_by_number: bool,
-    /// What finds the least and the greatest number of each column of whole numbers.
+    /// The queries for the least and greatest value of each integer column.
     pub bounds: Vec<String>,
 }
 
 impl Shift {
-    /// That of a table whose columns `changed` are written by `set`, an UPDATE up to its WHERE.
+    /// Binds the move for a table whose columns `changed` are written by `set`, an UPDATE up to its WHERE.
     ///
     /// Errors: a name that SQLite can't take.
     pub fn bind(table: &Table, changed: &[usize], set: &str, row_id: &str) -> Result<Option<Self>, SqlError> {
@@ -48,7 +48,7 @@ impl Shift {
                 bounds.push(format!("SELECT min({own}), max({own}) FROM {name}"));
             }
         }
-        // It may be SQLite's rowid, by which the row is not found once it is moved.
+        // The column may be SQLite's rowid, so the old rowid does not find the row after the move.
         let number = table.keys.iter().find_map(|key| match key.columns.as_slice() {
             [at] if key.kind == KeyKind::Primary && columns.contains(at) => table.columns.get(*at),
             [] | [_, ..] => None,
@@ -72,7 +72,7 @@ impl Shift {
     }
 }
 
-/// Whether values of a type are whole numbers of SQLite's.
+/// Whether values of a type are SQLite's INTEGERs.
 #[must_use]
 pub fn is_whole(data_type: &DataType) -> bool {
     matches!(
@@ -81,7 +81,7 @@ pub fn is_whole(data_type: &DataType) -> bool {
     )
 }
 
-/// Whether values of a type are BLOBs of SQLite's.
+/// Whether values of a type are SQLite's BLOBs.
 #[must_use]
 pub fn is_bytes(data_type: &DataType) -> bool {
     matches!(Form::of(data_type), Form::Wide(_) | Form::Bytes | Form::Guid)

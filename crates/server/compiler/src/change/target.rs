@@ -1,4 +1,4 @@
-//! Which table a change is of.
+//! The table that a statement changes.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use crate::{SqlError, same_name, written_object};
 pub(crate) struct Target {
     /// The table.
     pub table: Arc<Table>,
-    /// Its number among the sources.
+    /// The table's source number.
     pub source: u32,
-    /// The number of the source that its names are those of: its own, or that of a query that it is changed through.
+    /// The number of the source whose names apply: the table's, or that of the query that it is changed through.
     pub exposed: u32,
     /// All sources.
     pub bound: Bound,
@@ -28,11 +28,11 @@ pub(crate) struct Target {
     pub views: Vec<Arc<View>>,
 }
 
-/// A column of a query that rows are changed through: its name, and the table's column that it is.
+/// A column of a query that rows are changed through: its name, and the index of the table's column.
 pub(crate) type ThroughColumn = (String, Option<usize>);
 
 impl Target {
-    /// A table that is one of the sources.
+    /// A target that is one of the sources.
     fn among(table: Arc<Table>, source: u32, bound: Bound) -> Self {
         Self {
             table,
@@ -47,9 +47,9 @@ impl Target {
 }
 
 impl QueryBinder<'_> {
-    /// The table that a name means where rows are written.
+    /// Resolves the name of the table to write to.
     ///
-    /// Errors: 208, 259 for what the server shows, 40510 for a view.
+    /// Errors: 208, 259 for a system view, 40510 for a view.
     pub(crate) fn target_table(&self, target: &ast::ChangeTarget) -> Result<Arc<Table>, SqlError> {
         match target {
             ast::ChangeTarget::Variable { name, position } => {
@@ -75,9 +75,9 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// The target of an UPDATE or DELETE with its FROM: an alias or table of FROM, or a table beside it.
+    /// The target of an UPDATE or DELETE with FROM: an alias or table of FROM, or another table joined with it.
     ///
-    /// Errors: as [`QueryBinder::target_table`]; 8154 for a table that FROM has more than once.
+    /// Errors: as [`QueryBinder::target_table`]; 8154 for a table that occurs more than once in FROM.
     pub(crate) fn bind_target(
         &mut self,
         target: &ast::ChangeTarget,
@@ -125,7 +125,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// The source that a target of no FROM is, if it is a common table expression or a view.
+    /// The source of a target without FROM, if that is a common table expression or a view.
     pub(super) fn bind_query_target(&mut self, target: &ast::ChangeTarget) -> Result<Option<Bound>, SqlError> {
         let ast::ChangeTarget::Table(name) = target else {
             return Ok(None);

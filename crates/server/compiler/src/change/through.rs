@@ -1,5 +1,5 @@
-//! Changes through a common table expression, a view or a derived table: of the rows of the one table under it, or
-//! under a view under it.
+//! Changes through a common table expression, a view or a derived table: they change rows of its only table, also
+//! through nested views.
 
 use std::sync::Arc;
 
@@ -13,40 +13,40 @@ use crate::query::source::Bound;
 use crate::query::tree::{Body, From, Join, JoinKind, Leaf, Query, QueryColumn, ROW_ID, Rows};
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, SqlError};
 
-/// A query that gives its table's rowid too.
-struct Opened {
+/// A query that also returns its table's rowid.
+struct QueryWithRowId {
     table: Arc<Table>,
     columns: Vec<ThroughColumn>,
-    /// The rowid's place among the query's columns.
+    /// The index of the rowid among the query's columns.
     place: usize,
-    /// The views on the way to the table.
+    /// The views between the query and the table.
     views: Vec<Arc<View>>,
 }
 
-/// What an INSERT writes to.
+/// The target of an INSERT.
 pub(crate) struct InsertTarget {
     /// The table.
     pub table: Arc<Table>,
-    /// The name and the columns of the view or common table expression that was named.
+    /// The name and the columns of the named view or common table expression.
     pub through: Option<(String, Vec<ThroughColumn>)>,
-    /// That view, and those between it and the table.
+    /// The named view, and the views between it and the table.
     pub views: Vec<Arc<View>>,
 }
 
 impl QueryBinder<'_> {
     /// The target of a source that is a query: its rows, joined with the table's by rowid.
     ///
-    /// Errors: 4405 and 40510 for a query that is not about one table's rows.
+    /// Errors: 4405 and 40510 for a query that is not over one table's rows.
     pub(super) fn through(&mut self, mut bound: Bound, number: u32) -> Result<Target, SqlError> {
         let alias = bound.sources.iter().find(|source| source.number == number);
         let alias = alias.map(|source| source.alias.clone()).unwrap_or_default();
-        let Opened {
+        let QueryWithRowId {
             table,
             columns,
             place,
             views,
         } = self
-            .open_query(&mut bound.from, number)?
+            .with_row_id(&mut bound.from, number)?
             .ok_or_else(|| SqlError::change_of_several(&alias))?;
         self.parts.row_ids.insert(number, format!("c{place}"));
         let own = self.bind_table(&table, Some(String::new()))?;
@@ -81,7 +81,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The table of the target of an INSERT, which may be a view.
+    /// The table of an INSERT's target, which may be a view.
     ///
     /// Errors: as [`QueryBinder::target_table`] and [`QueryBinder::through`].
     pub(super) fn insert_target(&mut self, target: &ast::ChangeTarget) -> Result<InsertTarget, SqlError> {
@@ -106,7 +106,7 @@ impl QueryBinder<'_> {
         .map_err(on_line)?;
         let source = bound.sources.first();
         let (number, alias) = source.map_or((0, String::new()), |source| (source.number, source.alias.clone()));
-        let opened = self.open_query(&mut bound.from, number)?;
+        let opened = self.with_row_id(&mut bound.from, number)?;
         let opened = opened.ok_or_else(|| SqlError::change_of_several(&alias))?;
         Ok(InsertTarget {
             table: opened.table,
@@ -116,7 +116,7 @@ impl QueryBinder<'_> {
     }
 
     /// Makes the query of a source return its table's rowid too.
-    fn open_query(&mut self, from: &mut From, number: u32) -> Result<Option<Opened>, SqlError> {
+    fn with_row_id(&mut self, from: &mut From, number: u32) -> Result<Option<QueryWithRowId>, SqlError> {
         let Some(leaf) = leaf_of(from, number) else {
             return Ok(None);
         };
@@ -143,8 +143,8 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// Lets the query of source `number` give its table's rowid, and each query between it and the table.
-    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<Opened> {
+    /// Makes the query of source `number`, and each nested query down to the table, return the table's rowid.
+    fn add_row_id(&mut self, query: &mut Query, number: u32) -> Option<QueryWithRowId> {
         let Body::Select(select) = &mut query.body else {
             return None;
         };
@@ -185,7 +185,7 @@ impl QueryBinder<'_> {
         query.columns.push(QueryColumn::of(String::new(), &row_id));
         select.items.push(row_id);
         let place = select.items.len() - 1;
-        Some(Opened {
+        Some(QueryWithRowId {
             table,
             columns,
             place,

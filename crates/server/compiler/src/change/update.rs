@@ -21,17 +21,17 @@ use crate::{ColumnRef, Expr, ExprKind, Predicate, Slot, SqlError, same_name};
 /// UPDATE.
 #[derive(Clone, Debug)]
 pub struct Update {
-    /// What the table requires.
+    /// The table's rules.
     pub rules: RowRules,
-    /// How it is carried out.
+    /// The way of execution.
     pub way: UpdateWay,
-    /// What its SQL calls.
+    /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
     /// Its OUTPUT clauses.
     pub outputs: Vec<Outputs>,
 }
 
-/// How an UPDATE is carried out.
+/// The way of executing an UPDATE.
 #[derive(Clone, Debug)]
 pub enum UpdateWay {
     /// As one statement of SQLite's.
@@ -43,32 +43,32 @@ pub enum UpdateWay {
 /// An UPDATE row by row.
 #[derive(Clone, Debug)]
 pub struct UpdateRows {
-    /// The query: the rowid, the table's columns, and what else is needed.
+    /// The query: the rowid, the table's columns and further inputs.
     pub text: SqlText,
-    /// What it gives.
+    /// The query's columns.
     pub inputs: Vec<InputColumn>,
-    /// What is set, in order.
+    /// The assignments, in order.
     pub sets: Vec<SetValue>,
     /// The columns that change.
     pub changed: Vec<usize>,
-    /// The SQL that writes them, and then the rowid.
+    /// The SQL that writes one row; its parameters are the changed columns, then the rowid.
     pub sql: String,
     /// How rows are moved aside; `None` if no key changes.
     pub shift: Option<Shift>,
 }
 
-/// One assignment of SET. Expressions are over the rowid, the old row, the new row, and what else is needed.
+/// One assignment of SET. Expressions are over the rowid, the old row, the new row and further inputs.
 #[derive(Clone, Debug)]
 pub struct SetValue {
-    /// The column that is set.
+    /// The assigned column.
     pub column: Option<usize>,
-    /// The variable that is set, and its type.
+    /// The assigned variable, and its type.
     pub slot: Option<(Slot, DataType)>,
-    /// To what; `None` is NULL, the default of a column that has none.
+    /// The new value; `None` is NULL, the default of a column without DEFAULT.
     pub value: Option<Expr>,
 }
 
-/// What an UPDATE is bound to, before it is written.
+/// The bound parts of an UPDATE, before its SQL is written.
 struct Parts {
     target: Target,
     sets: Vec<SetValue>,
@@ -79,7 +79,7 @@ struct Parts {
 impl Binding<'_> {
     /// Binds an UPDATE.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the statement.
     pub(crate) fn update(&self, update: &ast::Update) -> Result<Update, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&update.options)?;
@@ -193,7 +193,7 @@ impl Binding<'_> {
             limit,
         } = parts;
         let count = target.table.columns.len();
-        // Rowid, old row, new row, and what else is needed.
+        // Rowid, old row, new row and further inputs.
         let mut inputs = Inputs::from(1 + 2 * count);
         for set in &mut sets {
             if let Some(value) = &mut set.value {
@@ -233,7 +233,7 @@ impl Binding<'_> {
 }
 
 impl Update {
-    /// The table that is changed.
+    /// The table that is updated.
     #[must_use]
     pub fn table(&self) -> &Arc<Table> {
         &self.rules.table
@@ -245,14 +245,14 @@ impl Update {
         self.rules.view()
     }
 
-    /// All tables that it writes to.
+    /// All tables that the statement writes to.
     #[must_use]
     pub fn written(&self) -> Vec<&Arc<Table>> {
         let outputs = self.outputs.iter().filter_map(Outputs::filled);
         std::iter::once(self.table()).chain(outputs).collect()
     }
 
-    /// The columns of OUTPUT's rows; none without.
+    /// The columns of OUTPUT's rows; empty without OUTPUT.
     #[must_use]
     pub fn columns(&self) -> &[ResultColumn] {
         result_columns(&self.outputs)
@@ -265,7 +265,7 @@ impl Update {
     }
 }
 
-/// The sources but the target, which OUTPUT may name.
+/// The sources other than the target, which OUTPUT may name.
 pub(super) fn others(target: &Target) -> Vec<crate::Source> {
     target
         .bound
@@ -276,7 +276,7 @@ pub(super) fn others(target: &Target) -> Vec<crate::Source> {
         .collect()
 }
 
-/// The query of the rows that change: rowid, the table's columns, and `extra`.
+/// The query of the rows to change: rowid, the table's columns and `extra`.
 pub(super) fn row_query(target: &Target, filter: Option<Predicate>, limit: Option<Limit>, extra: Vec<Expr>) -> Query {
     let column = |column, data_type| {
         Expr::new(
@@ -336,7 +336,7 @@ fn write_sql(
     })
 }
 
-/// The name of the target's own column: `SET a += 1` is of the column that is set, whatever else FROM has of that name.
+/// The target's own column: `SET a += 1` reads the assigned column, even if another source of FROM has that name.
 fn own_column(target: &Target, name: &ast::ColumnName) -> ast::ColumnName {
     let mut sources = target.bound.sources.iter();
     let mut name = name.clone();

@@ -1,4 +1,4 @@
-//! ALTER TABLE: the new definition, and what takes the rows there.
+//! ALTER TABLE: the new definition, and the steps that migrate the rows.
 
 use std::sync::Arc;
 
@@ -16,73 +16,73 @@ use crate::{Collation, SqlError, declared_type, same_name};
 /// The result of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Alteration {
-    /// The table as it is afterwards.
+    /// The new definition.
     pub definition: TableDefinition,
-    /// What is done in SQLite, in order and in one transaction.
+    /// The steps, in order and in one transaction.
     pub steps: Vec<Step>,
 }
 
-/// One thing that is done.
+/// A step of ALTER TABLE.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
     /// A statement of SQLite's.
     Sql(String),
-    /// No row there is may break this check: 547 with its name.
+    /// Checks that no existing row violates this CHECK constraint: 547 with its name.
     CheckRows {
         /// The constraint's name.
         name: String,
-        /// What must not be false.
+        /// The condition, which must not be false.
         condition: Arc<Condition>,
     },
-    /// No row there is may have NULL in this column: 515.
+    /// Checks that no existing row has NULL in this column: 515.
     CheckNoNull(String),
-    /// This new column gets its default in existing rows.
+    /// Fills this new column with its default in existing rows.
     Fill(String),
-    /// A column that must not be NULL and has no default: only a table without rows takes it (4901).
+    /// Checks that the table is empty, for a new NOT NULL column without a default (4901).
     CheckEmpty {
         /// The column.
         column: String,
     },
-    /// The table is recreated.
+    /// Recreates the table.
     Rebuild(Rebuild),
 }
 
-/// A table that is recreated, since SQLite can't change it: rows are copied, the old one goes, indexes are made
-/// again. Nothing may follow foreign keys meanwhile.
+/// A table to recreate, since SQLite can't change it in place: its rows are copied, the old table is dropped, and its
+/// indexes are created again. Foreign keys must be off meanwhile.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Rebuild {
-    /// What each column of the new table has; computed ones are left out.
+    /// The source of each column of the new table, except computed ones.
     pub columns: Vec<(String, Copied)>,
 }
 
-/// What a column of a table that is recreated has.
+/// The source of a column of a recreated table.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Copied {
-    /// What the old one has.
+    /// An old column.
     Same(String),
-    /// The same, converted.
+    /// An old column, converted.
     Converted {
         /// The old column.
         from: String,
-        /// Its type.
+        /// The old column's type.
         old: DataType,
-        /// The new column's.
+        /// The new column's type.
         new: DataType,
     },
-    /// This value.
+    /// A value.
     Value(Arc<Expr>),
     /// NULL.
     Null,
-    /// Numbers, as IDENTITY has them, in the order of the rows.
+    /// IDENTITY numbers, in the order of the rows.
     Numbered,
 }
 
 impl TableDefinition {
-    /// What an ALTER TABLE makes of it. `salt` as in [`TableDefinition::read`]. Foreign keys that are added are to be
-    /// resolved by the caller.
+    /// The result of an ALTER TABLE. `salt` as in [`TableDefinition::read`]. The caller resolves foreign keys that are
+    /// added.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
+    /// Any error of the statement, as SQL Server reports it; 40510 for unsupported forms.
     pub fn alter(&self, action: &AlterTableAction, salt: u64) -> Result<Alteration, SqlError> {
         let naming = Naming { salt };
         let mut altered = Alteration {
@@ -106,14 +106,14 @@ impl TableDefinition {
             AlterTableAction::Constraints(change) => altered.change_constraints(change)?,
             AlterTableAction::Rebuild(_) => {}
         }
-        altered.settle(self);
+        altered.merge_steps(self);
         Ok(altered)
     }
 }
 
 impl Alteration {
-    /// A table is recreated once, with all that changes: what else is done to it in SQLite is part of that.
-    fn settle(&mut self, old: &TableDefinition) {
+    /// Merges all steps into one, if the table is recreated.
+    fn merge_steps(&mut self, old: &TableDefinition) {
         if !self.steps.iter().any(|step| matches!(step, Step::Rebuild(_))) {
             return;
         }
@@ -217,7 +217,7 @@ impl Alteration {
             }
         } else {
             let table = quoted(&self.definition.name);
-            // First of all: keys and checks of the statement may be about it.
+            // This step is first: keys and checks of the statement may refer to the column.
             let sql = Step::Sql(format!("ALTER TABLE {table} ADD COLUMN {}", added.sqlite(None)));
             let mut steps = vec![sql];
             if with_values && added.default.is_some() {
@@ -394,7 +394,7 @@ impl Alteration {
 }
 
 impl TableDefinition {
-    /// 5074: what needs a column that is to go.
+    /// 5074: a dropped column that another object depends on.
     fn check_not_needed(&self, column: &str) -> Result<(), SqlError> {
         let is_it = |name: &String| same_name(name, column);
         for key in &self.keys {
@@ -412,7 +412,7 @@ impl TableDefinition {
         self.check_not_computed_from(column)
     }
 
-    /// 5074: a check that is about a column.
+    /// 5074: a column with a CHECK constraint.
     fn check_not_checked(&self, column: &str) -> Result<(), SqlError> {
         for check in &self.checks {
             let is_own = check.column.as_ref().is_some_and(|name| same_name(name, column));
@@ -423,7 +423,7 @@ impl TableDefinition {
         Ok(())
     }
 
-    /// 5074: a column that is computed from another.
+    /// 5074: a column that a computed column depends on.
     fn check_not_computed_from(&self, column: &str) -> Result<(), SqlError> {
         for other in &self.columns {
             if let Some((value, _)) = &other.computed
@@ -435,8 +435,8 @@ impl TableDefinition {
         Ok(())
     }
 
-    /// 5074: the column of a key or a check keeps its type, but for the length of text; that of a computed column
-    /// keeps it.
+    /// 5074: the type of a column in a key or a CHECK constraint can change only in the length of text; a column that a
+    /// computed column depends on keeps its type.
     fn check_type_not_needed(&self, column: &str, old: Option<DataType>, new: DataType) -> Result<(), SqlError> {
         let is_longer = matches!(
             (old, new),
@@ -463,8 +463,8 @@ impl TableDefinition {
     }
 }
 
-/// Whether a text that was printed of a tree may name a column: as a word of its own. A text or a function of the
-/// same name counts, too.
+/// Whether a text that was printed from a tree may name a column: whether it contains the column's name as a word. A
+/// string or a function of the same name also counts.
 fn mentions(text: &str, column: &str) -> bool {
     let (text, column) = (text.to_lowercase(), column.to_lowercase());
     let is_part = |sign: Option<char>| sign.is_some_and(|sign| sign.is_alphanumeric() || "_@#$".contains(sign));

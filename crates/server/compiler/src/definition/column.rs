@@ -1,4 +1,4 @@
-//! A column's definition.
+//! The definition of a column.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::catalog::{Column, ColumnDefault, Computed, IdentityRule};
 use crate::{Collation, SqlError, declared_type};
 
 impl ColumnDefinition {
-    /// Reads one; `number` is its place in the statement, from 1. Its constraints are read by others.
+    /// Reads a column; `number` is its position in the statement, from 1. Its constraints are read elsewhere.
     pub(super) fn read(column: &ast::ColumnDefinition, table: &str, number: u32) -> Result<Self, SqlError> {
         let name = column.name.text.clone();
         let line = column.position.line;
@@ -41,7 +41,7 @@ impl ColumnDefinition {
         if let Some(collation) = &column.collation {
             read.is_binary = Collation::explicit(&collation.text)?.is_binary;
         }
-        // What is declared as sysname is NOT NULL unless it says otherwise.
+        // A sysname column is NOT NULL unless it is declared NULL.
         read.nullable = column.nullable.unwrap_or(!is_sysname_column(&column.kind));
         if let Some(identity) = &column.identity {
             read.number(identity, (table, column.nullable))
@@ -77,7 +77,7 @@ impl ColumnDefinition {
         Ok(())
     }
 
-    /// As queries see it.
+    /// The column as queries use it.
     pub(super) fn of_table(
         &self,
         column_type: &mut impl FnMut(&ast::Expr) -> Result<DataType, SqlError>,
@@ -121,7 +121,7 @@ pub(super) fn is_sysname(type_name: &ast::TypeName) -> bool {
     type_name.name.name.is("sysname")
 }
 
-/// A whole number, perhaps with a sign.
+/// An integer, optionally with a sign.
 fn whole(value: &ast::Expr) -> Option<i128> {
     if let ExprKind::Literal(Literal::Integer(digits)) = &value.kind {
         return digits.parse().ok();

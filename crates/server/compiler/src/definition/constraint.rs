@@ -6,27 +6,27 @@ use super::{ColumnDefinition, SCHEMA, TableDefinition, check_schema};
 use crate::catalog::{ForeignKey, ReferencedAction};
 use crate::{SqlError, same_name};
 
-/// Names constraints that have none, as SQL Server does: `PK__orders__3213E83F0A1B2C3D`.
+/// Generates names of constraints, as SQL Server does: `PK__orders__3213E83F0A1B2C3D`.
 pub(super) struct Naming {
-    /// Tells those of one table from those of another.
+    /// Distinguishes names of one table from those of another.
     pub salt: u64,
 }
 
 impl Naming {
-    /// Of a default, check or foreign key.
+    /// The name of a default, check or foreign key.
     pub fn of(&self, kind: &str, table: &str, column: Option<&str>, number: usize) -> String {
         let hash = self.hash(&[kind, table, column.unwrap_or_default(), &number.to_string()]);
         let middle = column.map_or_else(String::new, |column| format!("__{}", cut(column, 5)));
         format!("{kind}__{}{middle}__{:08X}", cut(table, 9), hash >> 32)
     }
 
-    /// Of a key.
+    /// The name of a key.
     pub fn of_key(&self, kind: &str, table: &str, number: usize) -> String {
         let hash = self.hash(&[kind, table, &number.to_string()]);
         format!("{kind}__{}__{hash:016X}", cut(table, 8))
     }
 
-    /// FNV-1a: it only has to differ.
+    /// FNV-1a: the names only have to differ.
     fn hash(&self, parts: &[&str]) -> u64 {
         let mut hash = 0xcbf2_9ce4_8422_2325_u64 ^ self.salt.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for byte in parts.iter().flat_map(|part| part.bytes().chain([0])) {
@@ -40,7 +40,7 @@ fn cut(name: &str, count: usize) -> String {
     name.chars().take(count).collect()
 }
 
-/// The columns of a key, or the one that it is written at; and whether each descends.
+/// The columns of a key, or the column of a column constraint; and whether each is descending.
 pub(super) fn key_columns(columns: &[IndexColumn], own: Option<&str>) -> Vec<(String, bool)> {
     match (columns, own) {
         ([], Some(own)) => vec![(own.to_owned(), false)],
@@ -88,14 +88,14 @@ impl TableDefinition {
             .iter()
             .any(|name| self.column(name).is_some_and(ColumnDefinition::has_offset))
         {
-            // SQLite compares all of it, and not the instant.
+            // SQLite would compare the whole text, and not the instant.
             return Err(SqlError::unsupported("A foreign key of datetimeoffset"));
         }
         let referenced_columns: Vec<String> = key.referenced.iter().map(|name| name.text.clone()).collect();
         if !referenced_columns.is_empty() && referenced_columns.len() != columns.len() {
             return Err(SqlError::foreign_column_count(&self.name));
         }
-        // SQLite knows none of T-SQL's defaults.
+        // SQLite's table has none of T-SQL's defaults.
         let set_default = Some(ReferentialAction::SetDefault);
         if key.on_delete == set_default || key.on_update == set_default {
             return Err(SqlError::unsupported("SET DEFAULT of a foreign key"));
@@ -110,11 +110,11 @@ impl TableDefinition {
         })
     }
 
-    /// Fills in what a foreign key refers to where the statement names the table alone: its primary key; and looks
-    /// whether what is named is a key there. `find` answers the definition of another table.
+    /// Resolves the foreign keys of a statement: a reference without columns refers to the primary key, and the columns
+    /// of any other must be a key. `find` returns the definition of another table.
     ///
     /// # Errors
-    /// 1767 for a table that is not there, 1773 for one without a primary key, 1776 for columns that are no key.
+    /// 1767 for an unknown table, 1773 for one without a primary key, 1776 for columns that are not a key.
     pub fn resolve_foreign_keys(&mut self, find: impl Fn(&str) -> Option<TableDefinition>) -> Result<(), SqlError> {
         let own = self.clone();
         for key in &mut self.foreign_keys {

@@ -1,4 +1,4 @@
-//! CREATE TABLE to a definition.
+//! Reads the definition of a table from CREATE TABLE.
 
 use std::sync::Arc;
 
@@ -13,10 +13,10 @@ use crate::{Ends, SqlError, same_name};
 
 impl TableDefinition {
     /// Reads a statement. `salt` distinguishes the generated names of constraints from those of other tables: any
-    /// number that is new.
+    /// unused number.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
+    /// Any error of the statement, as SQL Server reports it; 40510 for unsupported forms.
     pub fn read(statement: &CreateTable, salt: u64) -> Result<Self, SqlError> {
         check_schema(&statement.name)?;
         let name = statement.name.name.text.clone();
@@ -53,7 +53,7 @@ impl TableDefinition {
             return Err(SqlError::new(1708, Ends::Batch, text));
         }
         for element in elements {
-            table.add_rest(element, &naming)?;
+            table.add_constraints_and_index(element, &naming)?;
         }
         table.check_primary_columns(elements)?;
         table.check_index_names()?;
@@ -77,7 +77,7 @@ impl TableDefinition {
         }
     }
 
-    /// 1913 for an index whose name another index or a key of the table has.
+    /// 1913 for an index with the name of another index or key of the table.
     pub(super) fn check_index_names(&self) -> Result<(), SqlError> {
         let keys = self.keys.iter().map(|key| key.name.as_str());
         let mut seen: Vec<&str> = keys.collect();
@@ -110,7 +110,7 @@ impl TableDefinition {
         if read.identity.is_some() && self.columns.iter().any(|column| column.identity.is_some()) {
             return Err(SqlError::identity_twice(&self.name));
         }
-        // A primary key makes its column NOT NULL where nothing else is specified.
+        // A primary key makes its column NOT NULL unless that is specified.
         let is_key = column.constraints.iter().any(is_primary);
         if is_key && column.nullable.is_none() {
             read.nullable = false;
@@ -119,8 +119,12 @@ impl TableDefinition {
         Ok(())
     }
 
-    /// Adds a column's constraints, a table's, or an index.
-    pub(super) fn add_rest(&mut self, element: &TableElement, naming: &Naming) -> Result<(), SqlError> {
+    /// Adds the constraints of a column or table, or an index.
+    pub(super) fn add_constraints_and_index(
+        &mut self,
+        element: &TableElement,
+        naming: &Naming,
+    ) -> Result<(), SqlError> {
         match element {
             TableElement::Column(column) => {
                 let name = column.name.text.as_str();
@@ -145,7 +149,7 @@ impl TableDefinition {
         }
     }
 
-    /// Adds a constraint of a column, or of the table; `is_new` says that the table is being created.
+    /// Adds a constraint of a column, or of the table; with `is_new` the table is being created.
     pub(super) fn add_constraint(
         &mut self,
         constraint: &Constraint,
@@ -233,9 +237,9 @@ impl TableDefinition {
                 let Some(known) = self.columns.iter_mut().find(|known| same_name(&known.name, name)) else {
                     return Err(SqlError::index_column(name));
                 };
-                // SQL Server makes columns of a table's own primary key NOT NULL where nothing was specified. What
-                // was specified is not kept here, so a column that may be NULL becomes one that may not. Later it is
-                // refused.
+                // SQL Server makes unspecified columns of a new table's primary key NOT NULL. The definition does not
+                // record whether nullability was specified, so nullable columns become NOT NULL. In ALTER TABLE they
+                // are refused.
                 if is_explicit(known) {
                     known.nullable = false;
                 }
@@ -252,13 +256,13 @@ impl TableDefinition {
             kind,
             is_clustered: key.clustered.unwrap_or(is_primary),
             columns,
-            // What SQLite has in the table itself is for keys that can't change without making it again.
+            // Keys in SQLite's CREATE TABLE can't change without recreating the table.
             is_in_table,
         });
         Ok(())
     }
 
-    /// Whether each is a column that a key may have, once.
+    /// Checks that each column is allowed in a key, and occurs once.
     pub(super) fn check_index_columns<'a>(&self, names: impl Iterator<Item = &'a str>) -> Result<(), SqlError> {
         let mut seen: Vec<&str> = Vec::new();
         for name in names {
@@ -296,12 +300,12 @@ impl TableDefinition {
     }
 }
 
-/// Whether it makes its column the primary key: one with a list of columns means the same there as after all columns.
+/// Whether it is a primary key of its column; a column list is read as that of a table constraint.
 fn is_primary(constraint: &Constraint) -> bool {
     matches!(&constraint.kind, ConstraintKind::PrimaryKey(key) if key.columns.is_empty())
 }
 
-/// What may be a column of an index: anything but `max`.
+/// Whether the type is allowed in an index: any but `max`.
 fn is_key_type(data_type: &DataType) -> bool {
     use selenite_types::Width;
     !matches!(
@@ -310,5 +314,5 @@ fn is_key_type(data_type: &DataType) -> bool {
     )
 }
 
-/// As SQL Server has it; SQLite's own limit is 2000.
+/// SQL Server's limit; SQLite's is 2000.
 const COLUMN_COUNT_MAX: usize = 1024;

@@ -1,4 +1,4 @@
-//! What is wrong with a definition.
+//! Errors of definitions.
 
 use crate::{Ends, SqlError};
 
@@ -7,7 +7,7 @@ impl SqlError {
         Self::new(number, Ends::Batch, text)
     }
 
-    /// 2705: two columns of one name.
+    /// 2705: two columns with one name.
     pub(super) fn column_defined_twice(column: &str, table: &str) -> Self {
         let text = format!(
             "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once."
@@ -15,7 +15,7 @@ impl SqlError {
         Self::of_definition(2705, text).with_state(3)
     }
 
-    /// 2749: IDENTITY of a type that can't be numbered.
+    /// 2749: IDENTITY of an unsupported type.
     pub(super) fn identity_type(column: &str) -> Self {
         let text = format!(
             "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a \
@@ -30,13 +30,13 @@ impl SqlError {
         Self::of_definition(8147, text)
     }
 
-    /// 2756: a step of 0, or what is no whole number.
+    /// 2756: an increment of 0, or a seed or increment that is not an integer.
     pub(super) fn identity_value(column: &str) -> Self {
         let text = format!("Invalid value for seed or increment of identity column '{column}'.");
         Self::of_definition(2756, text)
     }
 
-    /// 2744: two columns with IDENTITY.
+    /// 2744: two IDENTITY columns.
     pub(super) fn identity_twice(table: &str) -> Self {
         let text = format!(
             "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed."
@@ -63,19 +63,19 @@ impl SqlError {
         Self::of_definition(8110, text).with_state(0)
     }
 
-    /// 1779: a second primary key, by ALTER TABLE.
+    /// 1779: a second primary key in ALTER TABLE.
     pub(super) fn has_primary_key(table: &str) -> Self {
         let text = format!("Table '{table}' already has a primary key defined on it.");
         Self::of_definition(1779, text).with_state(0)
     }
 
-    /// 8111: a primary key of what may be NULL.
+    /// 8111: a primary key of a nullable column.
     pub(super) fn primary_key_nullable(table: &str) -> Self {
         let text = format!("Cannot define PRIMARY KEY constraint on nullable column in table '{table}'.");
         Self::of_definition(8111, text)
     }
 
-    /// 1911: a column of a key or index that is not there.
+    /// 1911: an unknown column in a key or index.
     pub(super) fn index_column(name: &str) -> Self {
         Self::of_definition(
             1911,
@@ -89,7 +89,7 @@ impl SqlError {
         Self::of_definition(1909, text)
     }
 
-    /// 1913: an index whose name its table has already.
+    /// 1913: a duplicate index name in a table.
     #[must_use]
     pub fn index_name_taken(index: &str, table: &str) -> Self {
         let text = format!(
@@ -106,13 +106,13 @@ impl SqlError {
         Self::of_definition(1919, text)
     }
 
-    /// 1769: a column of a foreign key that is not there.
+    /// 1769: an unknown column in a foreign key.
     pub(super) fn foreign_column(key: &str, column: &str, table: &str) -> Self {
         let text = format!("Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'.");
         Self::of_definition(1769, text)
     }
 
-    /// 8139: a foreign key of another number of columns than what it refers to.
+    /// 8139: a foreign key with another number of columns than its referenced columns.
     pub(super) fn foreign_column_count(table: &str) -> Self {
         let text = format!(
             "Number of referencing columns in foreign key differs from number of referenced columns, table '{table}'."
@@ -120,30 +120,32 @@ impl SqlError {
         Self::of_definition(8139, text).with_state(0)
     }
 
-    /// 2714: a name that is taken.
+    /// 2714: a name that exists.
     #[must_use]
     pub fn name_taken(name: &str) -> Self {
         let text = format!("There is already an object named '{name}' in the database.");
         Self::of_definition(2714, text).with_state(6)
     }
 
-    /// 4924: a column that ALTER TABLE does not find.
+    /// 4924: an unknown column in ALTER TABLE.
     pub(super) fn no_such_column(action: &str, column: &str, table: &str) -> Self {
         let text = format!("{action} failed because column '{column}' does not exist in table '{table}'.");
         Self::of_definition(4924, text)
     }
 
-    /// 3728: a constraint that ALTER TABLE does not find.
+    /// 3728: an unknown constraint in ALTER TABLE.
     pub(super) fn no_such_constraint(name: &str) -> Self {
         Self::of_definition(3728, format!("'{name}' is not a constraint."))
     }
 
-    /// 5074: what still needs a column; 4922 follows it in SQL Server.
+    /// 5074: a column with dependents.
+    ///
+    /// SQL Server sends 4922 after it.
     pub(super) fn column_needed(what: &str, column: &str) -> Self {
         Self::of_definition(5074, format!("The {what} is dependent on column '{column}'."))
     }
 
-    /// 4923: the last column.
+    /// 4923: the last column of a table.
     pub(super) fn last_column(column: &str, table: &str) -> Self {
         let text = format!(
             "ALTER TABLE DROP COLUMN failed because '{column}' is the only data column in table '{table}'. A table must have at \

@@ -1,4 +1,4 @@
-//! An index's definition.
+//! The definition of an index.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use super::text::bracketed;
 use super::{SCHEMA, TableDefinition, check_schema};
 use crate::SqlError;
 
-/// An index, as it is defined.
+/// The definition of an index.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IndexDefinition {
-    /// Its name, which is its table's own.
+    /// The name, unique within its table.
     pub name: String,
     /// Its table's name.
     pub table: String,
-    /// `UNIQUE`.
+    /// UNIQUE.
     pub is_unique: bool,
-    /// `CLUSTERED`: shown in sys.indexes; SQLite's tables have an order of their own.
+    /// CLUSTERED: shown in sys.indexes only; SQLite's tables are ordered by rowid.
     pub is_clustered: bool,
-    /// Its columns, and whether each descends.
+    /// The columns, and whether each is descending.
     pub columns: Vec<(String, bool)>,
-    /// `INCLUDE`: its included columns.
+    /// INCLUDE: the included columns.
     pub include: Vec<String>,
-    /// `WHERE`: of which rows it is.
+    /// WHERE: the filter.
     pub filter: Option<Arc<Condition>>,
 }
 
@@ -34,7 +34,7 @@ impl IndexDefinition {
     /// Reads CREATE INDEX on `table`.
     ///
     /// # Errors
-    /// What is wrong with the statement, as SQL Server reports it; 40510 for what is not supported.
+    /// Any error of the statement, as SQL Server reports it; 40510 for unsupported forms.
     pub fn read(statement: &CreateIndex, table: &TableDefinition) -> Result<Self, SqlError> {
         check_schema(&statement.table)?;
         let read = Self {
@@ -50,7 +50,7 @@ impl IndexDefinition {
         Ok(read)
     }
 
-    /// Reads an index in a table's definition; `own` is the column that it is written at.
+    /// Reads an index in a table's definition; `own` is the column of an index of a column.
     pub(super) fn of_table(
         index: &ast::TableIndex,
         own: &[(String, bool)],
@@ -90,13 +90,13 @@ impl IndexDefinition {
         Ok(())
     }
 
-    /// SQLite's statements that make it.
+    /// SQLite's statements that create the index.
     ///
     /// # Errors
-    /// 40510 for a filter that SQLite can't have.
+    /// 40510 for a filter that SQLite does not support.
     pub fn sqlite(&self, table: &TableDefinition) -> Result<Vec<String>, SqlError> {
         let mut columns = vec![table.index_columns(&self.columns)];
-        // What is included may not make two rows differ.
+        // Included columns must not take part in uniqueness.
         if !self.is_unique {
             columns.extend(self.include.iter().map(|name| quoted(name)));
         }
@@ -131,7 +131,7 @@ impl IndexDefinition {
 }
 
 impl TableDefinition {
-    /// `index-names-contain-the-table`: the second index of a unique key some of whose columns may be NULL.
+    /// `index-names-contain-the-table`: the second index of a unique key with nullable columns.
     pub(super) fn null_index(&self, name: &str, columns: &[(String, bool)], filter: Option<&str>) -> Option<String> {
         let columns: Vec<_> = columns.iter().filter_map(|(name, _)| self.column(name)).collect();
         let nullable: Vec<String> = columns
@@ -142,29 +142,29 @@ impl TableDefinition {
         if nullable.is_empty() {
             return None;
         }
-        let told = columns.iter().map(|column| {
-            // The substitute for NULL is of a class that no value of the column has.
-            let nothing = if collation(column).is_some() || !column.is_bytes() {
+        let keys = columns.iter().map(|column| {
+            // The substitute for NULL has a storage class that no value of the column has.
+            let substitute = if collation(column).is_some() || !column.is_bytes() {
                 "x''"
             } else {
                 "''"
             };
             let collation = collation(column).map_or_else(String::new, |name| format!(" COLLATE {name}"));
-            format!("ifnull({}, {nothing}){collation}", column.index_key())
+            format!("ifnull({}, {substitute}){collation}", column.index_key())
         });
-        let told: Vec<String> = told.collect();
+        let keys: Vec<String> = keys.collect();
         let filter = filter.map_or_else(String::new, |filter| format!(" AND ({filter})"));
         Some(format!(
             "CREATE UNIQUE INDEX {} ON {} ({}) WHERE ({}){filter}",
             quoted(&null_index_name(&self.name, name)),
             quoted(&self.name),
-            told.join(", "),
+            keys.join(", "),
             nullable.join(" OR ")
         ))
     }
 }
 
-/// A filter in SQLite's words: columns that are NULL, or are not, all of them.
+/// A filter as SQLite's SQL: a conjunction of IS NULL and IS NOT NULL.
 fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, SqlError> {
     check_filter(filter)?;
     if let ConditionKind::And(all) = &filter.kind {
@@ -183,7 +183,7 @@ fn native_filter(filter: &Condition, table: &TableDefinition) -> Result<String, 
     Ok(format!("{} IS {not}NULL", quoted(&known.name)))
 }
 
-/// Sees that SQLite can have an index with this filter, whatever its columns are.
+/// Checks that SQLite supports an index with this filter, whatever its columns are.
 ///
 /// # Errors
 /// 40510.
@@ -202,7 +202,7 @@ fn unsupported_filter() -> SqlError {
     SqlError::unsupported("A filter of an index other than IS [NOT] NULL")
 }
 
-/// The statement that makes it.
+/// The CREATE INDEX statement.
 impl fmt::Display for IndexDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let unique = if self.is_unique { "UNIQUE " } else { "" };

@@ -1,4 +1,4 @@
-//! A definition as SQLite's statements.
+//! Translates a definition to SQLite's statements.
 
 use selenite_types::DataType;
 use selenite_types::storage::declared_name;
@@ -9,7 +9,7 @@ use crate::writer::Form;
 use crate::{DEFAULT_COLLATION, same_name};
 
 impl TableDefinition {
-    /// The statements that make the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or
+    /// The statements that create the table, and the indexes of its keys, as `schema`.`name`: the schema is `main` or
     /// `temp`.
     #[must_use]
     pub fn sqlite(&self, schema: &str) -> Vec<String> {
@@ -18,7 +18,7 @@ impl TableDefinition {
         made
     }
 
-    /// CREATE TABLE under a name of the caller's.
+    /// CREATE TABLE with another name.
     #[must_use]
     pub fn sqlite_table(&self, schema: &str, name: &str) -> String {
         let row_id = self.row_id_column();
@@ -65,11 +65,11 @@ impl TableDefinition {
 }
 
 impl ColumnDefinition {
-    /// The column in CREATE TABLE or ADD COLUMN; `row_id` is the one that is SQLite's rowid.
+    /// The column in CREATE TABLE or ADD COLUMN; `row_id` is the column that is SQLite's rowid.
     pub(super) fn sqlite(&self, row_id: Option<&str>) -> String {
         let is_row_id = row_id.is_some_and(|name| same_name(name, &self.name));
         let declared = match &self.data_type {
-            // Exactly this word makes a column the rowid (sqlite.org/lang_createtable.html#rowid).
+            // Only this type name makes a column the rowid (sqlite.org/lang_createtable.html#rowid).
             Some(_) if is_row_id => "INTEGER".to_owned(),
             Some(data_type) => declared_name(data_type),
             None => String::new(),
@@ -79,8 +79,8 @@ impl ColumnDefinition {
         format!("{} {declared}{collation}{null}", quoted(&self.name))
     }
 
-    /// What of it an index has, in SQLite: of a datetimeoffset the instant alone, which is what makes two of them
-    /// equal. It is written as in comparisons of queries, so that these use the index.
+    /// The column in an index of SQLite's. For a datetimeoffset this is the instant alone, which decides equality. The
+    /// expression is that of comparisons in queries, so that these use the index.
     #[must_use]
     pub fn index_key(&self) -> String {
         let name = quoted(&self.name);
@@ -90,7 +90,7 @@ impl ColumnDefinition {
         }
     }
 
-    /// Whether it is a datetimeoffset, which can't be in a key of SQLite's table itself.
+    /// Whether it is a datetimeoffset, which SQLite's CREATE TABLE can't have in a key.
     pub(super) fn has_offset(&self) -> bool {
         matches!(self.data_type, Some(DataType::DateTimeOffset(_)))
     }
@@ -142,8 +142,8 @@ fn foreign_key(key: &ForeignKey) -> String {
     )
 }
 
-/// The collation of a column in SQLite; none for what is no text, and for text by its code points, which is SQLite's
-/// own.
+/// The collation of a column in SQLite; `None` for a type other than text, and for Latin1_General_BIN2, which is
+/// SQLite's BINARY.
 pub(super) fn collation(column: &ColumnDefinition) -> Option<&'static str> {
     match column.data_type {
         Some(DataType::Char(_) | DataType::VarChar(_) | DataType::NChar(_) | DataType::NVarChar(_)) => {
@@ -165,7 +165,7 @@ pub fn null_index_name(table: &str, index: &str) -> String {
     format!("{table}.{index}$null")
 }
 
-/// An identifier in SQLite's quotation marks.
+/// A quoted identifier in SQLite.
 #[must_use]
 pub fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))

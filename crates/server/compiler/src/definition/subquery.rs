@@ -1,10 +1,10 @@
-//! What a table's rules may not hold: queries.
+//! Refuses subqueries in a table's rules.
 
 use std::fmt::Display;
 
 use crate::SqlError;
 
-/// Refuses a value or condition that has a subquery.
+/// Refuses a value or condition with a subquery.
 ///
 /// # Errors
 /// 1046.
@@ -20,31 +20,28 @@ pub fn is_scalar(rule: &impl Display) -> bool {
     !has_query(&rule.to_string())
 }
 
-/// Whether the word SELECT, which is no name, is in a text outside strings and delimited names.
+/// Whether a text contains the keyword SELECT outside strings and delimited names.
 fn has_query(text: &str) -> bool {
     let mut rest = text;
     while let Some(at) = rest.find(|char: char| matches!(char, '\'' | '"' | '[') || is_name(char)) {
-        let behind = rest.get(at..).unwrap_or_default();
-        let size = match behind.as_bytes().first() {
-            Some(b'[') => delimited(behind, b']'),
-            Some(quote @ (b'\'' | b'"')) => delimited(behind, *quote),
+        let tail = rest.get(at..).unwrap_or_default();
+        let size = match tail.as_bytes().first() {
+            Some(b'[') => delimited(tail, b']'),
+            Some(quote @ (b'\'' | b'"')) => delimited(tail, *quote),
             Some(_) | None => {
-                let size = behind.find(|char| !is_name(char)).unwrap_or(behind.len());
-                if behind
-                    .get(..size)
-                    .is_some_and(|word| word.eq_ignore_ascii_case("SELECT"))
-                {
+                let size = tail.find(|char| !is_name(char)).unwrap_or(tail.len());
+                if tail.get(..size).is_some_and(|word| word.eq_ignore_ascii_case("SELECT")) {
                     return true;
                 }
                 size
             }
         };
-        rest = behind.get(size..).unwrap_or_default();
+        rest = tail.get(size..).unwrap_or_default();
     }
     false
 }
 
-/// The size of what begins with a delimiter, up to the one that closes it, which is not doubled.
+/// The size of a string or delimited name, up to the closing delimiter; a doubled one does not close.
 fn delimited(text: &str, close: u8) -> usize {
     let mut bytes = text.bytes().enumerate().skip(1).peekable();
     while let Some((at, byte)) = bytes.next() {
@@ -64,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_query_is_told_from_names_and_strings() {
+    fn a_query_is_distinguished_from_names_and_strings() {
         for text in [
             "(SELECT 1)",
             "a IN (select b FROM t)",

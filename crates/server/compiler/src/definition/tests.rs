@@ -109,7 +109,7 @@ fn one_ascending_whole_number_is_the_rowid() {
 }
 
 #[test]
-fn what_sqlite_is_given_makes_the_table_and_keeps_one_null_in_a_unique_key() {
+fn the_sqlite_statements_create_the_table_and_allow_one_null_in_a_unique_key() {
     let connection = rusqlite::Connection::open_in_memory().unwrap();
     let compare = |a: &str, b: &str| selenite_types::collate(a.as_bytes(), b.as_bytes());
     connection.create_collation(DEFAULT_COLLATION, compare).unwrap();
@@ -128,7 +128,7 @@ fn what_sqlite_is_given_makes_the_table_and_keeps_one_null_in_a_unique_key() {
 }
 
 #[test]
-fn what_is_wrong_is_told_as_sql_server_tells_it() {
+fn errors_of_definitions_are_those_of_sql_server() {
     for (expected, text) in [
         (2705, "CREATE TABLE t (a INT, A INT)"),
         (2749, "CREATE TABLE t (a VARCHAR(5) IDENTITY)"),
@@ -155,7 +155,7 @@ fn what_is_wrong_is_told_as_sql_server_tells_it() {
 }
 
 #[test]
-fn a_foreign_key_refers_to_a_primary_key_unless_it_says_otherwise() {
+fn a_foreign_key_without_columns_refers_to_the_primary_key() {
     let other = table("CREATE TABLE Customers (id INT PRIMARY KEY, code INT UNIQUE, name INT)").unwrap();
     let find = |name: &str| same_name(name, "customers").then(|| other.clone());
     let mut made = table("CREATE TABLE t (a INT REFERENCES customers, b INT REFERENCES customers (code))").unwrap();
@@ -176,7 +176,7 @@ fn a_foreign_key_refers_to_a_primary_key_unless_it_says_otherwise() {
 }
 
 #[test]
-fn alter_table_does_in_sqlite_what_sqlite_can_and_makes_the_rest_anew() {
+fn alter_table_recreates_a_table_only_where_sqlite_can_not_alter_it() {
     let t = table(
         "CREATE TABLE t (a INT NOT NULL, b VARCHAR(5) CONSTRAINT df DEFAULT 'x', c INT CONSTRAINT ck CHECK (c > 0))",
     )
@@ -241,7 +241,7 @@ fn alter_table_does_in_sqlite_what_sqlite_can_and_makes_the_rest_anew() {
 }
 
 #[test]
-fn what_an_altered_table_prints_makes_it_again() {
+fn an_altered_table_prints_as_t_sql_that_makes_it_again() {
     let mut t = table("CREATE TABLE t (a INT NOT NULL, c INT CONSTRAINT ck CHECK (c > 0))").unwrap();
     for text in [
         "ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)",

@@ -1,4 +1,4 @@
-//! A definition as T-SQL, and read again (`kept-as-text`).
+//! Prints a definition as T-SQL, and parses it (`kept-as-text`).
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use super::{ColumnDefinition, KeyDefinition, SCHEMA, TableDefinition};
 use crate::catalog::{ForeignKey, KeyKind, ReferencedAction};
 use crate::{DEFAULT_COLLATION, SqlError};
 
-/// The statements that make it: CREATE TABLE, and ALTER TABLE for what that can't say.
+/// The statements that create it: CREATE TABLE, and ALTER TABLE for the properties that CREATE TABLE can't express.
 impl fmt::Display for TableDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let table = format!("[{SCHEMA}].{}", bracketed(&self.name));
@@ -52,10 +52,10 @@ impl fmt::Display for TableDefinition {
 }
 
 impl TableDefinition {
-    /// Reads what [`fmt::Display`] wrote, parsed.
+    /// Parses a printed definition.
     ///
     /// # Errors
-    /// What is wrong with it: a catalog that another program wrote to.
+    /// Any error of the text: another program wrote to the catalog.
     pub fn of_tree(tree: &Tree) -> Result<Self, SqlError> {
         let mut statements = tree.statements.iter().map(|statement| &statement.kind);
         let Some(StatementKind::CreateTable(create)) = statements.next() else {
@@ -107,7 +107,7 @@ impl ColumnDefinition {
     }
 }
 
-/// The constraint, as it is written in a table's definition.
+/// The constraint in a table's definition.
 impl fmt::Display for KeyDefinition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match self.kind {
@@ -151,7 +151,7 @@ fn foreign_key(f: &mut fmt::Formatter<'_>, key: &ForeignKey) -> fmt::Result {
     Ok(())
 }
 
-/// An identifier in brackets.
+/// A bracketed identifier.
 pub(super) fn bracketed(name: &str) -> String {
     format!("[{}]", name.replace(']', "]]"))
 }

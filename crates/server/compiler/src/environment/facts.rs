@@ -1,23 +1,23 @@
-//! Answers of the world outside.
+//! Values of the environment.
 
 use std::sync::Arc;
 
 use selenite_types::{DataType, Decimal};
 
-/// Who is connected, and how.
+/// The connection and its user.
 #[derive(Clone, Debug)]
 pub struct Connection {
     /// The login: SUSER_SNAME, SYSTEM_USER.
     pub login: Arc<str>,
-    /// The login at the connection's beginning: ORIGINAL_LOGIN.
+    /// The login that opened the connection: ORIGINAL_LOGIN.
     pub original_login: Arc<str>,
     /// The user of the current database: USER, CURRENT_USER, SESSION_USER.
     pub user: Arc<str>,
-    /// What the client calls its machine: HOST_NAME.
+    /// The client's host name: HOST_NAME.
     pub host: Arc<str>,
-    /// The client's process: HOST_ID.
+    /// The client's process id: HOST_ID.
     pub host_id: Arc<str>,
-    /// What the client calls itself: APP_NAME.
+    /// The client's application name: APP_NAME.
     pub application: Arc<str>,
     /// CONNECTIONPROPERTY('net_transport') and ('physical_net_transport'): TCP.
     pub net_transport: Arc<str>,
@@ -33,7 +33,7 @@ pub struct Connection {
     pub client_net_address: Option<Arc<str>>,
 }
 
-/// What the server reports of itself.
+/// Properties of the server.
 #[derive(Clone, Debug)]
 pub struct Server {
     /// `@@SERVERNAME` and SERVERPROPERTY('ServerName').
@@ -42,7 +42,7 @@ pub struct Server {
     pub service_name: Arc<str>,
     /// SERVERPROPERTY('MachineName').
     pub machine_name: Arc<str>,
-    /// SERVERPROPERTY('InstanceName'): none for the default instance.
+    /// SERVERPROPERTY('InstanceName'): `None` for the default instance.
     pub instance_name: Option<Arc<str>>,
     /// `@@VERSION`.
     pub version: Arc<str>,
@@ -71,7 +71,7 @@ pub struct CaughtError {
     pub severity: i32,
     /// ERROR_STATE.
     pub state: i32,
-    /// ERROR_PROCEDURE: none in a batch.
+    /// ERROR_PROCEDURE: `None` in a batch.
     pub procedure: Option<Arc<str>>,
     /// ERROR_LINE.
     pub line: i32,
@@ -79,29 +79,29 @@ pub struct CaughtError {
     pub text: Arc<str>,
 }
 
-/// How something is looked up.
+/// The key of a lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Key<'a> {
-    /// The one in use: the current database, its default schema, the current user, the current login.
+    /// The current database, its default schema, the current user or the current login.
     Current,
-    /// By its name.
+    /// A name.
     Name(&'a str),
-    /// By its number.
+    /// An id.
     Id(i32),
-    /// By its security identifier: a login.
+    /// The security identifier of a login.
     Sid(&'a [u8]),
 }
 
 /// A database.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct DatabaseFacts {
-    /// Its number.
+    /// The id.
     pub id: i16,
     /// Its name.
     pub name: Arc<str>,
-    /// Whether the login may use it.
+    /// Whether the login has access to it.
     pub is_accessible: bool,
-    /// DATABASEPROPERTYEX('Status'): ONLINE and related ones.
+    /// DATABASEPROPERTYEX('Status'), such as ONLINE.
     pub status: Arc<str>,
     /// DATABASEPROPERTYEX('Updateability'): whether it is READ_ONLY.
     pub is_read_only: bool,
@@ -112,31 +112,31 @@ pub struct DatabaseFacts {
 /// A schema.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SchemaFacts {
-    /// Its number.
+    /// The id.
     pub id: i32,
     /// Its name.
     pub name: Arc<str>,
 }
 
-/// How an object is looked up.
+/// The key of an object's lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ObjectKey<'a> {
-    /// By its name.
+    /// A name.
     Name {
-        /// The database; the current one without.
+        /// The database; `None` is the current one.
         database: Option<&'a str>,
-        /// The schema; the default one without.
+        /// The schema; `None` is the default one.
         schema: Option<&'a str>,
-        /// The object.
+        /// The object's name.
         name: &'a str,
-        /// Its type as OBJECT_ID's second argument has it (`U`, `V`, `P`); any without.
+        /// The type as in OBJECT_ID's second argument (`U`, `V`, `P`); `None` is any.
         object_type: Option<&'a str>,
     },
-    /// By its number.
+    /// An id.
     Id {
-        /// The database; the current one without.
+        /// The database; `None` is the current one.
         database: Option<i32>,
-        /// The number.
+        /// The object's id.
         id: i32,
     },
 }
@@ -144,21 +144,21 @@ pub enum ObjectKey<'a> {
 /// An object: a table, view, procedure or constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ObjectFacts {
-    /// Its number.
+    /// The id.
     pub id: i32,
     /// Its name.
     pub name: Arc<str>,
     /// Its schema.
     pub schema: SchemaFacts,
-    /// What it is.
+    /// The kind.
     pub kind: ObjectKind,
-    /// Whether the system made it.
+    /// Whether it is a system object.
     pub is_system: bool,
-    /// Of a table: what it has.
+    /// The properties of a table.
     pub table: TableOption,
 }
 
-/// What OBJECTPROPERTY returns for a table.
+/// The values of OBJECTPROPERTY for a table.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct TableOption {
     /// TableHasIdentity.
@@ -179,7 +179,7 @@ pub struct TableOption {
     pub has_unique: bool,
 }
 
-/// What an object is, by the letters of `sys.objects.type`.
+/// The kind of an object, by the letters of `sys.objects.type`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ObjectKind {
     /// `U`
@@ -210,12 +210,12 @@ pub enum ObjectKind {
     Default,
 }
 
-/// How a column is looked up.
+/// The key of a column's lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum ColumnKey<'a> {
-    /// By its name.
+    /// A name.
     Name(&'a str),
-    /// By its number, from 1.
+    /// A number, from 1.
     Number(i32),
 }
 
@@ -230,7 +230,7 @@ pub struct ColumnFacts {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// Whether it has the identity.
+    /// Whether it is the identity column.
     pub is_identity: bool,
     /// Whether it is computed.
     pub is_computed: bool,
@@ -241,21 +241,21 @@ pub struct ColumnFacts {
 pub struct IdentityFacts {
     /// The first value.
     pub seed: Decimal,
-    /// What is added for each row.
+    /// The increment.
     pub increment: Decimal,
-    /// The last value that was given; the seed before the first.
+    /// The last value that was assigned; the seed before the first.
     pub current: Decimal,
 }
 
 /// A user, login or role.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct PrincipalFacts {
-    /// Its number.
+    /// The id.
     pub id: i32,
     /// Its name.
     pub name: Arc<str>,
-    /// Whether it is a role, not a user.
+    /// Whether it is a role.
     pub is_role: bool,
-    /// Of a role: whether the current user or login is a member.
+    /// For a role: whether the current user or login is a member.
     pub is_member: bool,
 }

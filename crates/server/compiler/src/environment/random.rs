@@ -1,10 +1,10 @@
-//! RAND's numbers.
+//! The generator of RAND.
 //!
 //! L'Ecuyer's combined generator ("Efficient and portable combined random number generators", 1988): with the second
-//! seed 67890, and 12345 for the first where 0 is given, it returns the very numbers that SQL Server's documentation
+//! seed 67890, and 12345 for the first where 0 is given, it returns the same numbers as SQL Server's documentation
 //! shows.
 
-/// The state of a session's random numbers.
+/// The state of a session's random number generator.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RandomState {
     first: i64,
@@ -12,7 +12,7 @@ pub struct RandomState {
 }
 
 impl RandomState {
-    /// The state of RAND(seed) before its first number. Seeds of opposite sign are the same.
+    /// The state of RAND(seed) before its first number. Seeds that differ only in sign are equal.
     #[must_use]
     pub fn new(seed: i32) -> Self {
         let first = match i64::from(seed).abs() % FIRST_MODULUS {

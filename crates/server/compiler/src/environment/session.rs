@@ -1,39 +1,39 @@
-//! The state of a session that expressions see.
+//! The state of a session that expressions read.
 
 use std::sync::Arc;
 
 use selenite_types::{DateFirst, DateFormat, Decimal};
 
-/// A session's options and counters, as the statement that runs finds them.
+/// A session's options and counters at the beginning of the current statement.
 #[derive(Clone, Debug)]
 pub struct Session {
     /// `@@SPID`.
     pub spid: i16,
-    /// `@@ROWCOUNT`: of the statement before.
+    /// `@@ROWCOUNT`: of the previous statement.
     pub row_count: i64,
-    /// `@@ERROR`: of the statement before.
+    /// `@@ERROR`: of the previous statement.
     pub error: i32,
     /// `@@TRANCOUNT`.
     pub transaction_count: i32,
-    /// XACT_STATE: 1 with a transaction, -1 with one that can only be rolled back, else 0.
+    /// XACT_STATE: 1 in a transaction, -1 in one that can only be rolled back, else 0.
     pub transaction_state: i16,
     /// CURRENT_TRANSACTION_ID.
     pub transaction_id: i64,
     /// `@@IDENTITY`: the last identity value of the session.
     pub identity: Option<Decimal>,
-    /// SCOPE_IDENTITY: the last identity value of this batch or procedure.
+    /// SCOPE_IDENTITY: the last identity value of the current batch or procedure.
     pub scope_identity: Option<Decimal>,
     /// `@@FETCH_STATUS`.
     pub fetch_status: i32,
     /// `@@CURSOR_ROWS`.
     pub cursor_rows: i32,
-    /// `@@NESTLEVEL`: how many procedures are running.
+    /// `@@NESTLEVEL`: the number of running procedures.
     pub nest_level: i32,
     /// `@@PROCID`: of the running procedure; 0 in a batch.
     pub procedure_id: i32,
-    /// `@@OPTIONS`: a bit for each option that is on.
+    /// `@@OPTIONS`: a bit for each option that is ON.
     pub options: i32,
-    /// `@@LOCK_TIMEOUT`: milliseconds, or -1 to wait for ever.
+    /// `@@LOCK_TIMEOUT`: milliseconds, or -1 for no limit.
     pub lock_timeout_ms: i32,
     /// `@@TEXTSIZE` in bytes.
     pub text_size: i32,
@@ -47,12 +47,12 @@ pub struct Session {
     pub date_format: DateFormat,
     /// CONCAT_NULL_YIELDS_NULL: whether a string concatenated with NULL is NULL.
     pub concat_null_yields_null: bool,
-    /// CONTEXT_INFO: at most 128 bytes; none if never set.
+    /// CONTEXT_INFO: at most 128 bytes; `None` if it was never set.
     pub context_info: Option<Arc<[u8]>>,
 }
 
 impl Default for Session {
-    /// A session that has just begun, with the options that drivers set at login.
+    /// A new session, with the options that drivers set at login.
     fn default() -> Self {
         Self {
             spid: 0,

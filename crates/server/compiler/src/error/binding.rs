@@ -1,11 +1,11 @@
-//! What is wrong with names and types, found before anything runs: it ends the batch.
+//! Errors of names and types, found before a statement runs: they end the batch.
 
 use selenite_types::DeclarationError;
 
 use super::{Ends, SqlError};
 
 impl SqlError {
-    /// 40510: what SQL Server has and we do not, by its name.
+    /// 40510: an unsupported feature of SQL Server, by its name.
     #[must_use]
     pub fn unsupported(what: &str) -> Self {
         Self::new(40510, Ends::Batch, format!("{what} is not supported."))
@@ -17,27 +17,27 @@ impl SqlError {
         Self::unsupported(&format!("Function '{name}'"))
     }
 
-    /// 106: more sources than a query may have.
+    /// 106: more sources in a query than the limit.
     #[must_use]
     pub fn too_many_tables(count_max: usize) -> Self {
         let text = format!("Too many table names in the query. The maximum allowable is {count_max}.");
         Self::new(106, Ends::Batch, text).with_severity(15)
     }
 
-    /// 8624: something that should never have come here.
+    /// 8624: an internal error.
     #[must_use]
     pub fn internal(what: &str) -> Self {
         let text = "Internal Query Processor Error: The query processor could not produce a query plan.";
         Self::new(8624, Ends::Statement, format!("{text} ({what})"))
     }
 
-    /// 102: a word that is not allowed there.
+    /// 102: an unexpected word.
     #[must_use]
     pub fn syntax_near(word: &str) -> Self {
         Self::new(102, Ends::Batch, format!("Incorrect syntax near '{word}'.")).with_severity(15)
     }
 
-    /// 128: a column where there are no rows.
+    /// 128: a column where no rows are in scope.
     #[must_use]
     pub fn name_not_permitted(name: &str) -> Self {
         let text = format!(
@@ -64,7 +64,7 @@ impl SqlError {
         Self::new(2739, Ends::Batch, text)
     }
 
-    /// 137: a variable that is not declared.
+    /// 137: an undeclared variable.
     #[must_use]
     pub fn undeclared_variable(name: &str) -> Self {
         Self::new(
@@ -76,7 +76,7 @@ impl SqlError {
         .with_state(2)
     }
 
-    /// 147: an aggregate where rows are filtered.
+    /// 147: an aggregate in WHERE.
     #[must_use]
     pub fn aggregate_in_where() -> Self {
         let text = "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause \
@@ -84,7 +84,7 @@ impl SqlError {
         Self::new(147, Ends::Batch, text).with_severity(15)
     }
 
-    /// 155: a word that is no date part of a function.
+    /// 155: an unknown date part of a function.
     #[must_use]
     pub fn unknown_date_part(word: &str, function: &str) -> Self {
         Self::new(
@@ -95,7 +95,7 @@ impl SqlError {
         .with_severity(15)
     }
 
-    /// 168: a float that no type holds.
+    /// 168: a float that no type can represent.
     #[must_use]
     pub fn float_out_of_range(text: &str) -> Self {
         let text =
@@ -103,52 +103,52 @@ impl SqlError {
         Self::new(168, Ends::Batch, text).with_severity(15)
     }
 
-    /// 174: not the one number of arguments that the function takes.
+    /// 174: a wrong number of arguments of a function with a fixed number.
     #[must_use]
     pub fn argument_count(function: &str, count: usize) -> Self {
         let text = format!("The {function} function requires {count} argument(s).");
         Self::new(174, Ends::Batch, text).with_severity(15)
     }
 
-    /// 189: not a number of arguments between those that the function takes.
+    /// 189: a wrong number of arguments of a function with a range.
     #[must_use]
     pub fn argument_count_range(function: &str, least: usize, most: usize) -> Self {
         let text = format!("The {function} function requires {least} to {most} arguments.");
         Self::new(189, Ends::Batch, text).with_severity(15)
     }
 
-    /// 195: no such function, option or global variable.
+    /// 195: an unknown function, option or global variable.
     #[must_use]
     pub fn unknown_function(name: &str) -> Self {
         let text = format!("'{name}' is not a recognized built-in function name.");
         Self::new(195, Ends::Batch, text).with_severity(15).with_state(10)
     }
 
-    /// 207: no such column.
+    /// 207: an unknown column.
     #[must_use]
     pub fn unknown_column(name: &str) -> Self {
         Self::new(207, Ends::Batch, format!("Invalid column name '{name}'."))
     }
 
-    /// 208: no such table, view or function of rows.
+    /// 208: an unknown table, view or table-valued function.
     #[must_use]
     pub fn unknown_object(name: &str) -> Self {
         Self::new(208, Ends::Batch, format!("Invalid object name '{name}'."))
     }
 
-    /// 209: more than one source has a column of the name.
+    /// 209: a column name that several sources have.
     #[must_use]
     pub fn ambiguous_column(name: &str) -> Self {
         Self::new(209, Ends::Batch, format!("Ambiguous column name '{name}'."))
     }
 
-    /// 448: no such collation.
+    /// 448: an unknown collation.
     #[must_use]
     pub fn unknown_collation(name: &str) -> Self {
         Self::new(448, Ends::Batch, format!("Invalid collation '{name}'."))
     }
 
-    /// 447: COLLATE after an expression that is not text.
+    /// 447: COLLATE of an expression that is not text.
     #[must_use]
     pub fn collate_type(type_name: &str) -> Self {
         Self::new(
@@ -158,7 +158,7 @@ impl SqlError {
         )
     }
 
-    /// 468: two collations that were both explicit.
+    /// 468: two explicit collations that differ.
     #[must_use]
     pub fn collation_conflict(left: &str, right: &str, operation: &str) -> Self {
         let text = format!(
@@ -167,7 +167,7 @@ impl SqlError {
         Self::new(468, Ends::Batch, text).with_state(9)
     }
 
-    /// 403: a sign before what has none.
+    /// 403: a unary operator of an unsupported type.
     #[must_use]
     pub fn invalid_operator_type(operator: &str, type_name: &str) -> Self {
         let text = format!("Invalid operator for data type. Operator equals {operator}, type equals {type_name}.");
@@ -182,21 +182,21 @@ impl SqlError {
         Self::new(1007, Ends::Batch, text).with_severity(15)
     }
 
-    /// 1046: a subquery where there may be none.
+    /// 1046: a subquery where none is allowed.
     #[must_use]
     pub fn subquery_not_allowed() -> Self {
         let text = "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
         Self::new(1046, Ends::Batch, text).with_severity(15)
     }
 
-    /// 1023: an argument that should be a word is not.
+    /// 1023: an argument that is not a keyword.
     #[must_use]
     pub fn invalid_parameter(number: usize, function: &str) -> Self {
         let text = format!("Invalid parameter {number} specified for {function}.");
         Self::new(1023, Ends::Batch, text).with_severity(15)
     }
 
-    /// 4104: a qualified name whose table is not there.
+    /// 4104: a qualified name with an unknown qualifier.
     #[must_use]
     pub fn unbound_identifier(name: &str) -> Self {
         Self::new(
@@ -206,28 +206,28 @@ impl SqlError {
         )
     }
 
-    /// 4108: a window function elsewhere than in SELECT or ORDER BY.
+    /// 4108: a window function outside SELECT and ORDER BY.
     #[must_use]
     pub fn window_not_allowed() -> Self {
         let text = "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
         Self::new(4108, Ends::Batch, text).with_severity(15)
     }
 
-    /// 8116: an argument of a type that the function does not take.
+    /// 8116: an argument of an unsupported type.
     #[must_use]
     pub fn argument_type(type_name: &str, number: usize, function: &str) -> Self {
         let text = format!("Argument data type {type_name} is invalid for argument {number} of {function} function.");
         Self::new(8116, Ends::Batch, text)
     }
 
-    /// 8117: an operand of a type that the operator, or aggregate, does not take.
+    /// 8117: an operand of an unsupported type in an operator or aggregate.
     #[must_use]
     pub fn operand_type(type_name: &str, operator: &str) -> Self {
         let text = format!("Operand data type {type_name} is invalid for {operator} operator.");
         Self::new(8117, Ends::Batch, text)
     }
 
-    /// 8133: CASE of NULLs alone.
+    /// 8133: CASE with NULL literals only.
     #[must_use]
     pub fn only_nulls_in_case() -> Self {
         let text = "At least one of the result expressions in a CASE specification must be an expression other than the \
@@ -235,7 +235,7 @@ impl SqlError {
         Self::new(8133, Ends::Batch, text)
     }
 
-    /// 4121: a function that is not built in.
+    /// 4121: an unknown user-defined function.
     #[must_use]
     pub fn unknown_user_function(name: &str) -> Self {
         let column = name.split('.').next().unwrap_or(name);
@@ -246,14 +246,14 @@ impl SqlError {
         Self::new(4121, Ends::Batch, text)
     }
 
-    /// 4127: COALESCE of NULLs alone.
+    /// 4127: COALESCE with NULL literals only.
     #[must_use]
     pub fn only_nulls_in_coalesce() -> Self {
         let text = "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
         Self::new(4127, Ends::Batch, text)
     }
 
-    /// 4151: NULLIF whose first argument is NULL itself.
+    /// 4151: NULLIF whose first argument is the NULL literal.
     #[must_use]
     pub fn nullif_of_null() -> Self {
         let text = "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first \
@@ -261,7 +261,7 @@ impl SqlError {
         Self::new(4151, Ends::Batch, text)
     }
 
-    /// 8631: a statement of more operations than one may have.
+    /// 8631: a statement with too many operations.
     #[must_use]
     pub fn too_complex() -> Self {
         let text = "Internal error: Server stack limit has been reached. Please look for potentially deep nesting in your \
@@ -269,7 +269,7 @@ impl SqlError {
         Self::new(8631, Ends::Batch, text).with_severity(17)
     }
 
-    /// 8623: a statement that is too large for its budget of nodes.
+    /// 8623: a statement that exceeds its budget of nodes.
     #[must_use]
     pub fn no_plan() -> Self {
         let text = "The query processor ran out of internal resources and could not produce a query plan. This is a rare event \
@@ -279,13 +279,13 @@ impl SqlError {
         Self::new(8623, Ends::Batch, text).with_severity(16)
     }
 
-    /// 8624: what runs is to stop. It is not sent: the machine polls its host before it sends an error.
+    /// 8624: the statement is cancelled. It is not sent: the machine polls its host before it sends an error.
     #[must_use]
     pub fn interrupted() -> Self {
         Self::internal("a statement that is to stop")
     }
 
-    /// 701: more memory than the session may use.
+    /// 701: more memory than the session's limit.
     #[must_use]
     pub fn out_of_memory() -> Self {
         let text = "There is insufficient system memory in resource pool 'default' to run this query.";

@@ -1,9 +1,9 @@
-//! What goes wrong while procedural code runs.
+//! Errors of procedural code at run time.
 
 use crate::{Ends, SqlError};
 
 impl SqlError {
-    /// 148: no time that WAITFOR understands.
+    /// 148: an invalid time of WAITFOR.
     pub fn wait_time(text: &str) -> Self {
         Self::new(
             148,
@@ -13,7 +13,7 @@ impl SqlError {
         .with_severity(15)
     }
 
-    /// 201: a parameter without a default that the call does not give.
+    /// 201: a parameter without a default and without an argument.
     #[must_use]
     pub fn parameter_missing(procedure: &str, parameter: &str) -> Self {
         let text =
@@ -21,14 +21,14 @@ impl SqlError {
         Self::new(201, Ends::Statement, text).with_state(4)
     }
 
-    /// 217: too many calls within each other.
+    /// 217: calls that are nested too deeply.
     pub fn nesting_exceeded(limit: usize) -> Self {
         let text =
             format!("Maximum stored procedure, function, trigger, or view nesting level exceeded (limit {limit}).");
         Self::new(217, Ends::Transaction, text)
     }
 
-    /// 266: a procedure ends with another number of open transactions than it began with.
+    /// 266: a procedure that ends with another transaction count than it began with.
     pub fn transaction_count(before: i32, now: i32) -> Self {
         let text = format!(
             "Transaction count after EXECUTE indicates a mismatching number of BEGIN and COMMIT statements. Previous \
@@ -43,7 +43,7 @@ impl SqlError {
         Self::new(628, Ends::Statement, text).with_state(0)
     }
 
-    /// 2732: RAISERROR with a number that is not a message's.
+    /// 2732: RAISERROR with an invalid message number.
     pub fn message_number(number: i32) -> Self {
         let text = format!(
             "Error number {number} is invalid. The number must be from 13000 through 2147483647 and it cannot be 50000."
@@ -58,13 +58,13 @@ impl SqlError {
         Self::new(2754, Ends::Statement, text)
     }
 
-    /// 2778: RAISERROR WITH LOG by a user who is no administrator.
+    /// 2778: RAISERROR WITH LOG by a user without administrator rights.
     pub fn log_needs_administrator() -> Self {
         let text = "Only System Administrator can specify WITH LOG option for RAISERROR command.";
         Self::new(2778, Ends::Statement, text)
     }
 
-    /// 2786: an argument of RAISERROR of another type than its place takes.
+    /// 2786: an argument of RAISERROR of a wrong type for its placeholder.
     pub fn substitution_mismatch(number: usize) -> Self {
         let text = format!(
             "The data type of substitution parameter {number} does not match the expected type of the format \
@@ -82,7 +82,7 @@ impl SqlError {
         )
     }
 
-    /// 2812: no such procedure.
+    /// 2812: an unknown procedure.
     #[must_use]
     pub fn unknown_procedure(name: &str) -> Self {
         let text = format!("Could not find stored procedure '{name}'.");
@@ -109,56 +109,56 @@ impl SqlError {
     /// 3915: a rollback within an INSERT .. EXECUTE.
     pub fn rollback_in_capture() -> Self {
         let text = "Cannot use the ROLLBACK statement within an INSERT-EXEC statement.";
-        // What was to be undone must not stay: all of it goes.
+        // The changes that the ROLLBACK was to undo must not stay: the whole transaction is rolled back.
         Self::new(3915, Ends::Transaction, text).with_state(0)
     }
 
-    /// 3916: a commit of what an INSERT .. EXECUTE is in.
+    /// 3916: a COMMIT within an INSERT .. EXECUTE.
     pub fn commit_in_capture() -> Self {
         let text =
             "Cannot use the COMMIT statement within an INSERT-EXEC statement unless BEGIN TRANSACTION is used first.";
         Self::new(3916, Ends::Statement, text).with_state(0)
     }
 
-    /// 483: OUTPUT of an INSERT .. EXECUTE.
+    /// 483: OUTPUT in an INSERT .. EXECUTE.
     pub fn output_of_execute() -> Self {
         let text = "The OUTPUT clause cannot be used in an INSERT...EXEC statement.";
         Self::new(483, Ends::Batch, text)
     }
 
-    /// 3930: something else than a rollback in a transaction that can only be rolled back.
+    /// 3930: a change in a transaction that can only be rolled back.
     pub fn uncommittable() -> Self {
         let text = "The current transaction cannot be committed and cannot support operations that write to the log \
                     file. Roll back the transaction.";
         Self::new(3930, Ends::Statement, text)
     }
 
-    /// 3931: a rollback to a savepoint of such a transaction.
+    /// 3931: a rollback to a savepoint in a transaction that can only be rolled back.
     pub fn uncommittable_savepoint() -> Self {
         let text = "The current transaction cannot be committed and cannot be rolled back to a savepoint. Roll back \
                     the entire transaction.";
         Self::new(3931, Ends::Statement, text)
     }
 
-    /// 3998: such a transaction at the end of a batch.
+    /// 3998: a transaction that can only be rolled back at the end of a batch.
     pub fn uncommittable_at_end() -> Self {
         let text = "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
         Self::new(3998, Ends::Transaction, text)
     }
 
-    /// 6401: no transaction or savepoint of that name.
+    /// 6401: an unknown transaction or savepoint name.
     pub fn unknown_savepoint(name: &str) -> Self {
         let text = format!("Cannot roll back {name}. No transaction or savepoint of that name was found.");
         Self::new(6401, Ends::Statement, text)
     }
 
-    /// 8114: an argument that its parameter's type does not take.
+    /// 8114: an argument that does not convert to its parameter's type.
     pub fn argument_conversion(from: &str, to: &str) -> Self {
         let text = format!("Error converting data type {from} to {to}.");
         Self::new(8114, Ends::Statement, text).with_state(5)
     }
 
-    /// 8143: a parameter that the call gives twice.
+    /// 8143: a parameter that occurs twice in a call.
     pub fn parameter_twice(name: &str) -> Self {
         Self::new(
             8143,
@@ -173,7 +173,7 @@ impl SqlError {
         Self::new(8144, Ends::Statement, text).with_state(2)
     }
 
-    /// 8145: no such parameter.
+    /// 8145: an unknown parameter.
     pub fn unknown_parameter(name: &str, procedure: &str) -> Self {
         let text = format!("{name} is not a parameter for procedure {procedure}.");
         Self::new(8145, Ends::Statement, text).with_state(2)
@@ -188,14 +188,14 @@ impl SqlError {
         Self::new(8162, Ends::Statement, text).with_state(2)
     }
 
-    /// 8178: a parameter of a text that the call does not give.
+    /// 8178: a missing argument for a parameter of sp_executesql.
     pub fn text_parameter_missing(text: &str, parameter: &str) -> Self {
         let text =
             format!("The parameterized query '{text}' expects the parameter '{parameter}', which was not supplied.");
         Self::new(8178, Ends::Statement, text)
     }
 
-    /// 18054: RAISERROR with the number of a message that is not there.
+    /// 18054: RAISERROR with an unknown message number.
     pub fn unknown_message(number: i32, severity: i32, state: i32) -> Self {
         let text = format!(
             "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was \
@@ -205,7 +205,7 @@ impl SqlError {
         Self::new(18054, Ends::Statement, text)
     }
 
-    /// 35100: THROW with a number that is not the user's.
+    /// 35100: THROW with a number below 50000.
     pub fn thrown_number(number: i32) -> Self {
         let text = format!(
             "Error number {number} in the THROW statement is outside the valid range. Specify an error number in the \

@@ -1,38 +1,38 @@
-//! What is wrong with values, found while a statement runs.
+//! Errors of values, found while a statement runs.
 
 use selenite_types::{ConversionError, ConversionFault, DateError, OperationError};
 
 use super::{Ends, SqlError};
 
 impl SqlError {
-    /// 537: SUBSTRING or LEFT of a negative length.
+    /// 537: SUBSTRING or LEFT with a negative length.
     #[must_use]
     pub fn invalid_length() -> Self {
         let text = "Invalid length parameter passed to the LEFT or SUBSTRING function.";
         Self::new(537, Ends::Statement, text).with_state(2)
     }
 
-    /// 536: RIGHT and others of a negative length.
+    /// 536: RIGHT and other functions with a negative length.
     #[must_use]
     pub fn invalid_length_of(function: &str) -> Self {
         let text = format!("Invalid length parameter passed to the {function} function.");
         Self::new(536, Ends::Statement, text).with_state(4)
     }
 
-    /// 3623: SQRT of a negative number, LOG of what is not above zero.
+    /// 3623: SQRT of a negative number, LOG of a number that is not positive.
     #[must_use]
     pub fn invalid_floating_point() -> Self {
         Self::new(3623, Ends::Statement, "An invalid floating point operation occurred.")
     }
 
-    /// 8115: a result that does not fit the type of its expression.
+    /// 8115: a result that overflows its type.
     #[must_use]
     pub fn overflow(type_name: &str) -> Self {
         let text = format!("Arithmetic overflow error converting expression to data type {type_name}.");
         Self::new(8115, Ends::Statement, text).with_state(2)
     }
 
-    /// 232: a float out of range of its type.
+    /// 232: a float out of the range of a type.
     #[must_use]
     pub fn float_overflow(type_name: &str, value: f64) -> Self {
         let text = format!("Arithmetic overflow error for type {type_name}, value = {value:.6}.");
@@ -45,7 +45,7 @@ impl SqlError {
         Self::new(8134, Ends::Statement, "Divide by zero error encountered.")
     }
 
-    /// 9829: STRING_AGG of more than 8,000 bytes, where no value is of a `max` type.
+    /// 9829: STRING_AGG of more than 8,000 bytes without a value of a `max` type.
     #[must_use]
     pub fn string_agg_too_large() -> Self {
         let text =
@@ -53,7 +53,7 @@ impl SqlError {
         Self::new(9829, Ends::Statement, text)
     }
 
-    /// 13611: STRING_ESCAPE of a kind that there is not.
+    /// 13611: an unknown type of STRING_ESCAPE.
     #[must_use]
     pub fn invalid_escape_type(kind: &str) -> Self {
         let text = format!("An invalid value for parameter 'type' was specified: '{kind}'.");
@@ -67,14 +67,14 @@ impl SqlError {
         Self::new(506, Ends::Statement, text)
     }
 
-    /// 7119: a text or bytes of a `max` type that would be too large.
+    /// 7119: text or bytes of a `max` type that exceed the maximum size.
     #[must_use]
     pub fn text_too_large(size_max: usize) -> Self {
         let text = format!("Attempting to grow LOB beyond maximum allowed size of {size_max} bytes.");
         Self::new(7119, Ends::Statement, text)
     }
 
-    /// 9828: TRANSLATE of two sets that differ in size.
+    /// 9828: TRANSLATE with sets of different sizes.
     #[must_use]
     pub fn translate_sets() -> Self {
         let text = "The second and third arguments of the TRANSLATE built-in function must contain an equal number of \
@@ -84,7 +84,7 @@ impl SqlError {
 }
 
 impl From<OperationError> for SqlError {
-    /// What is wrong with types ends the batch, with values the statement.
+    /// Errors of types end the batch, errors of values the statement.
     fn from(error: OperationError) -> Self {
         let ends = match error {
             OperationError::Overflow { .. } | OperationError::DivideByZero => Ends::Statement,
@@ -101,8 +101,8 @@ impl From<OperationError> for SqlError {
 }
 
 impl From<ConversionError> for SqlError {
-    /// A pair of types that does not convert ends the batch. Text that is no value of its new type ends the batch
-    /// too, and the transaction with it; a number out of range only the statement.
+    /// Types without a conversion end the batch. Text that is not a value of the new type also ends the batch, and
+    /// rolls the transaction back; a number out of range ends only the statement.
     fn from(error: ConversionError) -> Self {
         let ends = match error.fault {
             ConversionFault::Clash
@@ -138,7 +138,7 @@ impl From<ConversionError> for SqlError {
 }
 
 impl From<DateError> for SqlError {
-    /// A part or type that the function never takes ends the batch; what leaves the calendar only the statement.
+    /// An unsupported part or type ends the batch; a date out of range ends only the statement.
     fn from(error: DateError) -> Self {
         let ends = match error {
             DateError::Argument { .. }

@@ -1,4 +1,4 @@
-//! Truth of conditions: `None` is unknown.
+//! Evaluates conditions: `None` is unknown.
 
 use std::cmp::Ordering;
 
@@ -67,7 +67,7 @@ impl Predicate {
     }
 }
 
-/// AND, or OR if `decisive` is true: the first part of that truth decides.
+/// AND, or OR if `decisive` is true: the first part with that result decides.
 fn all(parts: &[Predicate], frame: &Frame<'_>, decisive: bool) -> Result<Option<bool>, SqlError> {
     let mut truth = Some(!decisive);
     for part in parts {
@@ -121,7 +121,7 @@ fn in_list(operand: &Expr, list: &[Expr], collation: Collation, frame: &Frame<'_
 
 /// The order of two values; `None` if either is NULL.
 ///
-/// Errors: 8624 if they are of no one type, which binding never leaves so; that the statement is to stop.
+/// Errors: 8624 if their types differ, which binding rules out; the error of cancellation.
 fn order(left: &Value, right: &Value, collation: Collation, frame: &Frame<'_>) -> Result<Option<Ordering>, SqlError> {
     if size_of(left).min(size_of(right)) > HEAVY_SIZE {
         frame.environment.poll()?;

@@ -64,7 +64,7 @@ fn decimals_have_the_published_precision_and_scale() {
 }
 
 #[test]
-fn null_spreads_through_operators() {
+fn an_operator_with_a_null_is_null() {
     assert_shown(&[
         ("1 + NULL", "NULL"),
         ("'a' + NULL", "NULL"),
@@ -91,7 +91,7 @@ fn strings_are_joined_and_numbers_in_them_added() {
 }
 
 #[test]
-fn null_is_an_empty_string_where_the_session_says_so() {
+fn null_is_an_empty_string_if_concat_null_yields_null_is_off() {
     let mut batch = Batch::new();
     batch.world.session.concat_null_yields_null = false;
     assert_eq!(batch.shown("'a' + CAST(NULL AS varchar(5)) + 'b'"), "ab");
@@ -115,7 +115,7 @@ fn dates_and_numbers_are_added_as_days() {
 }
 
 #[test]
-fn comparisons_know_three_truths() {
+fn comparisons_have_three_truth_values() {
     for (condition, truth) in [
         ("1 = 1", Some(true)),
         ("1 <> 1", Some(false)),
@@ -209,7 +209,7 @@ fn case_takes_the_first_true_branch_and_one_type() {
 }
 
 #[test]
-fn conversions_are_made_as_they_are_asked_for() {
+fn casts_converts_and_their_try_forms_are_evaluated() {
     assert_shown(&[
         ("CAST('12' AS int) + 1", "13"),
         ("CAST(10.6496 AS int)", "10"),
@@ -235,7 +235,7 @@ fn conversions_are_made_as_they_are_asked_for() {
 }
 
 #[test]
-fn whatever_depth_the_parser_takes_fits_the_stack() {
+fn the_deepest_tree_that_the_parser_accepts_fits_the_stack() {
     let sum = vec!["1"; 400].join(" + ");
     assert_eq!(shown(&sum), "400");
     let text = vec!["'a'"; 400].join(" + ");
@@ -270,7 +270,7 @@ fn a_variable_is_read_from_its_slot() {
     assert_eq!(batch.fault("@cuont + 1"), declared);
 }
 
-/// Prints what a hot expression costs: `cargo test -p selenite-compiler --release -- --ignored --nocapture ns_of`.
+/// Prints the cost of hot expressions: `cargo test -p selenite-compiler --release -- --ignored --nocapture ns_of`.
 #[test]
 #[ignore = "make soak: prints what hot expressions cost, and checks nothing"]
 fn ns_of_an_addition_and_a_comparison() {
@@ -304,7 +304,7 @@ fn ns_of_an_addition_and_a_comparison() {
     }
 }
 
-/// Prints the least of 20 means over 200,000 runs: other work on the machine only adds.
+/// Prints the least of 20 means over 200,000 runs: other load on the machine only adds.
 fn print_ns(what: &str, run: impl Fn()) {
     let rounds: u32 = 200_000;
     let mut least = f64::MAX;

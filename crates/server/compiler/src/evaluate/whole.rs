@@ -1,4 +1,4 @@
-//! Whole numbers, without conversions, allocations or clones.
+//! Integer operations, without conversions, allocations or clones.
 
 use selenite_types::{Comparison, Operator, Value};
 
@@ -18,12 +18,12 @@ impl WholeOperation {
         }
     }
 
-    /// The result, which fits its type; none for NULL.
+    /// The result, which fits its type; `None` for NULL.
     ///
     /// Errors: 8115 if it does not fit its type, 8134 for a division by zero.
     #[inline]
     pub fn number(&self, frame: &Frame<'_>) -> Result<Option<i64>, SqlError> {
-        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+        let (left, right) = match (self.left.load_directly(frame), self.right.load_directly(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
                 (Some(left), Some(right)) => (left, right),
@@ -62,7 +62,7 @@ impl WholeCompare {
     /// Whether the comparison holds.
     #[inline]
     pub(super) fn evaluate(&self, frame: &Frame<'_>) -> Result<Option<bool>, SqlError> {
-        let (left, right) = match (self.left.quick(frame), self.right.quick(frame)) {
+        let (left, right) = match (self.left.load_directly(frame), self.right.load_directly(frame)) {
             (Some(left), Some(right)) => (left, right),
             _ => match (self.left.load(frame)?, self.right.load(frame)?) {
                 (Some(left), Some(right)) => (left, right),
@@ -81,9 +81,9 @@ impl WholeCompare {
 }
 
 impl WholeOperand {
-    /// A constant, or what an int variable holds: no more than two loads. None for all else, NULL too.
+    /// The value of a constant or of an int variable, at most two loads. `None` for any other operand, and for NULL.
     #[inline(always)]
-    fn quick(&self, frame: &Frame<'_>) -> Option<i64> {
+    fn load_directly(&self, frame: &Frame<'_>) -> Option<i64> {
         match self {
             Self::Slot(slot, _) => match frame.slots.get(slot.index()) {
                 Some(Value::Int(number)) => Some(i64::from(*number)),
@@ -94,7 +94,7 @@ impl WholeOperand {
         }
     }
 
-    /// The number; none for NULL.
+    /// The number; `None` for NULL.
     fn load(&self, frame: &Frame<'_>) -> Result<Option<i64>, SqlError> {
         match self {
             Self::Slot(slot, _) => whole(frame.slots.get(slot.index()).ok_or_else(super::no_slot)?),
@@ -111,7 +111,7 @@ impl WholeOperand {
 }
 
 impl Whole {
-    /// The lowest number of the type.
+    /// The least number of the type.
     #[inline]
     fn least(self) -> i64 {
         match self {
@@ -122,7 +122,7 @@ impl Whole {
         }
     }
 
-    /// Whether the type has the number.
+    /// Whether the number is in the range of the type.
     #[inline]
     fn holds(self, number: i64) -> bool {
         match self {
@@ -133,7 +133,7 @@ impl Whole {
         }
     }
 
-    /// The number as a value of the type; NULL if the type does not have it.
+    /// The number as a value of the type; NULL if it is out of range.
     #[inline]
     #[must_use]
     pub fn value(self, number: i64) -> Value {
@@ -146,7 +146,7 @@ impl Whole {
     }
 }
 
-/// A value of a type of whole numbers.
+/// The number in a value of an integer type.
 fn whole(value: &Value) -> Result<Option<i64>, SqlError> {
     match whole_in(value) {
         Some(number) => Ok(Some(number)),

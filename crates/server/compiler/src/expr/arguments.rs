@@ -1,4 +1,4 @@
-//! What a function's code is given.
+//! Arguments of a scalar function's code.
 
 use std::sync::Arc;
 
@@ -6,25 +6,25 @@ use selenite_types::{DataType, DatePart, STEPS_BETWEEN_POLLS, Value, Width, utf1
 
 use crate::{Collation, Environment, Expr, SqlError};
 
-/// The values of a call, and what is known of them.
+/// The values of a call, with their context.
 #[derive(Clone, Copy)]
 pub(crate) struct Arguments<'a> {
-    /// The values in order; those that were left out are not there.
+    /// The values in order; omitted arguments have none.
     pub values: &'a [Value],
-    /// The expressions that they are values of.
+    /// The argument expressions.
     pub exprs: &'a [Expr],
-    /// The part of a date that the call is about.
+    /// The date part of the call.
     pub part: Option<DatePart>,
     /// The type of the result.
     pub data_type: DataType,
-    /// How text is compared.
+    /// The collation of text.
     pub collation: Collation,
-    /// What is outside.
+    /// The environment.
     pub environment: &'a dyn Environment,
 }
 
 impl<'a> Arguments<'a> {
-    /// A value; NULL if it was left out.
+    /// A value; NULL if it was omitted.
     pub fn value(&self, at: usize) -> &'a Value {
         self.values.get(at).unwrap_or(&Value::Null)
     }
@@ -34,7 +34,7 @@ impl<'a> Arguments<'a> {
         self.exprs.get(at).map_or(DataType::Int, |expr| expr.data_type)
     }
 
-    /// A text.
+    /// A text argument.
     pub fn text(&self, at: usize) -> Result<&'a str, SqlError> {
         let value = self.value(at);
         if let Value::Text(text) = value {
@@ -44,7 +44,7 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// An int or smaller.
+    /// An argument of type int or smaller.
     pub fn int(&self, at: usize) -> Result<i32, SqlError> {
         let value = self.value(at);
         let number = if let Value::Bit(bit) = value {
@@ -57,27 +57,27 @@ impl<'a> Arguments<'a> {
             .ok_or_else(|| misfit(value, "int"))
     }
 
-    /// A bigint or smaller.
+    /// An argument of type bigint or smaller.
     pub fn bigint(&self, at: usize) -> Result<i64, SqlError> {
         let value = self.value(at);
         whole_in(value).ok_or_else(|| misfit(value, "bigint"))
     }
 
-    /// A float.
+    /// A float argument.
     pub fn float(&self, at: usize) -> Result<f64, SqlError> {
         let value = self.value(at);
         float_in(value).ok_or_else(|| misfit(value, "float"))
     }
 
-    /// The part of a date that the call is about.
+    /// The date part of the call.
     pub fn part(&self) -> Result<DatePart, SqlError> {
         self.part
             .ok_or_else(|| SqlError::internal("a function of dates without a part"))
     }
 
-    /// Asks for the memory of a text of so many bytes.
+    /// Requests memory for a text of `size` bytes.
     ///
-    /// Errors: 7119 for one that is too long; 701.
+    /// Errors: 7119 for a text that is too long; 701.
     pub fn reserve(&self, size: usize) -> Result<(), SqlError> {
         within(size)?;
         if size > HEAVY_SIZE {
@@ -86,7 +86,7 @@ impl<'a> Arguments<'a> {
         Ok(())
     }
 
-    /// What a loop over characters polls by.
+    /// The poll counter of a loop over characters.
     pub fn polls(&self) -> Polls<'a> {
         Polls {
             environment: self.environment,
@@ -94,12 +94,12 @@ impl<'a> Arguments<'a> {
         }
     }
 
-    /// A text of the result's type: cut to its length.
+    /// A text of the result's type, truncated to its length.
     pub fn text_result(&self, text: &str) -> Value {
         Value::Text(Arc::from(self.cut(text)))
     }
 
-    /// The whole number `number` in the result's type.
+    /// An integer in the result's type.
     ///
     /// Errors: 8115 if it does not fit.
     pub fn whole_result(&self, number: i64) -> Result<Value, SqlError> {
@@ -110,7 +110,7 @@ impl<'a> Arguments<'a> {
         i32::try_from(number).map(Value::Int).map_err(|_| overflow())
     }
 
-    /// A length or position in the result's type: what is too long for an int can't be held in memory either.
+    /// A length or position in the result's type: a text whose length exceeds int does not fit into memory.
     pub fn length_result(&self, length: usize) -> Result<Value, SqlError> {
         self.whole_result(i64::try_from(length).unwrap_or(i64::MAX))
     }
@@ -123,16 +123,16 @@ impl<'a> Arguments<'a> {
     }
 }
 
-/// Polls now and then while a loop runs.
+/// Polls every 65,536 steps of a loop.
 pub(crate) struct Polls<'a> {
     environment: &'a dyn Environment,
     left: usize,
 }
 
 impl Polls<'_> {
-    /// Counts a turn of the loop.
+    /// Counts one step.
     ///
-    /// Errors: that the statement is to stop.
+    /// Errors: the error of cancellation.
     #[inline]
     pub fn step(&mut self) -> Result<(), SqlError> {
         match self.left.checked_sub(1) {
@@ -148,7 +148,7 @@ impl Polls<'_> {
     }
 }
 
-/// The number of a value of a whole type.
+/// The number in a value of an integer type.
 pub(crate) fn whole_in(value: &Value) -> Option<i64> {
     match value {
         Value::TinyInt(number) => Some(i64::from(*number)),
@@ -171,7 +171,7 @@ pub(crate) fn whole_in(value: &Value) -> Option<i64> {
     }
 }
 
-/// The number of a real or float.
+/// The number in a value of type real or float.
 pub(crate) fn float_in(value: &Value) -> Option<f64> {
     if let Value::Real(number) = value {
         return Some(f64::from(*number));
@@ -188,7 +188,7 @@ fn misfit(value: &Value, wanted: &str) -> SqlError {
     SqlError::internal(&format!("{value:?} is no {wanted}"))
 }
 
-/// Refuses a text of more bytes than one may have.
+/// Checks the size of a text.
 ///
 /// Errors: 7119.
 pub(crate) fn within(size: usize) -> Result<(), SqlError> {
@@ -198,11 +198,11 @@ pub(crate) fn within(size: usize) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for a session's memory is shared by all.
+/// 128 MiB: a longer text is refused as one beyond 2 GiB is in SQL Server, for sessions share the server's memory.
 const TEXT_SIZE_MAX: usize = 128 << 20;
 
-/// 64 KiB: for less memory a request is not worth its cost.
+/// 64 KiB: smaller amounts are not worth the cost of a request.
 pub(crate) const HEAVY_SIZE: usize = 64 << 10;
 
-/// A text is put together, and then copied to where it is shared.
+/// A text is composed, and then copied into shared memory.
 pub(crate) const COPIES: usize = 2;

@@ -1,4 +1,4 @@
-//! What a function is: its arguments' rules, its result's type, its code.
+//! Scalar functions: argument rules, result type, code.
 
 use std::fmt;
 
@@ -10,9 +10,9 @@ use super::rule::Rule;
 use super::typing::Typing;
 use crate::SqlError;
 
-/// A function of values, or a global variable.
+/// A scalar function, or a global variable.
 pub struct Function {
-    /// Its name in lower case, as messages show it; global variables have their `@@`.
+    /// The name in lower case, as messages show it; global variables have their `@@`.
     pub name: &'static str,
     /// How often equal arguments give another value.
     pub volatility: Volatility,
@@ -26,39 +26,39 @@ pub struct Function {
     pub(crate) code: Code,
 }
 
-/// How often a function with the same arguments gives another value.
+/// How often a function returns another value for the same arguments.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Volatility {
-    /// Never, in one session.
+    /// Never within a session.
     Never,
-    /// From one statement to the next: GETDATE, RAND, `@@ROWCOUNT`.
+    /// In each statement: GETDATE, RAND, `@@ROWCOUNT`.
     Statement,
-    /// When something is defined: OBJECT_ID, USER_NAME. Never within a statement.
+    /// After a change of definitions: OBJECT_ID, USER_NAME. Never within a statement.
     Definition,
-    /// From row to row: NEWID.
+    /// In each row: NEWID.
     Row,
 }
 
-/// What a function does with NULL.
+/// A function's treatment of NULL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Nulls {
-    /// Any NULL makes NULL, and nothing else does.
+    /// The result is NULL if and only if an argument is.
     Spread,
-    /// Any NULL makes NULL, and so may other arguments.
+    /// The result is NULL if an argument is, and may be NULL otherwise.
     Make,
-    /// The code is given NULLs; its result may be one.
+    /// The code receives NULLs, and may return NULL.
     Take,
-    /// The code is given NULLs; its result is never one.
+    /// The code receives NULLs, and never returns NULL.
     Never,
 }
 
-/// What makes the value.
+/// The implementation of a function.
 pub(crate) enum Code {
-    /// This, at each evaluation.
+    /// Code that runs at each evaluation.
     Run(fn(&Arguments<'_>) -> Result<Value, SqlError>),
-    /// Other nodes, at binding.
+    /// A rewrite to other nodes, at binding.
     Rewrite(fn(&'static str, Vec<Expr>) -> Result<Expr, SqlError>),
-    /// Nothing: it is not supported.
+    /// None: the function is not supported.
     Refused,
 }
 
@@ -84,7 +84,7 @@ impl Function {
         }
     }
 
-    /// A function that becomes other nodes.
+    /// A function that is rewritten to other nodes.
     pub(crate) const fn rewritten(
         name: &'static str,
         least: usize,
@@ -115,61 +115,61 @@ impl Function {
         }
     }
 
-    /// The last `count` arguments may be left out.
+    /// Makes the last `count` arguments optional.
     pub(crate) const fn optional(mut self, count: usize) -> Self {
         self.least -= count;
         self
     }
 
-    /// The last rule holds for all further arguments, to `most` in all.
+    /// Applies the last rule to all further arguments, up to `most` in all.
     pub(crate) const fn repeated(mut self, most: usize) -> Self {
         self.most = most;
         self
     }
 
-    /// The first argument, which no rule is for, is a word that names a part of a date.
+    /// Makes the first argument, which has no rule, a date part.
     pub(crate) const fn with_part(mut self) -> Self {
         self.takes_part = true;
         self
     }
 
-    /// May be NULL although no argument is.
+    /// The result may be NULL although no argument is.
     pub(crate) const fn making_nulls(mut self) -> Self {
         self.nulls = Nulls::Make;
         self
     }
 
-    /// The code is given NULLs, and may return one.
+    /// The code receives NULLs, and may return NULL.
     pub(crate) const fn taking_nulls(mut self) -> Self {
         self.nulls = Nulls::Take;
         self
     }
 
-    /// The code is given NULLs, and never returns one.
+    /// The code receives NULLs, and never returns NULL.
     pub(crate) const fn never_null(mut self) -> Self {
         self.nulls = Nulls::Never;
         self
     }
 
-    /// Written without parentheses.
+    /// The function is written without parentheses.
     pub(crate) const fn bare(mut self) -> Self {
         self.is_bare = true;
         self
     }
 
-    /// Another value in each statement.
+    /// The value may differ in each statement.
     pub(crate) const fn of_statement(mut self) -> Self {
         self.volatility = Volatility::Statement;
         self
     }
 
-    /// Another value when something was defined.
+    /// The value may differ after a change of definitions.
     pub(crate) const fn of_definitions(mut self) -> Self {
         self.volatility = Volatility::Definition;
         self
     }
 
-    /// Another value in each row.
+    /// The value may differ in each row.
     pub(crate) const fn of_row(mut self) -> Self {
         self.volatility = Volatility::Row;
         self
@@ -177,7 +177,7 @@ impl Function {
 
     /// The value of a call.
     ///
-    /// Errors: whatever goes wrong with the values.
+    /// Errors: any error of the values.
     pub(crate) fn run(&self, arguments: &Arguments<'_>) -> Result<Value, SqlError> {
         let spreads = match self.nulls {
             Nulls::Spread | Nulls::Make => true,
@@ -192,7 +192,7 @@ impl Function {
         }
     }
 
-    /// Whether the first argument is a word that names a part of a date.
+    /// Whether the first argument is a date part.
     #[must_use]
     pub fn takes_part(&self) -> bool {
         self.takes_part

@@ -10,87 +10,87 @@ use crate::Collation;
 pub enum Predicate {
     /// A comparison of two values of one type.
     Compare(Box<Compare>),
-    /// A comparison of whole numbers, the fast way.
+    /// A comparison of integers, the fast form.
     Whole(Box<WholeCompare>),
-    /// All of these.
+    /// AND.
     And(Vec<Predicate>),
-    /// One of these.
+    /// OR.
     Or(Vec<Predicate>),
-    /// The opposite; unknown stays unknown.
+    /// NOT; unknown stays unknown.
     Not(Box<Predicate>),
     /// `IS NULL`.
     IsNull(Box<Expr>),
-    /// `IS NOT DISTINCT FROM`: as `=`, but NULL is NULL; never unknown.
+    /// `IS NOT DISTINCT FROM`: as `=`, but NULL equals NULL; never unknown.
     Same(Box<Compare>),
     /// `operand BETWEEN low AND high`, converted to one type.
     Between {
-        /// What is compared.
+        /// The compared value.
         operand: Box<Expr>,
         /// The lower bound.
         low: Box<Expr>,
         /// The upper bound.
         high: Box<Expr>,
-        /// How text is compared.
+        /// The collation of text.
         collation: Collation,
     },
     /// `operand IN (a, b)`, converted to one type.
     InList {
-        /// What is looked for.
+        /// The compared value.
         operand: Box<Expr>,
-        /// Among these.
+        /// The list.
         list: Vec<Expr>,
-        /// How text is compared.
+        /// The collation of text.
         collation: Collation,
     },
     /// `LIKE`.
     Like(Box<Like>),
-    /// What the query binder keeps: EXISTS, IN (SELECT ..). As an input it is a bit, NULL for unknown.
+    /// A node of the query binder: EXISTS, IN (SELECT ..). As an input it is a bit, NULL for unknown.
     Outside(OutsideRef),
-    /// A value with a name, and a condition that uses it.
+    /// A value that is evaluated once, and a condition over it.
     Let(Box<LetPredicate>),
-    /// Value `n` of the frame's row, a bit: what [`Predicate::Outside`] becomes in an [`crate::Operations`].
+    /// Input `n`, from the frame's row, a bit: replaces [`Predicate::Outside`] in [`crate::Operations`].
     Input(u32),
 }
 
 /// A value that is evaluated once, and a condition over it.
 #[derive(Clone, PartialEq, Debug)]
 pub struct LetPredicate {
-    /// What [`crate::ExprKind::Local`] is in the body.
+    /// The value of [`crate::ExprKind::Local`] in the body.
     pub value: Expr,
-    /// The condition.
+    /// The body.
     pub body: Predicate,
 }
 
 /// A comparison of two values of one type.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Compare {
-    /// Which.
+    /// The operator.
     pub comparison: Comparison,
     /// The left side.
     pub left: Expr,
     /// The right side.
     pub right: Expr,
-    /// How text is compared.
+    /// The collation of text.
     pub collation: Collation,
 }
 
 /// `operand LIKE pattern ESCAPE escape`, all text.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Like {
-    /// What is matched.
+    /// The matched text.
     pub operand: Expr,
-    /// With what.
+    /// The pattern.
     pub pattern: Expr,
     /// The escape character.
     pub escape: Option<Expr>,
-    /// How letters are compared.
+    /// The collation of letters.
     pub collation: Collation,
-    /// The pattern, read already, if it is a constant.
+    /// The parsed pattern, if it is a constant.
     pub fixed: Option<LikePattern>,
 }
 
 impl Predicate {
-    /// The opposite.
+    /// The negation.
     #[must_use]
     pub fn negate(self) -> Self {
         match self {

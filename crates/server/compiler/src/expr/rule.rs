@@ -1,57 +1,57 @@
-//! What a function's argument is converted to.
+//! Conversion rules of a function's arguments.
 
 use selenite_types::{DataType, DateError, Family, Width};
 
 use super::typing::{constant_whole, text_width, varying};
 use crate::{Expr, SqlError};
 
-/// What an argument may be, and what it becomes.
+/// The accepted types of an argument, and the conversion.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Rule {
-    /// Anything, as it is.
+    /// Any type, unconverted.
     Any,
-    /// Anything, as the type that all arguments of this rule become.
+    /// Any type, converted to the common type of all arguments with this rule.
     Alike,
-    /// Text as it is; anything else as varchar.
+    /// Text unconverted; any other type to varchar.
     Text,
-    /// Text as it is, and nothing else.
+    /// Text only, unconverted.
     TextOnly,
-    /// Text and bytes as they are, and nothing else.
+    /// Text and bytes only, unconverted.
     TextOrBinaryOnly,
-    /// As nvarchar.
+    /// Any type to nvarchar.
     National,
-    /// As int.
+    /// Any type to int.
     Int,
-    /// As bigint.
+    /// Any type to bigint.
     BigInt,
-    /// As float.
+    /// Any type to float.
     Float,
-    /// Numbers as they are, bits and text as float.
+    /// Numbers unconverted, bits and text to float.
     Number,
-    /// Dates and times as they are, text as datetimeoffset(7), numbers as datetime.
+    /// Dates and times unconverted, text to datetimeoffset(7), numbers to datetime.
     Moment,
-    /// Dates and times as they are, anything else as datetime.
+    /// Dates and times unconverted, any other type to datetime.
     DateOperand,
-    /// As date.
+    /// Any type to date.
     Date,
-    /// As datetime2, but datetimeoffset stays.
+    /// datetimeoffset unconverted, any other type to datetime2.
     LocalMoment,
-    /// As datetimeoffset.
+    /// Any type to datetimeoffset.
     Offset,
-    /// Whole numbers as int, text as it is.
+    /// Integers to int, text unconverted.
     IntOrText,
-    /// Whole numbers and bytes as they are, and nothing else.
+    /// Integers and bytes only, unconverted.
     Bits,
-    /// Whole numbers as bigint, and nothing else.
+    /// Integers only, to bigint.
     Whole,
-    /// A constant int: how many digits of a second a result has.
+    /// A constant int: the number of fractional digits of the result's seconds.
     Scale,
 }
 
 impl Rule {
-    /// The argument, number `number` from 1 of `function`, as the rule wants it.
+    /// Converts the argument by this rule; it is number `number`, from 1, of `function`.
     ///
-    /// Errors: 8116 if it may not be of its type.
+    /// Errors: 8116 for an unsupported type.
     pub fn apply(self, argument: Expr, number: usize, function: &str) -> Result<Expr, SqlError> {
         let is_null = argument.is_null_word();
         let family = argument.data_type.family();
@@ -126,7 +126,7 @@ impl Rule {
     }
 }
 
-/// How many digits of a second a type has; 7 for a type that is not a date or time.
+/// The number of fractional digits of a type's seconds; 7 for a type that is not a date or time.
 pub(crate) fn seconds_scale(data_type: &DataType) -> u8 {
     match *data_type {
         DataType::Time(scale) | DataType::DateTime2(scale) | DataType::DateTimeOffset(scale) => scale,
@@ -181,7 +181,7 @@ fn number_of(argument: Expr, is_null: bool) -> Result<Expr, SqlError> {
     }
 }
 
-/// Whether a value of this kind becomes a number by itself.
+/// Whether a value of this kind converts to a number implicitly.
 fn is_numeric(family: Family) -> bool {
     match family {
         Family::Bit | Family::Integer | Family::Decimal | Family::Money | Family::Approximate | Family::Text => true,
@@ -189,5 +189,5 @@ fn is_numeric(family: Family) -> bool {
     }
 }
 
-/// A name of an object, a property or a word: sysname.
+/// The type of names of objects and properties: sysname.
 pub(crate) const SYSNAME: DataType = DataType::NVarChar(Width::Limited(128));

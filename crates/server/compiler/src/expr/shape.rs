@@ -1,12 +1,12 @@
-//! What an expression depends on.
+//! Dependencies of an expression.
 
 use super::{Expr, ExprKind, Node, Predicate};
 use crate::Volatility;
 
 impl Expr {
-    /// Whether the value may differ from row to row: it holds a column, something of the query's, or NEWID.
+    /// Whether the value may differ from row to row: it contains a column, a query node, or NEWID.
     ///
-    /// What does not is evaluated once for a statement, and given to SQLite as a parameter.
+    /// Any other expression is evaluated once for a statement, and given to SQLite as a parameter.
     #[must_use]
     pub fn depends_on_row(&self) -> bool {
         let mut depends = false;

@@ -1,16 +1,16 @@
-//! Types of functions' results.
+//! Result types of functions.
 
 use selenite_types::{DataType, Family, Width};
 
 use super::arguments::whole_in;
 use crate::{Collation, Expr, ExprKind, SqlError};
 
-/// The type of a function's result.
+/// The rule for a function's result type.
 #[derive(Clone, Copy)]
 pub(crate) enum Typing {
-    /// Always this.
+    /// A fixed type.
     Is(DataType),
-    /// Of the converted arguments.
+    /// A function of the converted arguments.
     By(fn(&[Expr]) -> DataType),
 }
 
@@ -24,7 +24,7 @@ impl Typing {
     }
 }
 
-/// How many characters a value of a type has as text, where no length was specified.
+/// The number of characters of a type's values as text, where no length was specified.
 pub(crate) fn text_width(data_type: &DataType) -> Width {
     let width = match *data_type {
         DataType::Bit => 1,
@@ -49,7 +49,7 @@ pub(crate) fn text_width(data_type: &DataType) -> Width {
     Width::Limited(width)
 }
 
-/// varchar or nvarchar of a width, at most the widest that is not `max`.
+/// varchar or nvarchar of a width, at most the maximum below `max`.
 pub(crate) fn varying(is_national: bool, width: Width) -> DataType {
     match (is_national, width) {
         (true, Width::Limited(width)) => DataType::NVarChar(Width::Limited(width.clamp(1, NATIONAL_WIDTH_MAX))),
@@ -59,7 +59,7 @@ pub(crate) fn varying(is_national: bool, width: Width) -> DataType {
     }
 }
 
-/// The widest type of an argument's kind of text: max if the argument is, else 8000 or 4000.
+/// The widest type of an argument's kind of text: `max` if the argument is `max`, else 8000 or 4000.
 pub(crate) fn widest(argument: Option<&Expr>) -> DataType {
     let of = argument.map_or(DataType::VarChar(Width::Limited(1)), |expr| expr.data_type);
     varying(
@@ -72,7 +72,7 @@ pub(crate) fn widest(argument: Option<&Expr>) -> DataType {
     )
 }
 
-/// The first argument's type without padding: text of varying length, or bytes.
+/// The first argument's type as one of varying length: text or bytes.
 pub(crate) fn same_varying(arguments: &[Expr]) -> DataType {
     arguments.first().map_or(DataType::VarChar(Width::Limited(1)), |first| {
         with_width(first, text_width(&first.data_type))
@@ -98,7 +98,7 @@ pub(crate) fn sum_of_widths(left: Width, right: Width) -> Width {
     }
 }
 
-/// The whole number that an argument is, if it is a constant.
+/// The value of an argument that is a constant integer.
 pub(crate) fn constant_whole(argument: Option<&Expr>) -> Option<i64> {
     let ExprKind::Literal(value) = &argument?.kind else {
         return None;
@@ -112,7 +112,7 @@ pub(crate) fn position_type(arguments: &[Expr]) -> DataType {
     if is_max { DataType::BigInt } else { DataType::Int }
 }
 
-/// What mathematics makes of a number's type: whole numbers below int are int.
+/// The type of mathematical functions for the first argument's type: integers below int become int.
 pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
     let Some(first) = arguments.first() else {
         return DataType::Float;
@@ -143,7 +143,7 @@ pub(crate) fn number_type(arguments: &[Expr]) -> DataType {
 pub(crate) const WIDTH_MAX: u16 = 8000;
 pub(crate) const NATIONAL_WIDTH_MAX: u16 = 4000;
 
-/// A decimal's type with other digits; any other type as it is.
+/// A decimal's type with other precision and scale; any other type unchanged.
 pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u8)) -> DataType {
     let Some((precision, scale)) = data_type.decimal_digits() else {
         return data_type;
@@ -156,7 +156,7 @@ pub(crate) fn with_digits(data_type: DataType, change: impl Fn(u8, u8) -> (u8, u
     }
 }
 
-/// The collation of several texts that become one.
+/// The combined collation of several texts.
 pub(crate) fn collation_of<'a>(
     values: impl IntoIterator<Item = &'a Expr>,
     operation: &str,

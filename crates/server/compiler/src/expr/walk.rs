@@ -1,34 +1,33 @@
-//! Walks over trees of expressions and predicates: all that an expression holds, once, in the order in which it is
-//! written.
+//! Walks over trees of expressions and predicates: each node is visited once, in the order of the text.
 
 use super::{Expr, ExprKind, Predicate, WholeOperand};
 use crate::Slot;
 
-/// A node of a tree.
+/// A visited node.
 #[derive(Clone, Copy, Debug)]
 pub enum Node<'a> {
-    /// A value.
+    /// An expression.
     Expr(&'a Expr),
     /// A condition.
     Predicate(&'a Predicate),
-    /// A variable that whole numbers' arithmetic reads itself.
+    /// A variable that an integer operation reads directly.
     Slot(Slot),
 }
 
-/// A node of a tree, to be changed.
+/// A mutable visited node.
 #[derive(Debug)]
 pub enum NodeMut<'a> {
-    /// A value.
+    /// An expression.
     Expr(&'a mut Expr),
     /// A condition.
     Predicate(&'a mut Predicate),
-    /// What whole numbers' arithmetic reads itself; an expression in it is shown too.
+    /// An operand of an integer operation; an expression in it is visited too.
     Operand(&'a mut WholeOperand),
 }
 
 impl Expr {
-    /// Shows `visit` the expression and all below it, parents first; of [`ExprKind::Local`] only what no
-    /// [`crate::Let`] in it binds.
+    /// Visits the expression and all nodes below it, parents first; of [`ExprKind::Local`] only those that no
+    /// [`crate::Let`] in the expression binds.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         visit(Node::Expr(self));
         match &self.kind {
@@ -76,10 +75,10 @@ impl Expr {
         }
     }
 
-    /// Lets `change` replace the expression or whatever is below it: parents first, and what replaced them is walked
-    /// too.
+    /// Passes the expression and all nodes below it to `change`, which may replace them: parents first; a replacement
+    /// is walked too.
     ///
-    /// `change` must not let a node hold itself: the walk goes down into what it put there.
+    /// `change` must not put a node into itself: the walk descends into the replacement.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {
         change(NodeMut::Expr(self));
         match &mut self.kind {
@@ -129,7 +128,7 @@ impl Expr {
 }
 
 impl Predicate {
-    /// Shows `visit` the predicate and all below it, parents first.
+    /// Visits the predicate and all nodes below it, parents first.
     pub fn visit<'a>(&'a self, visit: &mut dyn FnMut(Node<'a>)) {
         visit(Node::Predicate(self));
         match self {
@@ -168,7 +167,7 @@ impl Predicate {
         }
     }
 
-    /// Lets `change` replace the predicate or whatever is below it, as [`Expr::rewrite`] does.
+    /// Passes the predicate and all nodes below it to `change`, as [`Expr::rewrite`] does.
     pub fn rewrite(&mut self, change: &mut dyn FnMut(NodeMut<'_>)) {
         change(NodeMut::Predicate(self));
         match self {
@@ -208,7 +207,7 @@ impl Predicate {
     }
 }
 
-/// Shows a node of a [`crate::Let`]'s body, unless it is the value that this binds.
+/// Visits a node of a [`crate::Let`]'s body, unless it is the `Local` that this `Let` binds.
 fn show_unbound<'a>(node: Node<'a>, visit: &mut dyn FnMut(Node<'a>)) {
     let is_bound = matches!(node, Node::Expr(expr) if matches!(expr.kind, ExprKind::Local));
     if !is_bound {

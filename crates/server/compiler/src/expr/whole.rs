@@ -1,30 +1,30 @@
-//! Whole numbers: tinyint to bigint, whose arithmetic needs no conversion between them.
+//! Integers: tinyint to bigint, whose arithmetic needs no conversion between them.
 //!
-//! Every operand is read into 64 bits; the result is checked against the type that T-SQL gives it. So a sum of an int
-//! and a smallint is one node, and a loop's counter costs no allocation.
+//! Every operand is read into 64 bits; the result is checked against its T-SQL type. So a sum of an int and a smallint
+//! is one node, and a loop's counter needs no allocation.
 
 use selenite_types::{Comparison, DataType, Operator};
 
 use super::Expr;
 use crate::Slot;
 
-/// Arithmetic on two whole numbers.
+/// Integer arithmetic.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WholeOperation {
-    /// Which: of add, subtract, multiply, divide, modulo and the three of bits.
+    /// The operator: add, subtract, multiply, divide, modulo or one of three bitwise operators.
     pub operator: Operator,
     /// The left side.
     pub left: WholeOperand,
     /// The right side.
     pub right: WholeOperand,
-    /// What the result must fit.
+    /// The result's type.
     pub result: Whole,
 }
 
-/// A comparison of two whole numbers.
+/// A comparison of two integers.
 #[derive(Clone, PartialEq, Debug)]
 pub struct WholeCompare {
-    /// Which.
+    /// The operator.
     pub comparison: Comparison,
     /// The left side.
     pub left: WholeOperand,
@@ -32,21 +32,21 @@ pub struct WholeCompare {
     pub right: WholeOperand,
 }
 
-/// A whole number that an operation takes.
+/// An operand of an integer operation.
 #[derive(Clone, PartialEq, Debug)]
 pub enum WholeOperand {
-    /// A variable's, and its type.
+    /// A variable, and its type.
     Slot(Slot, Whole),
     /// A constant, and its type.
     Literal(i64, Whole),
-    /// Value `n` of the frame's row, and its type.
+    /// Input `n`, from the frame's row, and its type.
     Input(u32, Whole),
-    /// Any other, whose type is one of the four.
+    /// Any other expression, of an integer type.
     Expr(Box<Expr>),
 }
 
 impl WholeOperand {
-    /// The type of the number.
+    /// The operand's type.
     #[must_use]
     pub fn data_type(&self) -> DataType {
         match self {
@@ -56,21 +56,21 @@ impl WholeOperand {
     }
 }
 
-/// A type of whole numbers.
+/// An integer type.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Whole {
-    /// 0 to 255.
+    /// 8 bits, unsigned.
     TinyInt,
-    /// 16 bits with a sign.
+    /// 16 bits, signed.
     SmallInt,
-    /// 32 bits with a sign.
+    /// 32 bits, signed.
     Int,
-    /// 64 bits with a sign.
+    /// 64 bits, signed.
     BigInt,
 }
 
 impl Whole {
-    /// The type, if it is one of whole numbers.
+    /// The integer type of a data type; `None` for any other.
     #[must_use]
     pub fn of(data_type: &DataType) -> Option<Self> {
         match data_type {
@@ -101,7 +101,7 @@ impl Whole {
         }
     }
 
-    /// The declared type.
+    /// The data type.
     #[must_use]
     pub fn data_type(self) -> DataType {
         match self {

@@ -1,4 +1,4 @@
-//! Functions that choose one of their arguments: COALESCE, ISNULL, NULLIF, CHOOSE; GREATEST and LEAST.
+//! Functions that return one of their arguments: COALESCE, ISNULL, NULLIF, CHOOSE; GREATEST and LEAST.
 
 use std::cmp::Ordering;
 
@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     Function::rewritten("nullif", 2, 2, null_if),
 ];
 
-/// COALESCE: the first value that is not NULL, of the type that all become.
+/// COALESCE: the first value that is not NULL, in the common type.
 fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
     if values.iter().all(Expr::is_null_word) {
         return Err(SqlError::only_nulls_in_coalesce());
@@ -39,7 +39,7 @@ fn coalesce(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
         .with_collation(collation))
 }
 
-/// ISNULL: of the type of the first argument, unless that is NULL itself.
+/// ISNULL: has the type of the first argument, unless that is the literal NULL.
 fn is_null(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
     let [value, replacement]: [Expr; 2] = values.try_into().map_err(|_| SqlError::argument_count("isnull", 2))?;
     let data_type = if value.is_null_word() {
@@ -71,7 +71,7 @@ fn null_if(_: &'static str, values: Vec<Expr>) -> Result<Expr, SqlError> {
     Ok(once.around(Expr::new(kind, data_type).with_collation(collation)))
 }
 
-/// CHOOSE: the value whose number the first argument is.
+/// CHOOSE: the value at the index in the first argument.
 fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, SqlError> {
     let choices = values.split_off(1);
     let index = values
@@ -90,7 +90,7 @@ fn choose(_: &'static str, mut values: Vec<Expr>) -> Result<Expr, SqlError> {
     Ok(Expr::new(kind, data_type).with_collation(collation))
 }
 
-/// The type of arguments that are of one type.
+/// The type of the arguments, which all have one type.
 fn alike(arguments: &[Expr]) -> DataType {
     arguments.first().map_or(DataType::Int, |first| first.data_type)
 }
@@ -103,11 +103,11 @@ fn least(call: &Arguments<'_>) -> Result<Value, SqlError> {
     extreme(call, Ordering::Less)
 }
 
-/// The value that compares as `wanted` with all others; NULLs are left out.
-fn extreme(call: &Arguments<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+/// The value that compares as `ordering` with all others; NULLs are skipped.
+fn extreme(call: &Arguments<'_>, ordering: Ordering) -> Result<Value, SqlError> {
     let mut found = &Value::Null;
     for value in call.values {
-        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(wanted) {
+        if *found == Value::Null || compare(value, found, call.collation.order()) == Some(ordering) {
             found = value;
         }
     }

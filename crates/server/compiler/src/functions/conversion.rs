@@ -1,4 +1,4 @@
-//! Functions about a value's type, and values made of any value: hashes, checksums, new identifiers.
+//! Functions of any value: type tests, hashes, checksums; and new identifiers.
 
 use selenite_types::{DataType, Width};
 

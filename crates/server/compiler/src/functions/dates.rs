@@ -1,9 +1,8 @@
 //! Functions of dates and times.
 //!
-//! - `one-moment-per-statement`: all moments of one statement are the same: the clock is read once
-//!   for GETDATE.
-//! - `text-is-datetime-or-datetimeoffset`: text is read as datetime where the result keeps the
-//!   argument's type, and otherwise as datetimeoffset, which is UTC where the text has no offset.
+//! - `one-moment-per-statement`: the clock has one value in a statement: it is read once for GETDATE.
+//! - `text-is-datetime-or-datetimeoffset`: text is parsed as datetime where the result keeps the
+//! argument's type, and otherwise as datetimeoffset, which is UTC where the text has no offset.
 
 use selenite_types::{DataType, Width};
 

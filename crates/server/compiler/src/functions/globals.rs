@@ -1,4 +1,4 @@
-//! Global variables: what a session and its server report without arguments.
+//! Global variables: properties of the session and the server.
 
 use std::sync::Arc;
 
@@ -83,7 +83,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
 ];
 
-/// A value of the session or the server that is never NULL.
+/// A session or server property that is never NULL.
 const fn global(
     name: &'static str,
     data_type: DataType,
@@ -94,12 +94,12 @@ const fn global(
         .of_statement()
 }
 
-/// `@@ROWCOUNT`: a count beyond int is returned by ROWCOUNT_BIG.
+/// `@@ROWCOUNT`: ROWCOUNT_BIG returns a count beyond int.
 fn row_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     call.whole_result(call.environment.session().row_count)
 }
 
-/// An identity value in the type that can hold any.
+/// An identity value in the widest type of an identity.
 pub(super) fn identity(value: Option<selenite_types::Decimal>) -> Value {
     value.map_or(Value::Null, Value::Decimal)
 }
@@ -110,11 +110,11 @@ fn packed_version(call: &Arguments<'_>) -> i32 {
     ((i32::from(major) & 0x7f) << 24) | ((i32::from(minor) & 0xff) << 16) | i32::from(build)
 }
 
-/// What `@@IDENTITY` and related ones are of.
+/// The type of `@@IDENTITY` and related functions.
 pub(super) const IDENTITY: DataType = DataType::Numeric {
     precision: 38,
     scale: 0,
 };
 
-/// What SQL Server declares `@@VERSION` to be.
+/// The declared type of `@@VERSION` in SQL Server.
 const VERSION: DataType = DataType::NVarChar(Width::Limited(300));

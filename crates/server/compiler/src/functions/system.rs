@@ -1,6 +1,6 @@
-//! Functions about the session, the server, and what a database holds.
+//! Functions about the session, the server, and the objects of a database.
 //!
-//! - `missing-is-null`: what does not exist is NULL, as in SQL Server: a misspelt property too.
+//! - `missing-is-null`: a property of an unknown object is NULL, as in SQL Server; an unknown property too.
 
 use selenite_types::{DataType, Width};
 
@@ -153,14 +153,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
     session_fact("xact_state", DataType::SmallInt, session::transaction_state),
 ];
 
-/// A function without arguments, perhaps NULL.
+/// A nullable function without arguments.
 const fn session_fact(name: &'static str, data_type: DataType, run: Run) -> Function {
     Function::new(name, &[], Typing::Is(data_type), run)
         .taking_nulls()
         .of_statement()
 }
 
-/// A function that looks something up, and is NULL if it is not there.
+/// A lookup function, which returns NULL for an unknown object.
 const fn catalog(name: &'static str, rules: &'static [Rule], data_type: DataType, run: Run) -> Function {
     Function::new(name, rules, Typing::Is(data_type), run)
         .making_nulls()

@@ -4,7 +4,7 @@ use super::*;
 use crate::testing::{Batch, assert_shown, fault, type_of};
 
 #[test]
-fn coalesce_and_isnull_take_the_first_that_is_there() {
+fn coalesce_and_isnull_return_the_first_value_that_is_not_null() {
     assert_shown(&[
         ("COALESCE(NULL, NULL, 'third', 'fourth')", "third"),
         ("COALESCE(NULL, 1, 1 / 0)", "1"),
@@ -45,7 +45,7 @@ fn isnull_and_coalesce_are_never_null_if_an_argument_is_not() {
 }
 
 #[test]
-fn every_name_is_lower_case_and_stands_once() {
+fn every_name_is_lower_case_and_unique() {
     let mut names: Vec<&str> = Function::states().map(|state| state.name).collect();
     let count = names.len();
     assert!(count > 200, "{count}");
@@ -59,7 +59,7 @@ fn every_name_is_lower_case_and_stands_once() {
 }
 
 #[test]
-fn each_family_tells_what_is_supported() {
+fn function_states_report_whether_a_function_is_supported() {
     let supported = |name: &str| {
         Function::states()
             .find(|state| state.name == name)
@@ -71,7 +71,7 @@ fn each_family_tells_what_is_supported() {
     assert!(Function::states().any(|state| state.family == "globals" && state.name == "@@rowcount"));
 }
 
-/// Values of every type, to call functions with.
+/// Values of every type as arguments.
 fn samples() -> Vec<&'static str> {
     vec![
         "NULL",
@@ -106,7 +106,7 @@ fn samples() -> Vec<&'static str> {
 }
 
 #[test]
-fn whatever_a_function_is_given_its_result_is_of_its_type() {
+fn a_function_returns_its_declared_type_for_any_arguments() {
     let mut state: u64 = 0x5eed_2024;
     println!("seed {state:#x}");
     let mut draw = |below: usize| {
@@ -129,7 +129,7 @@ fn whatever_a_function_is_given_its_result_is_of_its_type() {
                 let Ok(expr) = function.bind(part, arguments) else {
                     continue;
                 };
-                // The batch asserts that a value is of its type.
+                // `Batch` asserts the type of each value.
                 if batch.evaluate(&expr).is_ok() {
                     ran += 1;
                 }

@@ -1,8 +1,8 @@
-//! Functions of text.
+//! String functions.
 //!
-//! - `units-of-utf-16`: positions and lengths count units of UTF-16, which for char and varchar are
-//!   bytes: code page 1252 has no character of two. A character is never cut in half.
-//! - `found-by-collation`: text is found as the collation compares, character by character.
+//! - `units-of-utf-16`: positions and lengths count UTF-16 code units, which for char and varchar are
+//! bytes: code page 1252 has no surrogate pairs. A surrogate pair is never split.
+//! - `found-by-collation`: searches compare by the collation, character by character.
 
 use selenite_types::{DataType, Width};
 
@@ -122,7 +122,7 @@ const SAME: Typing = Typing::By(same_varying);
 const WIDEST: Typing = Typing::By(|arguments| widest(arguments.first()));
 const ESCAPED: Typing = Typing::Is(DataType::NVarChar(Width::Max));
 
-/// Twice a name, and its quotes.
+/// Each character of a name may be doubled, plus the quotes.
 const QUOTED_NAME: DataType = DataType::NVarChar(Width::Limited(258));
 
 #[cfg(test)]

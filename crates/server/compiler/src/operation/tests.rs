@@ -45,7 +45,7 @@ fn equal_expressions_over_other_columns_have_one_number() {
 }
 
 #[test]
-fn an_operation_reads_stored_forms_and_gives_one() {
+fn an_operation_reads_storage_forms_and_returns_one() {
     let mut operations = Operations::new();
     let upper = operations.intern(&called("upper", text_column(0))).unwrap();
     let stored = operations
@@ -94,7 +94,7 @@ fn each_input_is_passed_once_and_variables_are_inputs() {
 }
 
 #[test]
-fn a_condition_gives_a_bit_and_takes_conditions() {
+fn a_condition_returns_a_bit_and_accepts_conditions() {
     let compare = crate::Compare {
         comparison: Comparison::Equal,
         left: text_column(0),
@@ -117,7 +117,7 @@ fn a_condition_gives_a_bit_and_takes_conditions() {
 }
 
 #[test]
-fn what_does_not_fit_is_told_with_its_input() {
+fn an_invalid_storage_form_is_reported_with_its_input() {
     let mut operations = Operations::new();
     let upper = operations.intern(&called("upper", text_column(0))).unwrap();
     let failure = operations

@@ -1,16 +1,16 @@
-//! What DONE calls a statement.
+//! The command numbers of DONE tokens.
 
-/// The numbers by which DONE distinguishes kinds of statements.
+/// The numbers by which DONE tokens identify kinds of statements.
 ///
-/// MS-TDS leaves them to the server. Drivers count rows by those of SELECT to UPDATE and take those of definitions
-/// for an update count of 0 (mssql-jdbc, `StreamDone`).
+/// MS-TDS leaves them to the server. Drivers count rows by the numbers of SELECT to UPDATE, and report an update count
+/// of 0 for the numbers of definitions (mssql-jdbc, `StreamDone`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Command;
 
 impl Command {
-    /// A statement whose number no client uses.
+    /// Any other statement: no client uses its number.
     pub const NONE: u16 = 0x00;
-    /// `GRANT`'s opposite.
+    /// DENY.
     pub const DENY: u16 = 0x99;
     /// DROP SCHEMA.
     pub const DROP_SCHEMA: u16 = 0xB0;

@@ -1,10 +1,10 @@
-//! From the tree to steps.
+//! Compiles the syntax tree to steps.
 //!
-//! - `one-pass`: the text is walked once, in its order: what is declared later is not known before.
-//! - `errors-leave-no-steps`: errors are collected; a statement that has one leaves nothing that
-//!   could run.
-//! - `jumps-are-patched`: jumps to what does not exist yet are written as 0 and filled in when it
-//!   does.
+//! - `one-pass`: the text is walked once, in order: a later declaration is not in scope before it.
+//! - `errors-leave-no-steps`: errors are collected; a statement with an error adds no step that
+//! could run.
+//! - `jumps-are-patched`: a jump to a step that does not exist yet has target 0, and is patched
+//! later.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use std::sync::Arc;
 use selenite_tsql::ast::{self, StatementKind};
 use selenite_types::{DataType, DeclarationContext, Value};
 
-use super::step::{Asks, Operand, Role, Step, Target, TryRegion};
+use super::step::{EnvironmentRead, Operand, Role, Step, Target, TryRegion};
 use super::{Body, Parameter, Program, StatementId};
 use crate::{Binder, Expr, ExprKind, NameKey, NoQuery, Node, Slot, SqlError, Variables, Volatility, declared_type};
 
@@ -92,7 +92,7 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// A default is a constant; a bare word means the string of its letters.
+    /// A parameter's default is a constant; a bare word is a string.
     fn parameter_default(&self, value: &ast::Expr, data_type: &DataType) -> Result<Expr, SqlError> {
         if let ast::ExprKind::Column(column) = &value.kind {
             return word_value(&column.name.text).converted_to(data_type);
@@ -117,12 +117,12 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// The program.
+    /// The compiled program.
     ///
-    /// Errors: all that was found, in order of the text.
+    /// Errors: all errors, in order of the text.
     pub(super) fn finish(mut self, body: Body) -> Result<Program, Vec<SqlError>> {
         self.push(Step::End, 0);
-        self.fill_gotos();
+        self.patch_gotos();
         if u32::try_from(self.steps.len()).is_err() {
             self.errors.push(SqlError::internal("a batch of too many steps"));
         }
@@ -151,7 +151,7 @@ impl<'a> Compiler<'a> {
 
     #[expect(
         clippy::wildcard_enum_match_arm,
-        reason = "every statement that is not scalar is the host's"
+        reason = "the host executes every statement that is not scalar"
     )]
     fn compile(&mut self, statement: ast::Statement) -> Result<(), SqlError> {
         let position = statement.position;
@@ -186,11 +186,11 @@ impl<'a> Compiler<'a> {
         Ok(())
     }
 
-    /// Leaves a statement to the host.
+    /// Adds a statement that the host executes.
     ///
-    /// Errors: 137 and 1087 for a variable that it names and that was not declared.
+    /// Errors: 137 and 1087 for an undeclared variable in it.
     fn host_statement(&mut self, statement: ast::Statement, role: Role) -> Result<(), SqlError> {
-        // A procedure's variables are its own: its body is compiled by itself.
+        // A procedure's body is compiled separately, with variables of its own.
         if !matches!(statement.kind, StatementKind::Procedure(_)) {
             self.check_variables(statement.position)?;
         }
@@ -236,7 +236,7 @@ impl<'a> Compiler<'a> {
         self.errors.push(error.on_line(line));
     }
 
-    /// Binds an expression where no subquery may be.
+    /// Binds an expression where no subquery is allowed.
     fn operand(&self, value: &ast::Expr) -> Result<Operand, SqlError> {
         Ok(Operand::new(Binder::new(&self.variables, &mut NoQuery).expr(value)?))
     }
@@ -248,7 +248,7 @@ impl<'a> Compiler<'a> {
         ))
     }
 
-    /// Declares a variable that no batch can name: no name that is written has a blank in it.
+    /// Declares a hidden variable: its name contains a space, as no name in a batch does.
     fn hidden(&mut self, data_type: DataType) -> Result<(String, Slot), SqlError> {
         let name = format!("@ {}", self.hidden_count);
         self.hidden_count = self.hidden_count.saturating_add(1);
@@ -259,27 +259,27 @@ impl<'a> Compiler<'a> {
 
 impl Operand {
     fn new(value: Expr) -> Self {
-        let mut asks = Asks::Nothing;
-        value.visit(&mut |node| asks = asks.max(asked(node)));
-        Self { value, asks }
+        let mut reads = EnvironmentRead::Nothing;
+        value.visit(&mut |node| reads = reads.max(environment_read(node)));
+        Self { value, reads }
     }
 }
 
-/// What a node reads that changes from statement to statement.
-fn asked(node: Node<'_>) -> Asks {
+/// The part of the environment that a node reads.
+fn environment_read(node: Node<'_>) -> EnvironmentRead {
     if let Node::Expr(expr) = node
         && let ExprKind::Call(call) = &expr.kind
     {
         return match call.function.volatility {
-            Volatility::Never => Asks::Nothing,
-            Volatility::Statement | Volatility::Row => Asks::Session,
-            Volatility::Definition => Asks::Names,
+            Volatility::Never => EnvironmentRead::Nothing,
+            Volatility::Statement | Volatility::Row => EnvironmentRead::Session,
+            Volatility::Definition => EnvironmentRead::Names,
         };
     }
-    Asks::Nothing
+    EnvironmentRead::Nothing
 }
 
-/// A bare word that means the string of its letters.
+/// A bare word as a string.
 fn word_value(word: &str) -> Expr {
     let length = selenite_types::utf16_length(word).clamp(1, 4000);
     let length = u16::try_from(length).unwrap_or(4000);
@@ -287,7 +287,7 @@ fn word_value(word: &str) -> Expr {
     Expr::literal(Value::Text(Arc::from(word)), data_type)
 }
 
-/// A count as a number of a step; [`Compiler::finish`] refuses what does not fit.
+/// A count as the number of a step; [`Compiler::finish`] refuses a count that does not fit.
 fn number(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }

@@ -1,4 +1,4 @@
-//! What is wrong with procedural code before it runs.
+//! Errors of procedural code at compile time.
 
 use selenite_tsql::SyntaxError;
 
@@ -10,7 +10,7 @@ fn refused(number: i32, text: impl Into<String>) -> SqlError {
 }
 
 impl SqlError {
-    /// 119: an argument without a name after one with.
+    /// 119: an argument without a name after a named one.
     pub(crate) fn argument_after_named(number: usize) -> Self {
         refused(
             119,
@@ -21,7 +21,7 @@ impl SqlError {
         )
     }
 
-    /// 132: a label that occurs twice.
+    /// 132: a duplicate label.
     pub(crate) fn label_declared_twice(name: &str) -> Self {
         refused(
             132,
@@ -32,7 +32,7 @@ impl SqlError {
         )
     }
 
-    /// 133: a GOTO to a label that is not there.
+    /// 133: a GOTO to an unknown label.
     pub(crate) fn unknown_label(name: &str) -> Self {
         refused(
             133,
@@ -56,7 +56,7 @@ impl SqlError {
         )
     }
 
-    /// 141: assignments beside values in one SELECT.
+    /// 141: assignments mixed with values in one SELECT.
     pub(crate) fn assignment_beside_values() -> Self {
         refused(
             141,
@@ -65,7 +65,7 @@ impl SqlError {
         )
     }
 
-    /// 178: a value of RETURN in a batch.
+    /// 178: RETURN with a value in a batch.
     pub(crate) fn return_value_not_allowed() -> Self {
         refused(
             178,
@@ -81,7 +81,7 @@ impl SqlError {
         )
     }
 
-    /// 263: a star without a table.
+    /// 263: `*` without a table.
     pub(crate) fn star_without_table() -> Self {
         SqlError::new(263, Ends::Batch, "Must specify table to select from.")
     }
@@ -91,7 +91,7 @@ impl SqlError {
         refused(1026, "GOTO cannot be used to jump into a TRY or CATCH scope.")
     }
 
-    /// 1087: a table variable that is not declared.
+    /// 1087: an undeclared table variable.
     pub(crate) fn undeclared_table(name: &str) -> Self {
         refused(1087, format!("Must declare the table variable \"{name}\".")).with_state(2)
     }
@@ -105,7 +105,7 @@ impl SqlError {
         )
     }
 
-    /// 2748: an argument of RAISERROR of a type that no place takes.
+    /// 2748: an argument of RAISERROR of an unsupported type.
     pub(crate) fn substitution_type(type_name: &str, number: usize) -> Self {
         SqlError::new(
             2748,

@@ -1,4 +1,4 @@
-//! What a machine carries out.
+//! The steps of a program.
 
 use std::sync::Arc;
 
@@ -9,10 +9,10 @@ use super::StatementId;
 use crate::binding::ResultColumn;
 use crate::{Expr, Predicate, Slot};
 
-/// The number of a step: where a jump goes.
+/// The number of a step: the target of a jump.
 pub type Target = u32;
 
-/// One step of a program. DONE and the counters are left to the machine.
+/// One step of a program. The machine adds DONE and the counters.
 #[derive(Debug)]
 pub enum Step {
     /// `SET @a = @b + 1` of ints.
@@ -23,26 +23,26 @@ pub enum Step {
     Set(Box<Set>),
     /// IF and WHILE.
     Branch(Box<Branch>),
-    /// Goes on elsewhere.
+    /// An unconditional jump.
     Jump(Target),
-    /// GOTO, BREAK or CONTINUE that may leave CATCH blocks: so many are left open.
+    /// GOTO, BREAK or CONTINUE out of CATCH blocks.
     Goto {
-        /// Where to.
+        /// The target.
         target: Target,
-        /// How many CATCH blocks of this frame are around the target.
+        /// The number of CATCH blocks of this frame around the target.
         catch_depth: u32,
     },
-    /// SELECT of values.
+    /// SELECT of values without a table.
     SelectValues(Box<SelectValues>),
-    /// SELECT of assignments.
+    /// SELECT of assignments without a table.
     SelectAssign(Box<SelectAssign>),
     /// BEGIN TRY.
     BeginTry,
-    /// END TRY; jumps to the end of the CATCH.
+    /// END TRY: jumps to the end of the CATCH.
     EndTry(Target),
-    /// END CATCH: so many are left open.
+    /// END CATCH.
     EndCatch {
-        /// How many CATCH blocks of this frame are around what follows.
+        /// The number of CATCH blocks of this frame around the next step.
         catch_depth: u32,
     },
     /// PRINT.
@@ -51,107 +51,107 @@ pub enum Step {
     RaiseError(Box<RaiseError>),
     /// THROW with arguments.
     Throw(Box<Throw>),
-    /// THROW without.
+    /// THROW without arguments.
     Rethrow,
     /// WAITFOR.
     WaitFor {
-        /// Which.
+        /// DELAY or TIME.
         kind: ast::WaitKind,
         /// The time.
         value: Box<Operand>,
     },
-    /// RETURN, perhaps with an int.
+    /// RETURN, optionally with an int.
     Return(Option<Box<Operand>>),
-    /// RETURN of what the statement put into the slot.
+    /// RETURN of a slot's value, which a statement has computed.
     ReturnSlot(Slot),
-    /// BEGIN TRANSACTION and what ends it.
+    /// BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION.
     Transaction(Box<TransactionStatement>),
-    /// SET of options that the machine keeps.
+    /// SET of an option of the machine.
     SetSwitch {
-        /// Which.
+        /// The option.
         switch: Switch,
         /// ON.
         on: bool,
-        /// Whether it is its statement's last: one DONE for all.
+        /// Whether it is the last of its statement, which has one DONE.
         last: bool,
     },
     /// SET of any other option.
     SetOption {
         /// The statement.
         option: Box<ast::SetOption>,
-        /// Its value, if that is an expression.
+        /// The value, if it is an expression.
         value: Option<Box<Operand>>,
     },
     /// USE.
     Use(Box<ast::Name>),
     /// EXEC of a procedure.
     Call(Box<CallStatement>),
-    /// EXEC of a text.
+    /// EXEC of dynamic SQL.
     Text(Box<Operand>),
-    /// INSERT .. EXECUTE begins: rows are kept for it. The call follows.
+    /// Begins INSERT .. EXECUTE: the host keeps the rows of the call, which follows.
     BeginCapture(StatementId),
-    /// What was called has ended: the rows that it gave are inserted.
+    /// Ends INSERT .. EXECUTE: the rows of the call are inserted.
     EndCapture(StatementId),
-    /// What the host does.
+    /// A statement that the host executes.
     Statement {
-        /// Which.
+        /// The statement.
         id: StatementId,
-        /// What for.
+        /// Its purpose.
         role: Role,
-        /// The number that its DONE has.
+        /// The command number of its DONE.
         command: u16,
-        /// What it does to a transaction.
+        /// Its access in a transaction.
         access: Access,
-        /// Whether the client gets rows of it.
+        /// Whether it returns rows to the client.
         rows: bool,
     },
-    /// The end: as RETURN without a value.
+    /// The end of the program: RETURN without a value.
     End,
 }
 
 /// The purpose of a statement that the host runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Role {
-    /// It is the statement that was written.
+    /// The statement as written.
     Plain,
-    /// It was written as SET or DECLARE with a value.
+    /// SET, or DECLARE with a value.
     Assign,
-    /// It declares a table variable: no DONE, no counters.
+    /// The declaration of a table variable: no DONE, no counters.
     Declare,
-    /// It computes the value of RETURN: no DONE.
+    /// The value of RETURN: no DONE.
     Value,
-    /// It computes a condition of IF or WHILE: 1 if it is true; else the branch is taken.
+    /// The condition of IF or WHILE: sets the slot to 1 if it is true; otherwise jumps.
     Condition {
-        /// Where 1 is put.
+        /// The slot.
         slot: Slot,
-        /// Where to go if it is not.
+        /// The target if the condition is not true.
         otherwise: Target,
-        /// Behind the whole IF or WHILE: where to go if it fails.
+        /// The step after the whole IF or WHILE: the target after an error.
         end: Target,
     },
 }
 
-/// What a statement does to a transaction.
+/// A statement's access in a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Access {
-    /// Nothing: USE, DBCC, and what runs outside any.
+    /// None: USE, DBCC, and statements outside transactions.
     None,
-    /// It reads tables: with IMPLICIT_TRANSACTIONS it begins one.
+    /// Reads tables: begins a transaction with IMPLICIT_TRANSACTIONS.
     Read,
-    /// It changes rows or definitions, which a transaction that can't be committed does not do.
+    /// Changes rows or definitions: refused in a transaction that can't be committed.
     Write,
-    /// As [`Access::Write`], of rows: its error is followed by message 3621.
+    /// As [`Access::Write`], for rows: an error is followed by message 3621.
     Change,
 }
 
-/// What expressions read that changes from statement to statement.
+/// The part of the environment that expressions read and that changes between statements.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Asks {
+pub enum EnvironmentRead {
     /// Nothing.
     Nothing,
-    /// The clock or the session: the machine must have announced its state.
+    /// The clock or the session: the machine must announce its state first.
     Session,
-    /// Names, too: the host must have read what is defined.
+    /// Names of objects too: the host must read the definitions first.
     Names,
 }
 
@@ -160,8 +160,8 @@ pub enum Asks {
 pub struct Operand {
     /// Its value.
     pub value: Expr,
-    /// What it reads.
-    pub asks: Asks,
+    /// The part of the environment that it reads.
+    pub reads: EnvironmentRead,
 }
 
 /// `SET @a = value`.
@@ -173,22 +173,22 @@ pub struct Set {
     pub operand: Operand,
 }
 
-/// `SET @a = @b + c` of ints: whatever the fast way can't do is the operand's to do, or to refuse.
+/// `SET @a = @b + c` of ints: the fast form; any other case, and errors, are left to `general`.
 #[derive(Debug)]
 pub struct SetInt {
     /// The variable: an int.
     pub slot: usize,
-    /// What is added to: an int variable.
+    /// The first operand: an int variable.
     pub source: usize,
-    /// What is added.
+    /// The second operand.
     pub addend: Int,
-    /// Whether it is taken away instead.
+    /// Whether it is subtracted.
     pub is_subtraction: bool,
-    /// The general way.
+    /// The general form.
     pub general: Set,
 }
 
-/// A comparison of ints that decides where to continue.
+/// A branch on a comparison of ints.
 #[derive(Debug)]
 pub struct BranchInt {
     /// The left side of the comparison: an int variable.
@@ -197,30 +197,30 @@ pub struct BranchInt {
     pub comparison: Comparison,
     /// The right side.
     pub right: Int,
-    /// The general way.
+    /// The general form.
     pub general: Branch,
 }
 
-/// An int that is available without evaluation.
+/// An operand of type int that needs no evaluation.
 #[derive(Clone, Copy, Debug)]
 pub enum Int {
     /// A constant.
     Constant(i32),
-    /// A variable's.
+    /// A variable.
     Slot(usize),
 }
 
-/// A condition that decides where to continue: at the next step if it is true.
+/// A branch: the next step if the condition is true.
 #[derive(Debug)]
 pub struct Branch {
     /// The condition.
     pub condition: Predicate,
-    /// Where to go if it is false or unknown.
+    /// The target if the condition is false or unknown.
     pub otherwise: Target,
-    /// Behind the whole IF or WHILE: where to go if it fails.
+    /// The step after the whole IF or WHILE: the target after an error.
     pub end: Target,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
 /// SELECT of values.
@@ -228,31 +228,31 @@ pub struct Branch {
 pub struct SelectValues {
     /// The columns.
     pub columns: Vec<ResultColumn>,
-    /// A value for each.
+    /// The value of each column.
     pub values: Vec<Expr>,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
-/// SELECT of assignments, from left to right.
+/// SELECT of assignments, evaluated from left to right.
 #[derive(Debug)]
 pub struct SelectAssign {
-    /// The assignments: each sees those before it.
+    /// The assignments: each reads the results of those before it.
     pub assignments: Vec<(Slot, Expr)>,
-    /// As [`Operand::asks`].
-    pub asks: Asks,
+    /// As [`Operand::reads`].
+    pub reads: EnvironmentRead,
 }
 
 /// RAISERROR.
 #[derive(Debug)]
 pub struct RaiseError {
-    /// The message or its number.
+    /// The message text or number.
     pub message: Operand,
     /// The severity, an int.
     pub severity: Operand,
     /// The state, an int.
     pub state: Operand,
-    /// What the message's places take.
+    /// The arguments of the message.
     pub arguments: Vec<Operand>,
     /// WITH LOG.
     pub log: bool,
@@ -298,7 +298,7 @@ pub enum TransactionName {
     Slot(Slot),
 }
 
-/// An option that the machine keeps.
+/// An option of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Switch {
     /// NOCOUNT.
@@ -312,20 +312,20 @@ pub enum Switch {
 /// EXEC of a procedure.
 #[derive(Debug)]
 pub struct CallStatement {
-    /// The variable that takes the status, and its type.
+    /// The variable for the return status, and its type.
     pub status: Option<(Slot, DataType)>,
-    /// Which procedure.
+    /// The procedure.
     pub procedure: CalledName,
     /// The arguments.
     pub arguments: Vec<ArgumentStep>,
 }
 
-/// Which procedure is called.
+/// The name of a called procedure.
 #[derive(Debug)]
 pub enum CalledName {
-    /// By its name.
+    /// A name.
     Name(Arc<ast::ObjectName>),
-    /// By the name that a variable holds.
+    /// A variable with the name.
     Slot(Slot),
 }
 
@@ -334,9 +334,9 @@ pub enum CalledName {
 pub struct ArgumentStep {
     /// The parameter's name.
     pub name: Option<String>,
-    /// Its value; none is DEFAULT.
+    /// The value; `None` is DEFAULT.
     pub value: Option<Operand>,
-    /// The variable that takes the parameter's value back, and its type.
+    /// The variable that receives the output, and its type.
     pub output: Option<(Slot, DataType)>,
 }
 
@@ -349,12 +349,12 @@ pub struct TryRegion {
     pub end: Target,
     /// The first step of the CATCH.
     pub handler: Target,
-    /// How many CATCH blocks of the program are around the TRY.
+    /// The number of CATCH blocks of the program around the TRY.
     pub catch_depth: u32,
 }
 
 impl Int {
-    /// Its value; none if it is NULL.
+    /// The value; `None` for NULL.
     #[inline]
     pub fn read(self, slots: &[Value]) -> Option<i32> {
         match self {
@@ -364,7 +364,7 @@ impl Int {
     }
 }
 
-/// The int in a slot; none if it is NULL.
+/// The int in a slot; `None` for NULL.
 #[inline]
 pub fn read_int(slots: &[Value], at: usize) -> Option<i32> {
     if let Some(Value::Int(value)) = slots.get(at) {
@@ -375,7 +375,7 @@ pub fn read_int(slots: &[Value], at: usize) -> Option<i32> {
 }
 
 impl SetInt {
-    /// Whether the fast way did it.
+    /// Runs the fast form; false if the general form must run.
     #[inline]
     pub fn run(&self, slots: &mut [Value]) -> bool {
         let (Some(source), Some(addend)) = (read_int(slots, self.source), self.addend.read(slots)) else {
@@ -399,7 +399,7 @@ impl SetInt {
 }
 
 impl BranchInt {
-    /// Whether the condition is true, if the fast path can decide it.
+    /// Whether the condition is true; `None` if the general form must decide.
     #[inline]
     #[must_use]
     pub fn run(&self, slots: &[Value]) -> Option<bool> {

@@ -1,10 +1,10 @@
-//! What is refused before anything runs. Numbers, severities and texts are SQL Server's (sys.messages).
+//! Errors found before anything runs. Numbers, severities and texts are SQL Server's (sys.messages).
 
 use selenite_tsql::{Options, parse};
 
 use super::*;
 
-/// Compiles a batch; what the parser refuses already is an error as well.
+/// Compiles a batch; errors of the parser are returned too.
 fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
     match parse(text, Options::default()) {
         Ok(tree) => Program::of_batch(text, tree),
@@ -31,7 +31,7 @@ fn a_program_is_shared_between_threads() {
     shared(&compile("SELECT 1").unwrap());
 }
 
-/// DECLARE: a variable is known after its declaration in the text.
+/// DECLARE: a variable is in scope after its declaration in the text.
 #[test]
 fn a_variable_is_unknown_before_its_declaration() {
     assert_eq!(refused("\nSELECT @a DECLARE @a int"), [(137, 15, 2, 2)]);
@@ -60,7 +60,7 @@ fn a_loop_does_not_declare_its_variable_twice() {
     assert!(compile("WHILE 1 = 0 BEGIN DECLARE @a int = 1 END SET @a = 2").is_ok());
 }
 
-/// Variables of statements on tables are seen before anything runs, too.
+/// Variables in statements on tables are checked before anything runs, too.
 #[test]
 fn an_undeclared_variable_in_a_query_is_refused() {
     assert_eq!(
@@ -77,7 +77,7 @@ fn an_undeclared_variable_in_a_query_is_refused() {
 }
 
 #[test]
-fn all_errors_are_told_in_order() {
+fn all_errors_are_reported_in_order() {
     assert_eq!(
         refused("SET @a = 1\nPRINT @b\nSELECT c"),
         [(137, 15, 1, 1), (137, 15, 2, 2), (207, 16, 1, 3)]
@@ -102,7 +102,7 @@ fn a_wrong_type_is_one_error() {
     assert_eq!(errors[0].0, 2715);
 }
 
-/// RETURN: a value only in procedures.
+/// RETURN: a value is allowed only in procedures.
 #[test]
 fn a_value_of_return_is_for_procedures() {
     assert_eq!(refused("RETURN 5"), [(178, 15, 1, 1)]);
@@ -112,7 +112,7 @@ fn a_value_of_return_is_for_procedures() {
     );
 }
 
-/// GOTO can't go into a TRY or CATCH block, but out of it.
+/// GOTO can't enter a TRY or CATCH block, but may leave it.
 #[test]
 fn a_goto_into_a_try_is_refused() {
     let into = "GOTO x BEGIN TRY x: PRINT 'a' END TRY BEGIN CATCH END CATCH";
@@ -122,7 +122,7 @@ fn a_goto_into_a_try_is_refused() {
     assert!(compile("BEGIN TRY x: GOTO x END TRY BEGIN CATCH GOTO y END CATCH y:").is_ok());
 }
 
-/// THROW without arguments only in a CATCH.
+/// THROW without arguments is allowed only in a CATCH.
 #[test]
 fn a_rethrow_is_for_a_catch() {
     assert_eq!(refused("THROW")[0].0, 10704);
@@ -130,7 +130,7 @@ fn a_rethrow_is_for_a_catch() {
     assert!(compile("BEGIN TRY SELECT 1 END TRY BEGIN CATCH IF 1 = 1 THROW END CATCH").is_ok());
 }
 
-/// 141: a SELECT assigns or gives rows, never both.
+/// 141: a SELECT assigns or returns rows, never both.
 #[test]
 fn assignments_and_values_do_not_mix() {
     assert_eq!(refused("DECLARE @a int SELECT @a = 1, 2"), [(141, 15, 1, 1)]);
@@ -144,9 +144,9 @@ fn a_column_without_a_table_is_unknown() {
     assert_eq!(refused("IF b = 1 PRINT 'a'"), [(207, 16, 1, 1)]);
 }
 
-/// 119: what follows a named argument is named.
+/// 119: arguments after a named argument must be named.
 #[test]
-fn an_argument_behind_a_named_one_is_named() {
+fn an_argument_after_a_named_one_must_be_named() {
     assert_eq!(refused("EXEC p @a = 1, 2")[0].0, 119);
 }
 

@@ -1,14 +1,14 @@
-//! APPLY: SQLite has no lateral join of a query, so what depends on the left side is taken apart.
+//! APPLY: SQLite has no lateral join of a query, so a query that depends on the left side is rewritten.
 //!
-//! - `row-functions-are-joined`: a function of rows is joined as it is: SQLite's virtual tables
-//!   take arguments from tables before them.
+//! - `row-functions-are-joined`: a table-valued function is joined directly: SQLite's virtual tables
+//! take arguments from tables before them.
 //! - `independent-queries-are-joined`: a query that does not depend on the left side is joined as
-//!   any other.
+//! any other.
 //! - `known-forms-become-joins`: rows of one SELECT become a join with its own sources; one row of
-//!   aggregates becomes a subquery for each column; the first rows of a table become a join with
-//!   those whose rowid is among them; VALUES becomes a join with its numbers.
-//! - `others-become-json`: any other becomes one value for each row of the left side, a JSON array
-//!   of its rows, that json_each takes apart: a virtual table as in `row-functions-are-joined`.
+//! aggregates becomes a subquery for each column; the first rows of a table become a join with
+//! the rows that have those rowids; VALUES becomes a join with row numbers.
+//! - `others-become-json`: any other query becomes one value for each row of the left side, a JSON
+//! array of its rows, which json_each expands: a virtual table as in `row-functions-are-joined`.
 
 use selenite_tsql::ast;
 use selenite_types::{Comparison, DataType, Value};
@@ -22,12 +22,12 @@ use super::tree::{
 };
 use crate::{ColumnRef, Compare, Expr, ExprKind, Predicate, Source, SqlError};
 
-/// What the right side of an APPLY becomes.
+/// The rewritten right side of an APPLY.
 struct Lateral {
     from: Option<From>,
     on: Option<Predicate>,
     columns: Vec<SqliteColumn>,
-    /// A column that is never NULL where a row was found.
+    /// A column that is never NULL in a row that was found.
     marker: Option<Expr>,
 }
 
@@ -67,7 +67,7 @@ impl QueryBinder<'_> {
         rename(&mut query, &alias.name.text, &alias.columns).map_err(|error| error.on_line(line))?;
         let depends = self.depends_on(&left.sources, |parts, visit| parts.visit_query(&query, visit));
         let mut bound = if depends {
-            // An OUTER APPLY must be able to tell whether a row was found.
+            // An OUTER APPLY needs a marker of whether a row was found.
             let is_enough = |lateral: &Lateral| !outer || lateral.from.is_none() || lateral.marker.is_some();
             let lateral = match self.lateral(&left, query.clone())?.filter(is_enough) {
                 Some(lateral) => lateral,
@@ -84,7 +84,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// Whether a walk comes upon a column of these sources.
+    /// Whether a walk visits a column of these sources.
     fn depends_on(
         &self,
         sources: &[Source],
@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
         self.parts.mentions(&wanted, walk)
     }
 
-    /// What a query becomes that depends on the left side; none if it can't be taken apart.
+    /// Rewrites a query that depends on the left side; `None` if it has no known form.
     fn lateral(&mut self, left: &Bound, query: Query) -> Result<Option<Lateral>, SqlError> {
         if let Body::Values(rows) = &query.body {
             return Ok(Some(self.lateral_values(rows, &query.columns)));
@@ -111,7 +111,7 @@ impl QueryBinder<'_> {
             if !single {
                 return Ok(None);
             }
-            // Each column is a query of its own, with all sources.
+            // Each column becomes a query of its own, with all sources.
             self.spend(select.items.len().saturating_mul(select.items.len()))?;
             return Ok(Some(self.lateral_aggregates(select)));
         }
@@ -124,7 +124,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// Any query: its rows as an array.
+    /// Any query, as an array of its rows.
     fn lateral_array(&mut self, query: Query) -> Lateral {
         let elements = query.columns.iter().enumerate();
         let places = elements.map(|(at, column)| SqliteColumn::Element(at, column.data_type.storage_class()));
@@ -141,13 +141,13 @@ impl QueryBinder<'_> {
         Lateral {
             from: Some(From::Leaf(Leaf { source, rows })),
             on: None,
-            // All of them are NULL where there is no row.
+            // All columns are NULL where there is no row.
             marker: columns.first().cloned(),
             columns: columns.into_iter().map(SqliteColumn::Inlined).collect(),
         }
     }
 
-    /// One SELECT: its sources, and its filter as the join's.
+    /// One SELECT: its sources, and its filter as the join condition.
     fn lateral_rows(&mut self, left: &Bound, select: &Select) -> Option<Lateral> {
         let columns = select.items.iter().cloned().map(SqliteColumn::Inlined).collect();
         let mut on = Vec::new();
@@ -173,7 +173,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The sources, with the conditions of inner joins taken out; none if one of them itself depends on the left side.
+    /// The sources, with the conditions of inner joins extracted; `None` if a source itself depends on the left side.
     fn independent(&self, left: &Bound, from: From, on: &mut Vec<Predicate>) -> Option<From> {
         match from {
             From::Leaf(leaf) => {
@@ -199,7 +199,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// One row of aggregates: each column is a subquery of its own.
+    /// One row of aggregates: each column becomes a subquery.
     fn lateral_aggregates(&mut self, select: &Select) -> Lateral {
         let mut columns = Vec::with_capacity(select.items.len());
         for item in &select.items {
@@ -225,7 +225,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// The first rows of a table: those whose rowid is among them. None if it is more than a table, or cut otherwise.
+    /// The first rows of a table, selected by rowid. `None` for other sources and other limits.
     fn lateral_first_rows(&mut self, query: &Query, select: &Select) -> Option<Lateral> {
         let Some(From::Leaf(
             leaf @ Leaf {
@@ -281,7 +281,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// VALUES: numbers, and each column chosen by the number.
+    /// VALUES: row numbers, and a choice by row number for each column.
     fn lateral_values(&mut self, rows: &[Vec<Expr>], columns: &[QueryColumn]) -> Lateral {
         let number = |at: usize| Expr::literal(Value::BigInt(i64::try_from(at).unwrap_or(i64::MAX)), DataType::BigInt);
         let numbers = (0..rows.len()).map(|at| vec![number(at)]).collect();
@@ -338,7 +338,9 @@ impl QueryBinder<'_> {
             let Some(marker) = marker else {
                 return Err(refused("such a query on the right of OUTER APPLY"));
             };
-            columns.iter_mut().for_each(|place| only_if_found(place, &marker, from));
+            columns
+                .iter_mut()
+                .for_each(|place| null_unless_found(place, &marker, from));
         }
         let number = self.parts.add_source(columns);
         let source = Source {
@@ -352,7 +354,7 @@ impl QueryBinder<'_> {
             sources: vec![source],
         };
         let kind = if outer { JoinKind::Left } else { JoinKind::Inner };
-        // Names are joined for the clash alone; the sources follow.
+        // Names are joined only to detect duplicates; the sources follow.
         let mut bound = join(kind, left, right, on)?;
         if let From::Join(joined) = bound.from {
             bound.from = match from {
@@ -363,9 +365,9 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// Lets columns that are computed from a side of an outer join be NULL where that side has no row.
+    /// Makes columns that are computed from the nullable side of an outer join NULL where that side has no row.
     ///
-    /// Errors: 40510 if nothing in the side shows whether there is a row.
+    /// Errors: 40510 if no column of the side shows whether there is a row.
     pub(super) fn extend_with_null(&mut self, from: &From, sources: &[Source]) -> Result<(), SqlError> {
         for source in sources {
             let Some(places) = self.parts.sources.get(index(source.number)) else {
@@ -382,13 +384,15 @@ impl QueryBinder<'_> {
                 .marker(from)
                 .ok_or_else(|| refused("such a query within an outer join"))?;
             if let Some(places) = self.parts.sources.get_mut(index(source.number)) {
-                places.iter_mut().for_each(|place| only_if_found(place, &marker, from));
+                places
+                    .iter_mut()
+                    .for_each(|place| null_unless_found(place, &marker, from));
             }
         }
         Ok(())
     }
 
-    /// A source of one row and no name.
+    /// A source with one row and no name.
     fn one_row(&mut self) -> From {
         let one = Expr::literal(Value::Int(1), DataType::Int);
         let column = QueryColumn::of(String::new(), &one);
@@ -427,8 +431,8 @@ impl QueryBinder<'_> {
     }
 }
 
-/// A column that is NULL where no row was found: a column of the right side is so by itself.
-fn only_if_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
+/// Makes a column NULL where no row was found; a column of the right side is NULL there without a change.
+fn null_unless_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
     if let SqliteColumn::Inlined(value) = place
         && !is_own_column(value, from)
     {
@@ -441,7 +445,7 @@ fn only_if_found(place: &mut SqliteColumn, marker: &Expr, from: &From) {
     }
 }
 
-/// Whether a value is a column of one of these sources, which is NULL by itself where they have no row.
+/// Whether a value is a column of one of these sources, which is NULL where they have no row.
 fn is_own_column(value: &Expr, from: &From) -> bool {
     matches!(value.kind, ExprKind::Column(column) if from.has_leaf(column.source))
 }

@@ -1,4 +1,4 @@
-//! Aggregates, and functions over windows.
+//! Aggregates and window functions.
 
 use selenite_tsql::ast;
 use selenite_types::{DataType, Value};
@@ -54,7 +54,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The aggregate with its operand, which may hold no other and must be about this query's rows.
+    /// The aggregate with its operand, which must not contain another aggregate and must be over this query's rows.
     fn aggregate_of(&mut self, call: &ast::FunctionCall) -> Result<Aggregate, SqlError> {
         let name = &call.name.name.text;
         let Some(kind) = AggregateKind::find(name).filter(|_| call.name.single().is_some()) else {
@@ -82,7 +82,7 @@ impl QueryBinder<'_> {
         Aggregate::bind(kind, arguments)
     }
 
-    /// An argument, which may hold no aggregate and no subquery.
+    /// An argument, which must not contain an aggregate or a subquery.
     fn argument(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = self.value(Clause::Argument, expr)?;
         let mut holds = false;
@@ -94,7 +94,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// An aggregate whose columns are all of an outer query is that query's: we have none such.
+    /// Refuses an aggregate over columns of an outer query only, which would be that query's aggregate.
     fn check_own_columns(&self, operand: &Expr) -> Result<(), SqlError> {
         let (mut local, mut outer) = (false, false);
         operand.visit(&mut |node| {
@@ -157,7 +157,7 @@ impl QueryBinder<'_> {
         Ok(self.outside(Outside::Window(Box::new(call)), data_type, nullable))
     }
 
-    /// A part of a window: aggregates of a grouped query are allowed in it, windows are not.
+    /// A part of a window: aggregates of a grouped query are allowed in it, window functions are not.
     fn window_part(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = self.value(Clause::Items, expr)?;
         let mut nested = false;
@@ -176,7 +176,7 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// What a window is ordered by; `None` for `(SELECT NULL)` and related ones, which leave it open.
+    /// The order of a window; `None` for `(SELECT NULL)` and similar, which specify no order.
     fn window_order(&mut self, expr: &ast::Expr) -> Result<Option<Expr>, SqlError> {
         let bound = self.window_part(expr)?;
         match &bound.kind {
@@ -318,7 +318,7 @@ impl QueryBinder<'_> {
 }
 
 impl AggregateKind {
-    /// Whether it is a count, which is 0 where others are NULL.
+    /// Whether it is a count, which is 0 where other aggregates are NULL.
     pub(crate) fn counts(self) -> bool {
         matches!(self, Self::Count | Self::CountBig)
     }

@@ -1,4 +1,4 @@
-//! UNION, INTERSECT, EXCEPT and VALUES: columns of one type.
+//! UNION, INTERSECT, EXCEPT and VALUES, which convert columns to one type.
 
 use selenite_tsql::ast;
 use selenite_types::DataType;
@@ -18,9 +18,9 @@ impl QueryBinder<'_> {
         self.combine(first, rest).map_err(|error| error.on_line(line))
     }
 
-    /// Combines queries, their columns converted to the types that they share.
+    /// Combines queries, with their columns converted to the common types.
     ///
-    /// Errors: 205 for unequal counts, 206 and related ones for types that share none.
+    /// Errors: 205 for unequal counts, 206 and related ones for types without a common type.
     pub(super) fn combine(&mut self, first: Query, rest: Vec<(ast::SetOperator, Query)>) -> Result<Query, SqlError> {
         if rest.iter().any(|(_, query)| query.columns.len() != first.columns.len()) {
             return Err(SqlError::unequal_columns());
@@ -79,7 +79,7 @@ impl QueryBinder<'_> {
         Ok(query)
     }
 
-    /// A query over another, column for column.
+    /// A query over another, with the same columns.
     pub(crate) fn wrapped(&mut self, query: Query) -> Query {
         let columns = query.columns.clone();
         let bound = self.leaf(query, String::new());
@@ -116,7 +116,7 @@ impl QueryBinder<'_> {
         self.values(bound)
     }
 
-    /// Rows of values as a query, each column of one type.
+    /// A query of rows of values; the values of a column have one type.
     ///
     /// Errors: 10709.
     pub(crate) fn values(&mut self, mut rows: Vec<Vec<Expr>>) -> Result<Query, SqlError> {
@@ -153,7 +153,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// A column as [`common_type`] takes it: the expression itself, so that a NULL takes any type.
+/// A column for [`common_type`]: the expression itself, because a NULL literal converts to any type.
 fn sample(query: &Query, at: usize) -> Expr {
     let item = match &query.body {
         Body::Select(select) => select.items.get(at).filter(|item| item.is_null_word()).cloned(),

@@ -1,8 +1,8 @@
-//! Common table expressions, recursive ones too.
+//! Common table expressions, including recursive ones.
 //!
 //! - `written-once`: each is written once, before the statement; a recursive one gets one more
-//!   column, its level, which is counted.
-//! - `views-have-their-own`: a view has its own: it sees none of the query that names it.
+//! column, its recursion level.
+//! - `views-have-their-own`: a view has its own: it sees none of the query that uses the view.
 
 use selenite_tsql::ast;
 
@@ -11,14 +11,14 @@ use super::source::{Bound, column_of, rename};
 use super::tree::{Body, Common, From, JoinKind, Leaf, Query, QueryColumn, Recursion, Rows, Select, SqliteColumn};
 use crate::{Source, SqlError, same_name};
 
-/// The common table expressions of one WITH, or a view's border.
+/// The common table expressions of one WITH, or the border of a view.
 #[derive(Debug)]
 pub(crate) struct CommonScope {
     entries: Vec<Entry>,
     home: Option<String>,
 }
 
-/// The name of a common table expression.
+/// A common table expression.
 #[derive(Debug)]
 struct Entry {
     name: String,
@@ -27,19 +27,19 @@ struct Entry {
     state: State,
 }
 
-/// How far the binding of a common table expression has come.
+/// The state of binding a common table expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum State {
-    /// Its rows are known.
+    /// It is bound.
     Bound,
-    /// Its first member is being bound, of several by UNION ALL or not.
+    /// Its first member is being bound; `is_union` says whether others follow by UNION ALL.
     Anchor { is_union: bool },
-    /// A later member is being bound, so deep in other queries; the sources by which it reads the rows before.
+    /// A later member is being bound at this depth; `source` is the recursive reference.
     Member { depth: usize, source: Option<u32> },
 }
 
 impl CommonScope {
-    /// A view's border: nothing outside is seen, and names without a database are in `home`.
+    /// The border of a view: outer names are not visible, and names without a database are in `home`.
     pub fn border(home: String) -> Self {
         Self {
             entries: Vec::new(),
@@ -47,16 +47,16 @@ impl CommonScope {
         }
     }
 
-    /// The database of the view that this is the border of.
+    /// The database of the view, if this is a border.
     pub fn home(&self) -> Option<&str> {
         self.home.as_deref()
     }
 }
 
 impl QueryBinder<'_> {
-    /// Runs `bind` with the common table expressions of a WITH.
+    /// Runs `bind` in the scope of a WITH.
     ///
-    /// Errors: whatever is wrong with them.
+    /// Errors: any error of the WITH.
     pub(crate) fn with_commons<T>(
         &mut self,
         with: &[ast::CommonTable],
@@ -83,12 +83,12 @@ impl QueryBinder<'_> {
         result
     }
 
-    /// How deep recursion may go: OPTION (MAXRECURSION n), where 0 is any.
+    /// Sets the recursion limit: OPTION (MAXRECURSION n), where 0 is no limit.
     pub(crate) fn limit_recursion(&mut self, level_max: u32) {
         self.recursion_max = level_max;
     }
 
-    /// The source that a name of one part is, if a common table expression has the name.
+    /// The source for a name of one part, if a common table expression has that name.
     pub(super) fn bind_common(
         &mut self,
         name: &ast::Name,
@@ -135,7 +135,7 @@ impl QueryBinder<'_> {
         }))
     }
 
-    /// Whether a common table expression has the name.
+    /// Whether a common table expression has this name.
     pub(crate) fn is_common(&self, name: &ast::Name) -> bool {
         let mut scopes = self.commons.iter().rev();
         let mut seen = scopes.by_ref().take_while(|scope| scope.home.is_none());
@@ -158,7 +158,7 @@ impl QueryBinder<'_> {
                 .iter()
                 .any(|term| term.operator == ast::SetOperator::UnionAll)
         });
-        // What a query names is looked for in those before it: each has its index first when it is bound.
+        // A query may refer only to earlier entries: an entry gets its index when it has been bound.
         let state = State::Anchor { is_union };
         self.open_entry(Entry {
             name: name.clone(),
@@ -212,7 +212,7 @@ impl QueryBinder<'_> {
         self.commons.last_mut()?.entries.last_mut()
     }
 
-    /// Members combined: the first is an anchor, those that name the table itself are recursive.
+    /// Combines the members: the first is an anchor, those that refer to the table itself are recursive.
     fn bind_members(
         &mut self,
         table: &ast::CommonTable,
@@ -278,7 +278,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// What a recursive member may have: SQL Server's rules, which SQLite's include.
+/// Checks a recursive member by SQL Server's rules, which include SQLite's.
 fn check_member(query: &Query, source: u32, name: &str) -> Result<(), SqlError> {
     if query.limit.is_some() {
         return Err(SqlError::in_recursive_part(461, "The TOP or OFFSET operator is", name));
@@ -317,7 +317,7 @@ fn check_member(query: &Query, source: u32, name: &str) -> Result<(), SqlError> 
     }
 }
 
-/// The types of a member must be the anchor's, to the length.
+/// Checks that a member's types equal the anchor's, including lengths.
 fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<(), SqlError> {
     if columns.len() != member.columns.len() {
         return Err(SqlError::unequal_columns());
@@ -332,5 +332,5 @@ fn check_types(columns: &[QueryColumn], member: &Query, name: &str) -> Result<()
     }
 }
 
-/// Each may rest on the one before it, and SQLite takes a thousand levels, those of views too.
+/// Each may refer to the one before it, and SQLite supports a thousand levels, including those of views.
 const COMMON_COUNT_MAX: usize = 256;

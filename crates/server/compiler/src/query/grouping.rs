@@ -1,4 +1,4 @@
-//! GROUP BY, and what is allowed beside it.
+//! GROUP BY, and the columns that are allowed with it.
 
 use selenite_tsql::ast;
 use selenite_types::Value;
@@ -8,11 +8,11 @@ use super::walk::{column_of, held_by};
 use super::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, Node, NodeMut, OutsideRef, Predicate, SqlError};
 
-/// What is looked through for columns that no group has.
+/// A query whose columns are checked against its groups.
 pub(super) struct GroupCheck<'a> {
-    /// The SELECT, whose rows are groups.
+    /// The grouped SELECT.
     pub select: &'a Select,
-    /// Its ORDER BY.
+    /// The ORDER BY.
     pub order: &'a [OrderTerm],
 }
 
@@ -44,7 +44,7 @@ impl QueryBinder<'_> {
         }
     }
 
-    /// Sees that every column of a grouped query is grouped by, or in an aggregate.
+    /// Checks that every column of a grouped query is in GROUP BY, or in an aggregate.
     ///
     /// Errors: 8120, 8121, 8127.
     pub(super) fn check_grouped(&mut self, check: &GroupCheck<'_>) -> Result<(), SqlError> {
@@ -63,7 +63,7 @@ impl QueryBinder<'_> {
             }
         }
         if let Some(having) = &check.select.having {
-            // A condition is looked through as the value that it decides.
+            // A condition is checked as a CASE over it.
             let branches = vec![(having.clone(), null())];
             let case = Expr::new(
                 ExprKind::Case {
@@ -86,7 +86,7 @@ impl QueryBinder<'_> {
         Ok(())
     }
 
-    /// The first column of this query's own that is in no group.
+    /// The first column of this query that is in no group.
     fn ungrouped(&self, expr: &Expr, groups: &[Expr]) -> Option<ColumnRef> {
         let mut rest = expr.clone();
         rest.rewrite(&mut |node| {
@@ -136,7 +136,7 @@ impl QueryBinder<'_> {
         found
     }
 
-    /// A column as messages show it: its source's name before it.
+    /// A column in messages: qualified by its source's name.
     fn shown(&self, column: ColumnRef) -> String {
         let sources = self.scopes.last().map_or(&[][..], |scope| &scope.columns.sources);
         let Some(source) = sources.iter().find(|source| source.number == column.source) else {
@@ -152,7 +152,7 @@ impl QueryBinder<'_> {
 }
 
 impl Parts {
-    /// Whether a value holds a window function.
+    /// Whether a value contains a window function.
     pub(crate) fn has_window(&self, expr: &Expr) -> bool {
         let mut has = false;
         expr.visit(&mut |node| {
@@ -194,7 +194,7 @@ fn null() -> Expr {
     Expr::literal(Value::Null, selenite_types::DataType::Int)
 }
 
-/// The conditions of a filter that all must hold.
+/// The conjuncts of a filter.
 pub(crate) fn conjuncts(predicate: Predicate) -> Vec<Predicate> {
     match predicate {
         Predicate::And(parts) => parts,
@@ -213,5 +213,5 @@ pub(crate) fn conjuncts(predicate: Predicate) -> Vec<Predicate> {
     }
 }
 
-/// So many nodes are compared in the time in which one is bound.
+/// So many nodes are compared in the time of binding one.
 const COMPARED_AT_ONCE: usize = 16;

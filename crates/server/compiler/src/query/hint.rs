@@ -1,9 +1,9 @@
-//! Hints of tables: WITH (UPDLOCK).
+//! Table hints: WITH (UPDLOCK).
 //!
-//! - `only-holding-hints-count`: a hint that holds locks on what it reads until the transaction
-//!   ends has an effect: the transaction takes the database's turn to write first, as that of
-//!   REPEATABLE READ does (`read-committed-keeps-no-snapshot` of the server's transactions). All
-//!   other hints say how SQL Server is to execute the query, and change nothing.
+//! - `only-holding-hints-count`: a hint that holds locks until the transaction ends has an effect:
+//! the transaction first enters the database's write queue, as one with REPEATABLE READ does
+//! (`read-committed-keeps-no-snapshot` of the server's transactions). All other hints say how SQL
+//! Server is to execute the query, and have no effect.
 
 use selenite_tsql::ast;
 
@@ -11,9 +11,9 @@ use super::QueryBinder;
 use crate::SqlError;
 
 impl QueryBinder<'_> {
-    /// Notes what a table's hints require.
+    /// Records the requirements of a table's hints.
     ///
-    /// Errors: 321 for one that does not exist.
+    /// Errors: 321 for an unknown hint.
     pub(crate) fn hints(&mut self, hints: &[ast::Setting]) -> Result<(), SqlError> {
         for hint in hints {
             let name = hint.name.text.to_ascii_uppercase();
@@ -27,7 +27,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Those whose locks are kept until the transaction ends, or keep others from writing.
+/// Hints whose locks are held until the transaction ends, or exclude other writers.
 const HOLDING: &[&str] = &[
     "HOLDLOCK",
     "REPEATABLEREAD",

@@ -9,10 +9,10 @@ use crate::expr::{Arguments, Typing, whole_in};
 use crate::{Binder, Expr, ExprKind, Function, FunctionCall, NoQuery, SqlError};
 
 impl QueryBinder<'_> {
-    /// Binds what cuts a query.
+    /// Binds the row limits of a query.
     ///
-    /// Errors: 1060 for a count that is no integer, 1062 for ties without an order, 10741 for both ways at once,
-    /// 40510 for a count that is no constant or variable.
+    /// Errors: 1060 for a count that is not an integer, 1062 for WITH TIES without ORDER BY, 10741 for TOP with OFFSET,
+    /// 40510 for a count that is neither a constant nor a variable.
     pub(crate) fn bind_limit(
         &mut self,
         top: Option<&ast::Top>,
@@ -58,7 +58,7 @@ impl QueryBinder<'_> {
         bound.converted_to(&DataType::BigInt)
     }
 
-    /// A count that a query returns, which SQLite evaluates once: it sees no columns of the queries around it.
+    /// A count that a query returns, which SQLite evaluates once: no columns of outer queries are in scope.
     fn queried_count(&mut self, query: &ast::Query, line: u32) -> Result<Expr, SqlError> {
         let scopes = std::mem::take(&mut self.scopes);
         let bound = self.nested(|binder| binder.bind_scalar(query));
@@ -78,7 +78,7 @@ impl QueryBinder<'_> {
         Ok(Expr::new(ExprKind::Call(Box::new(count)), DataType::BigInt))
     }
 
-    /// A value that no row changes.
+    /// A value that does not depend on a row.
     fn fixed(&mut self, expr: &ast::Expr) -> Result<Expr, SqlError> {
         let bound = Binder::new(self.variables, &mut NoQuery).expr(expr);
         let bound = bound.map_err(|error| match error.number() {
@@ -90,7 +90,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Sees that a count that a query gave is one; no name leads to it.
+/// Checks the count that a query returned; not callable by name.
 static QUERIED_COUNT: Function = Function::new("top", &[], Typing::Is(DataType::BigInt), queried_count).taking_nulls();
 
 fn queried_count(call: &Arguments<'_>) -> Result<Value, SqlError> {

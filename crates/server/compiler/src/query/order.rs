@@ -1,4 +1,4 @@
-//! ORDER BY: columns by number, by alias, or any value.
+//! ORDER BY: by column number, by alias, or by value.
 
 use selenite_tsql::ast;
 
@@ -10,7 +10,7 @@ use crate::{Expr, ExprKind, SqlError, same_name};
 impl QueryBinder<'_> {
     /// Binds the ORDER BY of one SELECT.
     ///
-    /// Errors: 108, 145, 169, 408 and what is wrong with the values.
+    /// Errors: 108, 145, 169, 408 and errors of the values.
     pub(super) fn bind_order(
         &mut self,
         items: &[Item],
@@ -57,7 +57,7 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// The column of the list that a bare name means.
+    /// The column of the select list that a bare name refers to.
     fn alias_of(&mut self, items: &[Item], expr: &ast::Expr) -> Result<Option<usize>, SqlError> {
         let ast::ExprKind::Column(name) = &expr.kind else {
             return Ok(None);
@@ -78,10 +78,10 @@ impl QueryBinder<'_> {
         Ok(Some(at))
     }
 
-    /// Binds the ORDER BY of queries combined, which knows the first one's columns alone: by number, by name, or as its
-    /// list has them, with the table's name before the column's.
+    /// Binds the ORDER BY of combined queries, where only the first query's columns are in scope: by number, by name,
+    /// or in the words of its select list, where a column may be qualified by its table.
     ///
-    /// Errors: 104 for anything else.
+    /// Errors: 104 for any other expression.
     pub(super) fn order_of_combined(
         &mut self,
         query: &Query,
@@ -131,7 +131,7 @@ fn named(query: &Query, expr: &ast::Expr) -> Option<usize> {
     found.filter(|_| name.table.is_none())
 }
 
-/// The column that the first SELECT's list has in the same words, of those before a `*`.
+/// The column of the first SELECT's list with the same text, before any `*`.
 fn written(body: &ast::QueryBody, expr: &ast::Expr) -> Option<usize> {
     let ast::ExprKind::Column(sought) = &expr.kind else {
         return None;
@@ -156,7 +156,7 @@ fn written(body: &ast::QueryBody, expr: &ast::Expr) -> Option<usize> {
     })
 }
 
-/// Whether two names of a table mean the same one, in a list and in what orders it.
+/// Whether two table names, in the select list and in ORDER BY, refer to the same table.
 fn is_same_table(left: &ast::ObjectName, right: &ast::ObjectName) -> bool {
     let pairs = [(&left.schema, &right.schema), (&left.database, &right.database)];
     same_name(&left.name.text, &right.name.text)
@@ -166,7 +166,7 @@ fn is_same_table(left: &ast::ObjectName, right: &ast::ObjectName) -> bool {
         })
 }
 
-/// The column that a bare number means, from 1.
+/// The column that an integer literal refers to, from 1.
 fn position_of(expr: &ast::Expr, count: usize) -> Result<Option<usize>, SqlError> {
     let ast::ExprKind::Literal(ast::Literal::Integer(digits)) = &expr.kind else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is wrong with a query, in SQL Server's words.
+//! Errors of queries, with SQL Server's texts.
 
 mod recursion;
 mod window;
@@ -12,28 +12,28 @@ impl SqlError {
             .with_state(state)
     }
 
-    /// 104: ORDER BY of a UNION by what is not one of its columns.
+    /// 104: ORDER BY of a UNION by an expression that is not one of its columns.
     pub(crate) fn order_item_of_union() -> Self {
         let text = "ORDER BY items must appear in the select list if the statement contains a UNION, INTERSECT or EXCEPT \
                     operator.";
         Self::query(104, 15, 1, text)
     }
 
-    /// 107: `t.*` of a table that is not there.
+    /// 107: `t.*` of an unknown table.
     pub(crate) fn unknown_star(prefix: &str) -> Self {
         let text =
             format!("The column prefix '{prefix}' does not match with a table name or alias name used in the query.");
         Self::query(107, 15, 1, text)
     }
 
-    /// 108: ORDER BY a number that no column has.
+    /// 108: ORDER BY with a column number out of range.
     pub(crate) fn order_position(number: &str) -> Self {
         let text =
             format!("The ORDER BY position number {number} is out of range of the number of items in the select list.");
         Self::query(108, 15, 1, text)
     }
 
-    /// 116: more columns than one in the place of a value.
+    /// 116: several columns in a scalar subquery.
     pub(crate) fn one_column_only() -> Self {
         let text =
             "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
@@ -46,7 +46,7 @@ impl SqlError {
         Self::query(130, 15, 1, text)
     }
 
-    /// 141: a SELECT that sets variables and gives rows.
+    /// 141: assignments mixed with values in one SELECT.
     pub(crate) fn assignment_and_rows() -> Self {
         let text = "A SELECT statement that assigns a value to a variable must not be combined with data-retrieval operations.";
         Self::query(141, 15, 1, text)
@@ -59,7 +59,7 @@ impl SqlError {
         Self::query(144, 15, 1, text)
     }
 
-    /// 145: ORDER BY of a DISTINCT by what is not one of its columns.
+    /// 145: ORDER BY of a DISTINCT by an expression that is not one of its columns.
     pub(crate) fn order_item_of_distinct() -> Self {
         Self::query(
             145,
@@ -84,7 +84,7 @@ impl SqlError {
         Self::query(158, 15, 1, "An aggregate may not appear in the OUTPUT clause.")
     }
 
-    /// 164: GROUP BY what has no column.
+    /// 164: GROUP BY an expression without a column.
     pub(crate) fn group_by_constant() -> Self {
         let text = "Each GROUP BY expression must contain at least one column that is not an outer reference.";
         Self::query(164, 15, 1, text)
@@ -96,13 +96,13 @@ impl SqlError {
         Self::query(169, 15, 1, text)
     }
 
-    /// 191: too deep.
+    /// 191: queries that are nested too deeply.
     pub(crate) fn nested_too_deeply() -> Self {
         let text = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
         Self::query(191, 15, 1, text)
     }
 
-    /// 205: a UNION of different counts of columns.
+    /// 205: a UNION of different numbers of columns.
     pub(crate) fn unequal_columns() -> Self {
         let text = "All queries combined using a UNION, INTERSECT or EXCEPT operator must have an equal number of expressions \
                     in their target lists.";
@@ -130,7 +130,7 @@ impl SqlError {
         Self::query(1008, 16, 1, text)
     }
 
-    /// 1011: one name for two sources.
+    /// 1011: two sources with one alias.
     pub(crate) fn alias_twice(name: &str) -> Self {
         Self::query(
             1011,
@@ -140,7 +140,7 @@ impl SqlError {
         )
     }
 
-    /// 1012: one correlation name as a table's.
+    /// 1012: an alias that is also the name of a table.
     pub(crate) fn table_and_alias(name: &str) -> Self {
         let text = format!("The correlation name '{name}' has the same exposed name as table '{name}'.");
         Self::query(1012, 16, 1, text)
@@ -162,7 +162,7 @@ impl SqlError {
         Self::query(1015, 15, 1, text)
     }
 
-    /// 1031: a percentage beyond 100.
+    /// 1031: a percentage above 100.
     pub(crate) fn percent_range() -> Self {
         Self::new(1031, Ends::Statement, "Percent values must be between 0 and 100.").with_severity(15)
     }
@@ -177,7 +177,7 @@ impl SqlError {
         .with_severity(15)
     }
 
-    /// 10742: OFFSET of less than nothing.
+    /// 10742: a negative OFFSET.
     pub(crate) fn negative_offset() -> Self {
         Self::new(
             10742,
@@ -187,27 +187,27 @@ impl SqlError {
         .with_severity(15)
     }
 
-    /// 10744: FETCH of nothing.
+    /// 10744: FETCH with a count below 1.
     pub(crate) fn fetch_of_none() -> Self {
         let text = "The number of rows provided for a FETCH clause must be greater then zero.";
         Self::new(10744, Ends::Statement, text).with_severity(15)
     }
 
-    /// 512: several rows in the place of one value.
+    /// 512: several rows in a scalar subquery.
     pub fn several_rows() -> Self {
         let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= \
                     or when the subquery is used as an expression.";
         Self::new(512, Ends::Statement, text)
     }
 
-    /// 1033: ORDER BY where only TOP gives it a meaning.
+    /// 1033: ORDER BY without TOP or OFFSET in a view or subquery.
     pub(crate) fn order_in_view() -> Self {
         let text = "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table \
                     expressions, unless TOP, OFFSET or FOR XML is also specified.";
         Self::query(1033, 15, 1, text)
     }
 
-    /// 1038: a column of SELECT INTO that has no name.
+    /// 1038: a column of SELECT INTO without a name.
     pub(crate) fn unnamed_into_column() -> Self {
         let text = "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. \
                     For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change \
@@ -215,7 +215,7 @@ impl SqlError {
         Self::query(1038, 15, 5, text)
     }
 
-    /// 2705: two columns of SELECT INTO of one name.
+    /// 2705: two columns of SELECT INTO with one name.
     pub(crate) fn into_column_twice(column: &str, table: &str) -> Self {
         let text = format!(
             "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once."
@@ -223,9 +223,9 @@ impl SqlError {
         Self::query(2705, 16, 3, text)
     }
 
-    /// 50823: a value in the file that does not have its declared type.
+    /// 50823: a stored value that is not of its declared type.
     ///
-    /// `place` names its table and column; it may be empty, where a value is computed from several.
+    /// `place` names its table and column; it is empty for a value that is computed from several.
     pub fn misfit(place: &str, what: &str) -> Self {
         let place = if place.is_empty() {
             String::new()
@@ -239,13 +239,13 @@ impl SqlError {
         )
     }
 
-    /// 1056: too long a list.
+    /// 1056: too many columns in a select list.
     pub(crate) fn too_many_columns() -> Self {
         let text = "The number of elements in the select list exceeds the maximum allowed number of 4096 elements.";
         Self::query(1056, 15, 1, text)
     }
 
-    /// 321: a hint that does not exist.
+    /// 321: an unknown hint.
     pub(crate) fn unknown_hint(name: &str) -> Self {
         let text = format!(
             "\"{name}\" is not a recognized table hints option. If it is intended as a parameter to a table-valued function or to \
@@ -254,13 +254,13 @@ impl SqlError {
         Self::query(321, 15, 1, text)
     }
 
-    /// 1060: TOP or FETCH of what is no integer.
+    /// 1060: TOP or FETCH with a count that is not an integer.
     pub(crate) fn row_count_type() -> Self {
         let text = "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
         Self::query(1060, 15, 1, text)
     }
 
-    /// 1087: no such table variable.
+    /// 1087: an undeclared table variable.
     pub(crate) fn undeclared_table_variable(name: &str) -> Self {
         Self::query(1087, 15, 2, format!("Must declare the table variable \"{name}\"."))
     }
@@ -303,7 +303,7 @@ impl SqlError {
         Self::query(number, 16, 1, text)
     }
 
-    /// 8155: a column of a derived table that has no name.
+    /// 8155: a column of a derived table without a name.
     pub(crate) fn unnamed_column(number: usize, name: &str) -> Self {
         Self::query(
             8155,
@@ -313,7 +313,7 @@ impl SqlError {
         )
     }
 
-    /// 8156: two columns of a derived table of one name.
+    /// 8156: two columns of a derived table with one name.
     pub(crate) fn column_twice(column: &str, name: &str) -> Self {
         Self::query(
             8156,
@@ -323,7 +323,7 @@ impl SqlError {
         )
     }
 
-    /// 8158 and 8159: names of columns that are more or fewer than the columns.
+    /// 8158 and 8159: a column list with more or fewer names than columns.
     pub(crate) fn column_list(name: &str, columns: usize, names: usize) -> Self {
         if names < columns {
             Self::query(
@@ -342,7 +342,7 @@ impl SqlError {
         }
     }
 
-    /// 10709: rows of VALUES that differ in their counts.
+    /// 10709: rows of VALUES of different lengths.
     pub(crate) fn unequal_rows() -> Self {
         Self::query(
             10709,
@@ -352,19 +352,19 @@ impl SqlError {
         )
     }
 
-    /// 313: a function of rows with too few arguments.
+    /// 313: a table-valued function with too few arguments.
     pub(crate) fn too_few_arguments(name: &str) -> Self {
         let text = format!("An insufficient number of arguments were supplied for the procedure or function {name}.");
         Self::query(313, 16, 3, text)
     }
 
-    /// 8144: a function of rows with too many arguments.
+    /// 8144: a table-valued function with too many arguments.
     pub(crate) fn too_many_function_arguments(name: &str) -> Self {
         let text = format!("Procedure or function {name} has too many arguments specified.");
         Self::query(8144, 16, 3, text)
     }
 
-    /// 7202: a server that is not linked.
+    /// 7202: an unknown linked server.
     pub(crate) fn unreachable_server(name: &str) -> Self {
         Self::query(
             7202,

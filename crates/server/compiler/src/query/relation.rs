@@ -1,4 +1,4 @@
-//! Tables, views and functions of rows, by their names.
+//! Resolves names of tables, views and table-valued functions.
 
 use std::sync::Arc;
 
@@ -12,14 +12,14 @@ use crate::catalog::{Relation, SystemColumn, SystemFunction, SystemRows, SystemV
 use crate::{Collation, ColumnRef, Expr, ExprKind, Source, SourceColumn, SqlError, written_object};
 
 impl QueryBinder<'_> {
-    /// What the catalog has under a name.
+    /// The catalog's object with this name.
     ///
-    /// Errors: 208, and what the catalog refuses.
+    /// Errors: 208, and errors of the catalog.
     pub(crate) fn relation(&self, name: &ast::ObjectName) -> Result<Relation, SqlError> {
         if let Some(server) = &name.server {
             return Err(SqlError::unreachable_server(&server.text));
         }
-        let name = self.at_home(name);
+        let name = self.qualified_by_view(name);
         self.catalog
             .relation(&name)?
             .ok_or_else(|| SqlError::unknown_object(&written_object(&name)))
@@ -56,7 +56,7 @@ impl QueryBinder<'_> {
         table.ok_or_else(|| SqlError::undeclared_table_variable(name))
     }
 
-    /// A table as a source; one with computed columns is a query that computes them.
+    /// A table as a source; for a table with computed columns a query that computes them.
     pub(crate) fn bind_table(&mut self, table: &Arc<Table>, alias: Option<String>) -> Result<Bound, SqlError> {
         let stored = self.stored_table(table);
         let named = match alias {
@@ -85,12 +85,12 @@ impl QueryBinder<'_> {
         Ok(bound)
     }
 
-    /// A table's columns as names, computed ones as if they were stored.
+    /// A table as a source of names, where computed columns count as stored.
     pub(crate) fn plain_table(&mut self, table: &Arc<Table>) -> Bound {
         self.stored_table(table)
     }
 
-    /// The columns that SQLite has.
+    /// The columns that SQLite stores.
     fn stored_table(&mut self, table: &Arc<Table>) -> Bound {
         let places = table
             .columns
@@ -245,7 +245,7 @@ impl QueryBinder<'_> {
         alias: Option<&ast::DerivedAlias>,
     ) -> Result<Bound, SqlError> {
         let written = written_object(&call.name);
-        let Some(function) = self.catalog.function(&self.at_home(&call.name))? else {
+        let Some(function) = self.catalog.function(&self.qualified_by_view(&call.name))? else {
             return Err(SqlError::unknown_object(&written));
         };
         let (arguments, shown) = self.function_arguments(call, &function, &written)?;
@@ -309,8 +309,8 @@ impl QueryBinder<'_> {
         Ok((arguments, columns))
     }
 
-    /// The name with the database of the view that contains it.
-    fn at_home(&self, name: &ast::ObjectName) -> ast::ObjectName {
+    /// The name qualified by the database of the view that contains it.
+    fn qualified_by_view(&self, name: &ast::ObjectName) -> ast::ObjectName {
         let mut name = name.clone();
         let home = self.commons.iter().rev().find_map(CommonScope::home);
         if let (None, Some(home)) = (&name.database, home)
@@ -331,8 +331,7 @@ fn is_one(argument: Option<&ast::Expr>) -> bool {
     argument.is_some_and(|argument| argument.kind == ast::ExprKind::Literal(ast::Literal::Integer("1".to_owned())))
 }
 
-/// The database that a name of the server's own is qualified by: the one that was written, or that in which all of
-/// them are.
+/// The database that qualifies the name of a system object: the written one, or `master`.
 fn database_of(written: Option<&ast::Name>) -> String {
     written.map_or_else(|| String::from("master"), |written| written.text.clone())
 }
@@ -341,6 +340,6 @@ fn index(at: usize) -> u32 {
     u32::try_from(at).unwrap_or(u32::MAX)
 }
 
-/// SQL Server's limit of tables in a query is 256; here views and queries within count, too. Views that join views
+/// SQL Server's limit of tables in a query is 256; here views and nested queries count, too. Views that join views
 /// double with each level.
 const SOURCE_COUNT_MAX: usize = 512;

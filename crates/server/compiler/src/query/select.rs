@@ -1,4 +1,4 @@
-//! One SELECT, and the queries that it makes.
+//! Binds one SELECT, and the query that contains it.
 
 use selenite_tsql::ast;
 
@@ -7,7 +7,7 @@ use super::tree::{Query, QueryColumn, Select};
 use super::{Clause, QueryBinder};
 use crate::{ColumnRef, Expr, ExprKind, Source, SqlError, written_object};
 
-/// A column of a list, before it is one of a query.
+/// An item of a select list.
 pub(crate) struct Item {
     /// Its value.
     pub value: Expr,
@@ -16,7 +16,7 @@ pub(crate) struct Item {
 }
 
 impl QueryBinder<'_> {
-    /// Binds a query where rows have no order of their own: a derived table, a subquery, a view.
+    /// Binds a query whose rows have no order: a derived table, a subquery, a view.
     ///
     /// Errors: 1033 for an ORDER BY without TOP or OFFSET.
     pub(crate) fn bind_rows(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
@@ -32,7 +32,7 @@ impl QueryBinder<'_> {
 
     /// Binds a query.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the query.
     pub(crate) fn bind_query(&mut self, query: &ast::Query) -> Result<Query, SqlError> {
         match &query.body {
             ast::QueryBody::Select(select) => self.bind_select(select, &query.order_by, query.offset.as_ref()),
@@ -56,7 +56,7 @@ impl QueryBinder<'_> {
 
     /// Binds one SELECT with the ORDER BY and OFFSET after it.
     ///
-    /// Errors: whatever is wrong with it, with the line of the SELECT or nearer.
+    /// Errors: any error of the SELECT, with its line or a more exact one.
     pub(super) fn bind_select(
         &mut self,
         select: &ast::Select,
@@ -69,7 +69,7 @@ impl QueryBinder<'_> {
             .map_err(|error| error.on_line(line))
     }
 
-    /// Binds one SELECT whose columns `items` binds.
+    /// Binds one SELECT whose select list `items` binds.
     ///
     /// Errors: as [`QueryBinder::bind_select`].
     pub(crate) fn bind_select_of(
@@ -122,9 +122,9 @@ impl QueryBinder<'_> {
         })
     }
 
-    /// Binds a list of columns, stars expanded.
+    /// Binds a select list; `*` is expanded.
     ///
-    /// Errors: 107 and 263 for a star of nothing, 141 for an assignment among them.
+    /// Errors: 107 and 263 for a `*` of no table, 141 for an assignment among the items.
     pub(crate) fn bind_items(&mut self, items: &[ast::SelectItem], clause: Clause) -> Result<Vec<Item>, SqlError> {
         let mut bound = Vec::with_capacity(items.len());
         for item in items {
@@ -197,7 +197,7 @@ fn columns_of(source: &Source) -> impl Iterator<Item = Item> {
     })
 }
 
-/// The name of a column that has no alias: its own, if it is one.
+/// The name of a column without an alias: that of the column it refers to.
 fn written_name(value: &ast::Expr) -> String {
     match &value.kind {
         ast::ExprKind::Column(name) => name.name.text.clone(),

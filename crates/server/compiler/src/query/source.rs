@@ -6,18 +6,18 @@ use super::tree::{From, Join, JoinKind, Leaf, Query, Rows, SqliteColumn};
 use super::{Clause, QueryBinder};
 use crate::{Source, SourceColumn, SqlError, same_name};
 
-/// A part of a FROM with its names.
+/// A bound part of FROM, with the names in scope.
 pub(crate) struct Bound {
-    /// Its tables and joins.
+    /// The tables and joins.
     pub from: From,
-    /// The sources that names are looked for in.
+    /// The sources in which names are resolved.
     pub sources: Vec<Source>,
 }
 
 impl QueryBinder<'_> {
     /// Binds a whole FROM; `None` if it is empty.
     ///
-    /// Errors: 208 and related ones, and 1011, 1012, 1013 for names that clash.
+    /// Errors: 208 and related ones, and 1011, 1012, 1013 for duplicate names.
     pub(crate) fn bind_from(&mut self, from: &[ast::TableSource]) -> Result<Option<Bound>, SqlError> {
         let mut whole: Option<Bound> = None;
         for source in from {
@@ -60,7 +60,7 @@ impl QueryBinder<'_> {
     }
 
     fn bind_join(&mut self, source: &ast::Join) -> Result<Bound, SqlError> {
-        // A chain of joins is deep to the left: as deep as a tree may be.
+        // A chain of joins is nested on the left, as deep as the parser's limit.
         let mut chain = vec![source];
         let mut left = &source.left;
         while let ast::TableSourceKind::Join(inner) = &left.kind {
@@ -119,13 +119,13 @@ impl QueryBinder<'_> {
 
     /// A query as a source under an alias.
     ///
-    /// Errors: 8155 to 8159 about its columns' names.
+    /// Errors: 8155 to 8159 for its columns' names.
     pub(crate) fn derived(&mut self, mut query: Query, alias: &ast::DerivedAlias) -> Result<Bound, SqlError> {
         rename(&mut query, &alias.name.text, &alias.columns)?;
         Ok(self.leaf(query, alias.name.text.clone()))
     }
 
-    /// A query as a source of any name.
+    /// A query as a source, named or not.
     pub(crate) fn leaf(&mut self, query: Query, alias: String) -> Bound {
         let columns = query.columns.iter().map(column_of).collect();
         let number = self
@@ -148,7 +148,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Gives a query's columns the names of a list, and sees that all have one and no two the same.
+/// Gives a query's columns the names of a list, and checks that all have distinct names.
 pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Result<(), SqlError> {
     if !names.is_empty() {
         if names.len() != query.columns.len() {
@@ -174,7 +174,7 @@ pub(super) fn rename(query: &mut Query, name: &str, names: &[ast::Name]) -> Resu
     Ok(())
 }
 
-/// A query's column as names find it.
+/// A query's column as a source column.
 pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
     SourceColumn {
         name: column.name.clone(),
@@ -186,7 +186,7 @@ pub(super) fn column_of(column: &super::tree::QueryColumn) -> SourceColumn {
 
 /// Joins two parts.
 ///
-/// Errors: 1011, 1012 and 1013 for names that both have.
+/// Errors: 1011, 1012 and 1013 for names that both parts have.
 pub(crate) fn join(kind: JoinKind, left: Bound, right: Bound, on: Option<crate::Predicate>) -> Result<Bound, SqlError> {
     for source in &right.sources {
         if let Some(other) = left.sources.iter().find(|other| clash(other, source)) {

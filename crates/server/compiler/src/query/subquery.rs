@@ -89,7 +89,7 @@ impl QueryBinder<'_> {
         Err(SqlError::one_column_only().on_line(query.position.line))
     }
 
-    /// A value and a query's column, both converted to the type in which they are compared.
+    /// A value and a query's column, both converted to the type of the comparison.
     fn of_one_type(
         &mut self,
         operand: Expr,

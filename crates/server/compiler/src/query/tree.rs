@@ -1,9 +1,9 @@
-//! Bound queries: every name found, every column typed.
+//! Bound queries: names are resolved and columns typed.
 //!
 //! - `source-numbers-are-unique`: a source's number is unique in its statement, so a column of an
 //!   outer query needs no path to it.
-//! - `query-parts-by-number`: what an expression holds of a query (a subquery, an aggregate, a
-//!   window function) is an [`Outside`] of the statement's [`Parts`], by its number.
+//! - `query-parts-by-number`: a query node in an expression (a subquery, an aggregate, a window
+//! function) is the number of an [`Outside`] in the statement's [`Parts`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -16,64 +16,64 @@ use crate::budget::Budget;
 use crate::catalog::{SystemRows, SystemView, Table, View};
 use crate::{Aggregate, Collation, ColumnRef, Expr, ExprKind, OutsideRef, Predicate};
 
-/// What the queries of one statement share.
+/// The shared parts of a statement's queries.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Parts {
-    /// What each [`OutsideRef`] refers to.
+    /// The query nodes that [`OutsideRef`]s refer to.
     pub outsides: Vec<Outside>,
     /// The columns of each source, by its number.
     pub sources: Vec<Vec<SqliteColumn>>,
     /// The common table expressions, in the order in which each may name those before it.
     pub commons: Vec<Common>,
-    /// By which name a source's rowid is reached, by the source's number.
+    /// The names of sources' rowids, by the sources' numbers.
     pub row_ids: HashMap<u32, String>,
     /// The tables among the sources, by number.
     pub tables: HashMap<u32, Arc<Table>>,
     /// The views among the sources, by number.
     pub views: HashMap<u32, Arc<View>>,
-    /// Whether a hint requires that what is read be held until the transaction ends.
+    /// Whether a hint requires that rows that are read be held until the transaction ends.
     pub holds: bool,
-    /// How much the statement may still cost.
+    /// The remaining cost of the statement.
     pub budget: Budget,
 }
 
-/// What a column of a source is in SQLite.
+/// The SQL of a source's column in SQLite.
 #[derive(Clone, Debug)]
 pub(crate) enum SqliteColumn {
     /// A column of a table by its name.
     Named(String),
-    /// An element of a row that is a JSON array, by its index, and how it is stored.
+    /// An element of a row that is a JSON array, by its index, and its storage class.
     Element(usize, StorageClass),
     /// A column of a query, by its position.
     Numbered(usize),
-    /// What a query that was taken apart computes it from.
+    /// An expression from a query that was rewritten.
     Inlined(Expr),
 }
 
 /// A common table expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Common {
-    /// Its rows; `None` only while they are bound.
+    /// The rows; `None` only while they are bound.
     pub query: Option<Query>,
-    /// How its recursive part is counted.
+    /// The recursion, of a recursive one.
     pub recursion: Option<Recursion>,
 }
 
-/// A recursive common table expression: its last column, which no name finds, is the level.
+/// A recursive common table expression: its last column, which has no name, is the recursion level.
 #[derive(Clone, Debug)]
 pub(crate) struct Recursion {
-    /// For each member the source through which it reads the rows before; `None` for anchors.
+    /// For each member the source that is the recursive reference; `None` for anchors.
     pub members: Vec<Option<u32>>,
-    /// The deepest level; 0 for any.
+    /// The maximum level; 0 for no limit.
     pub level_max: u32,
 }
 
-/// Rows with typed columns.
+/// A bound query.
 #[derive(Clone, Debug)]
 pub(crate) struct Query {
-    /// Where they come from.
+    /// The source of the rows.
     pub body: Body,
-    /// What they are called and of which type they are.
+    /// The names and types of the columns.
     pub columns: Vec<QueryColumn>,
     /// ORDER BY.
     pub order: Vec<OrderTerm>,
@@ -90,20 +90,20 @@ pub(crate) struct QueryColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
-    /// The table's column that it is, untouched.
+    /// The table's column that it returns unchanged.
     pub origin: Option<ColumnRef>,
 }
 
-/// Where a query's rows come from.
+/// The body of a query.
 #[derive(Clone, Debug)]
 pub(crate) enum Body {
     /// One SELECT.
     Select(Box<Select>),
     /// VALUES.
     Values(Vec<Vec<Expr>>),
-    /// Several, combined from left to right.
+    /// Several queries, combined from left to right.
     Combined(Box<Query>, Vec<(SetOperator, Query)>),
 }
 
@@ -122,20 +122,20 @@ pub(crate) struct Select {
     pub group_by: Vec<Expr>,
     /// HAVING.
     pub having: Option<Predicate>,
-    /// Whether its rows are groups: GROUP BY, HAVING or an aggregate.
+    /// Whether rows are grouped: by GROUP BY, HAVING or an aggregate.
     pub grouped: bool,
 }
 
 /// A table, or tables joined.
 #[derive(Clone, Debug)]
 pub(crate) enum From {
-    /// One source.
+    /// A single source.
     Leaf(Leaf),
-    /// Two joined.
+    /// Two joined parts.
     Join(Box<Join>),
 }
 
-/// One source of a FROM.
+/// A single source of a FROM.
 #[derive(Clone, Debug)]
 pub(crate) struct Leaf {
     /// Its number.
@@ -144,94 +144,94 @@ pub(crate) struct Leaf {
     pub rows: Rows,
 }
 
-/// What a source's rows are.
+/// The rows of a source.
 #[derive(Clone, Debug)]
 pub(crate) enum Rows {
     /// A table.
     Table(Arc<Table>),
-    /// A view of the server's own.
+    /// A system view.
     System(Box<SystemView>),
-    /// A function of the server's own, with its arguments.
+    /// A system function, with its arguments.
     Function(SystemRows, Vec<Expr>),
     /// A query.
     Query(Box<Query>),
     /// A common table expression, by its index in [`Parts::commons`].
     Common(usize),
-    /// A query that sees the columns of the sources before it: a JSON array of its rows, read by json_each.
+    /// A lateral query, which may use columns of the sources before it: a JSON array of its rows, read by json_each.
     Lateral(Box<Query>),
 }
 
-/// Two sources joined.
+/// Two joined parts of a FROM.
 #[derive(Clone, Debug)]
 pub(crate) struct Join {
-    /// How.
+    /// The kind.
     pub kind: JoinKind,
     /// The left side.
     pub left: From,
-    /// The right side; of a lateral join it sees the left's columns.
+    /// The right side; in a lateral join it may use the left side's columns.
     pub right: From,
-    /// ON; `None` for all pairs.
+    /// ON; `None` is a cross join.
     pub on: Option<Predicate>,
 }
 
-/// How two sources are joined, as SQLite knows it.
+/// The kind of a join in SQLite.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum JoinKind {
-    /// Pairs that match, or all pairs.
+    /// INNER or CROSS.
     Inner,
-    /// And rows of the left without a match.
+    /// LEFT OUTER.
     Left,
-    /// And rows of the right without a match.
+    /// RIGHT OUTER.
     Right,
-    /// And rows of either without a match.
+    /// FULL OUTER.
     Full,
 }
 
 /// One term of ORDER BY.
 #[derive(Clone, Debug)]
 pub(crate) struct OrderTerm {
-    /// By what.
+    /// The key.
     pub key: OrderKey,
     /// DESC.
     pub descending: bool,
 }
 
-/// What rows are ordered by.
+/// The key of an ORDER BY term.
 #[derive(Clone, Debug)]
 pub(crate) enum OrderKey {
     /// A column of the query, by its index.
     Output(usize),
-    /// Any other value, which SELECT alone has.
+    /// A value, only in the ORDER BY of a SELECT.
     Value(Expr),
 }
 
-/// How many rows, and from where on.
+/// The row limit of a query.
 #[derive(Clone, Debug)]
 pub(crate) enum Limit {
     /// `TOP (n)`: a bigint.
     Top {
-        /// How many.
+        /// The number of rows.
         count: Expr,
         /// WITH TIES.
         ties: bool,
     },
     /// `TOP (n) PERCENT`: a float.
     Percent {
-        /// How many of a hundred.
+        /// The percentage.
         count: Expr,
         /// WITH TIES.
         ties: bool,
     },
     /// `OFFSET skip ROWS FETCH NEXT fetch ROWS ONLY`: bigints.
     Offset {
-        /// How many are left out.
+        /// The number of skipped rows.
         skip: Expr,
-        /// How many are taken; all without.
+        /// The number of returned rows; `None` is all.
         fetch: Option<Expr>,
     },
 }
 
-/// What an expression holds of a query.
+/// A query node of an expression.
 #[derive(Clone, Debug)]
 pub(crate) enum Outside {
     /// `(SELECT ..)` as a value.
@@ -240,44 +240,44 @@ pub(crate) enum Outside {
     Exists(Box<Query>),
     /// `operand IN (SELECT ..)`: both of one type.
     In {
-        /// What is looked for.
+        /// The compared value.
         operand: Expr,
-        /// Among which rows.
+        /// The subquery.
         query: Box<Query>,
-        /// How text is compared.
+        /// The collation of text.
         collation: Collation,
     },
-    /// `operand > ANY (SELECT ..)` and related ones: both of one type.
+    /// `operand > ANY (SELECT ..)` and similar: both of one type.
     Quantified(Box<Quantified>),
     /// An aggregate over a group.
     Aggregate(Box<AggregateCall>),
-    /// A function over a window.
+    /// A window function.
     Window(Box<WindowCall>),
-    /// A value that no row changes, evaluated once before.
+    /// A value that does not depend on a row, evaluated once in advance.
     Fixed(Expr),
 }
 
-/// A comparison with all rows of a query, or any.
+/// A comparison with ANY or ALL rows of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct Quantified {
-    /// What is compared.
+    /// The compared value.
     pub operand: Expr,
-    /// How.
+    /// The operator.
     pub comparison: Comparison,
-    /// Whether it must hold for all rows.
+    /// ALL.
     pub all: bool,
-    /// The rows.
+    /// The subquery.
     pub query: Query,
-    /// A number for the rows as a source.
+    /// A source number for the subquery.
     pub source: u32,
-    /// How text is compared.
+    /// The collation of text.
     pub collation: Collation,
 }
 
 /// An aggregate over a group.
 #[derive(Clone, Debug)]
 pub(crate) struct AggregateCall {
-    /// Which, of what.
+    /// The function with its operand.
     pub aggregate: Aggregate,
     /// DISTINCT.
     pub distinct: bool,
@@ -285,10 +285,10 @@ pub(crate) struct AggregateCall {
     pub order: Vec<(Expr, bool)>,
 }
 
-/// A function over a window.
+/// A call of a window function.
 #[derive(Clone, Debug)]
 pub(crate) struct WindowCall {
-    /// Which.
+    /// The function.
     pub function: WindowFunction,
     /// PARTITION BY.
     pub partition: Vec<Expr>,
@@ -298,7 +298,7 @@ pub(crate) struct WindowCall {
     pub frame: Option<selenite_tsql::ast::Frame>,
 }
 
-/// A function over a window.
+/// A window function.
 #[derive(Clone, Debug)]
 pub(crate) enum WindowFunction {
     /// ROW_NUMBER, a bigint.
@@ -307,7 +307,7 @@ pub(crate) enum WindowFunction {
     Rank,
     /// DENSE_RANK, a bigint.
     DenseRank,
-    /// NTILE, a bigint, of a bigint.
+    /// NTILE of a bigint, a bigint.
     Tile(Expr),
     /// PERCENT_RANK, a float.
     PercentRank,
@@ -317,9 +317,9 @@ pub(crate) enum WindowFunction {
     Shift {
         /// The value.
         value: Expr,
-        /// How many rows before (a bigint).
+        /// The offset in rows (a bigint).
         offset: Expr,
-        /// What it is where there is no such row, of the value's type.
+        /// The value where there is no such row, of the value's type.
         default: Option<Expr>,
         /// LEAD.
         forward: bool,
@@ -332,37 +332,37 @@ pub(crate) enum WindowFunction {
     Aggregate(Aggregate),
 }
 
-/// The column number of SQLite's rowid.
+/// The column number that stands for SQLite's rowid.
 pub(crate) const ROW_ID: u32 = u32::MAX;
 
 impl Parts {
-    /// Takes a number for a source with these columns.
+    /// Adds a source with these columns, and returns its number.
     pub fn add_source(&mut self, places: Vec<SqliteColumn>) -> u32 {
         let number = u32::try_from(self.sources.len()).unwrap_or(u32::MAX);
         self.sources.push(places);
         number
     }
 
-    /// Takes a number for what an expression holds.
+    /// Adds a query node, and returns its number.
     pub fn add_outside(&mut self, outside: Outside) -> OutsideRef {
         let number = u32::try_from(self.outsides.len()).unwrap_or(u32::MAX);
         self.outsides.push(outside);
         OutsideRef(number)
     }
 
-    /// What a number refers to.
+    /// The query node with a number.
     pub fn outside(&self, reference: OutsideRef) -> Option<&Outside> {
         self.outsides.get(usize::try_from(reference.0).ok()?)
     }
 
-    /// A table's column as an error names it: `table 'dbo.t', column 'a'`.
+    /// A table's column in error messages: `table 'dbo.t', column 'a'`.
     pub fn column_name(&self, column: ColumnRef) -> Option<String> {
         let table = self.tables.get(&column.source)?;
         let of_table = table.columns.get(usize::try_from(column.column).ok()?)?;
         Some(format!("table '{}', column '{}'", table.schema_name(), of_table.name))
     }
 
-    /// What a column is in SQLite.
+    /// The SQL of a column in SQLite.
     pub fn place(&self, column: ColumnRef) -> Option<&SqliteColumn> {
         self.sources
             .get(usize::try_from(column.source).ok()?)?
@@ -371,7 +371,7 @@ impl Parts {
 }
 
 impl Select {
-    /// Whether all its rows are one group.
+    /// Whether all rows are one group.
     pub fn is_one_group(&self) -> bool {
         self.grouped && self.group_by.is_empty()
     }
@@ -388,20 +388,19 @@ impl Query {
         }
     }
 
-    /// Whether a column of it may be another value each time that it is evaluated, and nothing keeps its rows as they
-    /// are.
+    /// Whether a column may have another value at each evaluation, and the rows are not materialized.
     pub fn is_volatile(&self) -> bool {
         let select = self.plain();
         select.is_some_and(|select| select.items.iter().any(crate::expr::is_volatile))
     }
 
-    /// Whether it is one SELECT of constants alone.
+    /// Whether it is one SELECT of constants only.
     pub fn is_constant(&self) -> bool {
         let select = self.plain();
         select.is_some_and(|select| select.from.is_none() && select.items.iter().all(crate::expr::is_fixed))
     }
 
-    /// Whether it has at most one row, whatever its tables hold.
+    /// Whether it has at most one row, whatever its tables contain.
     pub fn is_single(&self) -> bool {
         match &self.body {
             Body::Select(select) => {
@@ -413,7 +412,7 @@ impl Query {
         }
     }
 
-    /// The one SELECT that it is, if nothing cuts, orders or makes its rows distinct.
+    /// The SELECT of a query without limit, order and DISTINCT; `None` for any other.
     pub fn plain(&self) -> Option<&Select> {
         match &self.body {
             Body::Select(select) if self.limit.is_none() && !select.distinct => Some(select),
@@ -423,7 +422,7 @@ impl Query {
 }
 
 impl From {
-    /// Shows `visit` all joins.
+    /// Visits all joins.
     pub fn visit_joins(&self, visit: &mut dyn FnMut(&Join)) {
         if let Self::Join(join) = self {
             visit(join);
@@ -432,7 +431,7 @@ impl From {
         }
     }
 
-    /// Shows `visit` all single sources.
+    /// Visits all single sources.
     pub fn visit_leaves<'a>(&'a self, visit: &mut dyn FnMut(&'a Leaf)) {
         match self {
             Self::Leaf(leaf) => visit(leaf),
@@ -443,7 +442,7 @@ impl From {
         }
     }
 
-    /// Whether a source is one of its own.
+    /// Whether it contains a source.
     pub fn has_leaf(&self, source: u32) -> bool {
         let mut has = false;
         self.visit_leaves(&mut |leaf| has |= leaf.source == source);
@@ -451,19 +450,19 @@ impl From {
     }
 }
 
-/// What a column's values are.
+/// The properties of a column's values.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(crate) struct ColumnKind {
     /// Its type.
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
 }
 
 impl QueryColumn {
-    /// A column that is no table's.
+    /// A column that is not a table's.
     pub fn named(name: String, kind: ColumnKind) -> Self {
         let ColumnKind {
             data_type,
@@ -479,7 +478,7 @@ impl QueryColumn {
         }
     }
 
-    /// The column that an expression makes.
+    /// The column of an expression.
     pub fn of(name: String, expr: &Expr) -> Self {
         Self {
             name,
@@ -490,7 +489,7 @@ impl QueryColumn {
         }
     }
 
-    /// The column as an expression, `reference` of a source.
+    /// The column as an expression; `reference` is its place in a source.
     pub fn read(&self, reference: ColumnRef) -> Expr {
         Expr::new(ExprKind::Column(reference), self.data_type)
             .with_nullable(self.nullable)

@@ -1,15 +1,15 @@
-//! Walks over bound queries: every expression node, through subqueries and windows.
+//! Walks over bound queries: every node of every expression, including those in subqueries and windows.
 
 use super::tree::{
     AggregateCall, Body, From, Limit, OrderKey, Outside, Parts, Query, Rows, Select, WindowCall, WindowFunction,
 };
 use crate::{ColumnRef, Expr, ExprKind, Node, OutsideRef, Predicate};
 
-/// What is shown every node of every expression.
+/// The visitor of all nodes.
 pub(crate) type Visit<'v> = &'v mut dyn FnMut(Node<'_>);
 
 impl Parts {
-    /// Shows `visit` all nodes of an expression, and of what it holds.
+    /// Visits all nodes of an expression, including those of its query nodes.
     pub fn visit_expr(&self, expr: &Expr, visit: Visit<'_>) {
         let mut held = Vec::new();
         expr.visit(&mut |node| {
@@ -20,7 +20,7 @@ impl Parts {
             .for_each(|reference| self.visit_outside(reference, visit));
     }
 
-    /// Shows `visit` all nodes of a condition, and of what it holds.
+    /// Visits all nodes of a condition, including those of its query nodes.
     pub fn visit_predicate(&self, predicate: &Predicate, visit: Visit<'_>) {
         let mut held = Vec::new();
         predicate.visit(&mut |node| {
@@ -56,7 +56,7 @@ impl Parts {
             .for_each(|expr| self.visit_expr(expr, visit));
     }
 
-    /// Shows `visit` all nodes of a window and its function.
+    /// Visits all nodes of a window and its function.
     pub fn visit_window(&self, call: &WindowCall, visit: Visit<'_>) {
         match &call.function {
             WindowFunction::RowNumber
@@ -83,7 +83,7 @@ impl Parts {
         call.order.iter().for_each(|(expr, _)| self.visit_expr(expr, visit));
     }
 
-    /// Shows `visit` all nodes of a query.
+    /// Visits all nodes of a query.
     pub fn visit_query(&self, query: &Query, visit: Visit<'_>) {
         match &query.body {
             Body::Select(select) => self.visit_select(select, visit),
@@ -122,7 +122,7 @@ impl Parts {
             .for_each(|predicate| self.visit_predicate(predicate, visit));
     }
 
-    /// Shows `visit` all nodes of a FROM.
+    /// Visits all nodes of a FROM.
     pub fn visit_from(&self, from: &From, visit: Visit<'_>) {
         match from {
             From::Leaf(leaf) => match &leaf.rows {
@@ -138,7 +138,7 @@ impl Parts {
         }
     }
 
-    /// Whether a walk comes upon a column that `wanted` picks.
+    /// Whether a walk visits a column for which `wanted` is true.
     pub fn mentions(
         &self,
         wanted: &dyn Fn(ColumnRef) -> bool,
@@ -150,7 +150,7 @@ impl Parts {
     }
 }
 
-/// The column that a node is.
+/// The column of a node.
 pub(crate) fn column_of(node: Node<'_>) -> Option<ColumnRef> {
     match node {
         Node::Expr(Expr {
@@ -161,7 +161,7 @@ pub(crate) fn column_of(node: Node<'_>) -> Option<ColumnRef> {
     }
 }
 
-/// What a node holds of a query.
+/// The query node of a node.
 pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
     match node {
         Node::Expr(Expr {
@@ -174,7 +174,7 @@ pub(crate) fn held_by(node: Node<'_>) -> Option<OutsideRef> {
 }
 
 impl Expr {
-    /// Whether a subquery, an aggregate or a window function is in it.
+    /// Whether the expression contains a subquery, an aggregate or a window function.
     pub(crate) fn holds_query(&self) -> bool {
         let mut holds = false;
         self.visit(&mut |node| holds |= held_by(node).is_some());

@@ -80,7 +80,7 @@ fn a_column_is_found_by_its_name_and_qualifiers() {
 }
 
 #[test]
-fn an_outer_query_is_asked_for_what_the_inner_one_lacks() {
+fn a_name_unknown_to_the_inner_query_is_resolved_in_the_outer_one() {
     let outer = Columns {
         sources: vec![source("o", 1, &["id", "total"])],
         outer: None,

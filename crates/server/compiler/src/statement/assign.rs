@@ -1,4 +1,4 @@
-//! SELECT that sets variables.
+//! SELECT that assigns variables.
 
 use std::sync::Arc;
 
@@ -6,15 +6,15 @@ use crate::binding::{InputColumn, SlotValue};
 use crate::compiled::Compiled;
 use crate::writer::SqlText;
 
-/// `SELECT @a = ..`: each row sets the variables, which the next row sees; the last one's values stay.
+/// `SELECT @a = ..`: each row assigns the variables, which the next row reads; the last row's values stay.
 #[derive(Clone, Debug)]
 pub struct Assign {
-    /// The query of what the values are computed from.
+    /// The query of the inputs from which the values are computed.
     pub text: SqlText,
     /// Its columns.
     pub inputs: Vec<InputColumn>,
     /// The variables in order, with their values.
     pub values: Vec<SlotValue>,
-    /// What the SQL calls.
+    /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
 }

@@ -1,4 +1,4 @@
-//! SELECT that gives rows.
+//! SELECT that returns rows.
 
 use std::sync::Arc;
 
@@ -6,13 +6,13 @@ use crate::binding::ResultColumn;
 use crate::compiled::Compiled;
 use crate::writer::SqlText;
 
-/// SELECT that gives rows: SQL whose columns are the result's, in their stored forms.
+/// SELECT that returns rows: the SQL's columns are the result's, in their storage forms.
 #[derive(Clone, Debug)]
 pub struct Rows {
     /// The query.
     pub text: SqlText,
     /// The result's columns, as many as the query's.
     pub columns: Vec<ResultColumn>,
-    /// What the SQL calls.
+    /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
 }

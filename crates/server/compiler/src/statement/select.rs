@@ -1,4 +1,4 @@
-//! SELECT, bound: rows, variables, or a new table.
+//! Binds SELECT: rows, assignments, or a new table.
 
 use std::sync::Arc;
 
@@ -14,20 +14,20 @@ use crate::query::{Clause, Item, QueryBinder, SELECT_COUNT_MAX};
 use crate::writer::{SqlText, Writer, quoted};
 use crate::{Collation, Expr, ExprKind, Predicate, SqlError, same_name};
 
-/// `SELECT .. INTO t`: the server makes the table, then runs the rows into it.
+/// `SELECT .. INTO t`: the server creates the table, then inserts the rows.
 #[derive(Clone, Debug)]
 pub struct Into {
     /// The new table.
     pub name: ast::ObjectName,
     /// Its columns.
     pub columns: Vec<IntoColumn>,
-    /// What SQLite runs after `INSERT INTO table (columns)`: [`Into::insert`] puts it there.
+    /// The SQL after `INSERT INTO table (columns)`: [`Into::insert`] puts it there.
     pub text: SqlText,
-    /// What the SQL calls.
+    /// The operations and aggregates of its SQL.
     pub compiled: Arc<Compiled>,
 }
 
-/// A column of a table that SELECT INTO makes.
+/// A column of the table that SELECT INTO creates.
 #[derive(Clone, PartialEq, Debug)]
 pub struct IntoColumn {
     /// Its name.
@@ -36,16 +36,16 @@ pub struct IntoColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
-    /// How its text is compared.
+    /// The collation of its text.
     pub collation: Collation,
-    /// How it is numbered: as the one column that it is taken from.
+    /// IDENTITY, copied from the column that it selects.
     pub identity: Option<IdentityRule>,
 }
 
 impl Into {
-    /// The SQL that fills the table: its parameters are those of [`Into::text`].
+    /// The SQL that fills the table, with the parameters of [`Into::text`].
     ///
-    /// Errors: 40510 for a name that SQLite does not take.
+    /// Errors: 40510 for a name that SQLite does not support.
     pub fn insert(&self, table: &SqliteName) -> Result<String, SqlError> {
         let names: Result<Vec<String>, SqlError> = self.columns.iter().map(|column| quoted(&column.name)).collect();
         let table = super::table_sql(table)?;
@@ -56,7 +56,7 @@ impl Into {
 impl Binding<'_> {
     /// Binds a SELECT.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the statement.
     pub(super) fn select(&self, select: &ast::SelectStatement) -> Result<Statement, SqlError> {
         let mut binder = QueryBinder::new(self.catalog, self.variables);
         binder.options(&select.options)?;
@@ -73,9 +73,9 @@ impl Binding<'_> {
         }
     }
 
-    /// Binds a value that may hold subqueries, where no table is: SET, PRINT, the argument of a procedure.
+    /// Binds a value that may contain subqueries, outside queries: SET, PRINT, an argument of a procedure.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the value.
     pub fn value(&self, expr: &ast::Expr, data_type: Option<&DataType>) -> Result<Rows, SqlError> {
         self.single(|binder| {
             let value = binder.value(Clause::Where, expr)?;
@@ -86,9 +86,9 @@ impl Binding<'_> {
         })
     }
 
-    /// Binds a condition that may hold subqueries, where no table is: its one value is the bit 1 if it is true, else 0.
+    /// Binds a condition that may contain subqueries, outside queries: its value is a bit, 1 if it is true, else 0.
     ///
-    /// Errors: whatever is wrong with it.
+    /// Errors: any error of the condition.
     pub fn test(&self, condition: &ast::Condition) -> Result<Rows, SqlError> {
         self.single(|binder| {
             let condition: Predicate = binder.condition(Clause::Where, condition)?;
@@ -144,7 +144,7 @@ impl Binding<'_> {
 }
 
 impl QueryBinder<'_> {
-    /// Reads OPTION (..): MAXRECURSION counts, whatever else there is advises.
+    /// Reads OPTION (..): MAXRECURSION has an effect, other options have none.
     ///
     /// Errors: 310 for MAXRECURSION out of range.
     pub(crate) fn options(&mut self, options: &[ast::Setting]) -> Result<(), SqlError> {
@@ -201,7 +201,7 @@ impl QueryBinder<'_> {
     }
 }
 
-/// Lets a query give what its columns are computed from instead of them; what computes them comes back.
+/// Replaces a query's columns by the inputs from which they are computed; returns the computed values.
 fn take_inputs(query: &mut Query) -> Vec<Expr> {
     let mut inputs = Inputs::from(0);
     let columns = std::mem::take(&mut query.columns);
@@ -209,7 +209,7 @@ fn take_inputs(query: &mut Query) -> Vec<Expr> {
         return Vec::new();
     };
     if select.distinct {
-        // Distinct rows are SQLite's to find: it gives the values themselves.
+        // SQLite must compare distinct rows: it computes the values themselves.
         let place = |(at, column): (usize, &QueryColumn)| {
             let place = u32::try_from(at).unwrap_or(u32::MAX);
             Expr::new(ExprKind::Input(place), column.data_type)
@@ -240,9 +240,9 @@ fn take_inputs(query: &mut Query) -> Vec<Expr> {
     values
 }
 
-/// The SELECT that assigns, if a query is one.
+/// The SELECT that assigns variables; `None` if the query returns rows.
 ///
-/// Errors: 141 for a mixture.
+/// Errors: 141 for a mixture of both.
 fn assigning(query: &ast::Query) -> Result<Option<&ast::Select>, SqlError> {
     let ast::QueryBody::Select(select) = &query.body else {
         return Ok(None);
@@ -300,7 +300,7 @@ fn into_statement(binder: QueryBinder<'_>, query: Query, name: ast::ObjectName) 
         if columns.iter().any(|before| same_name(&before.name, &column)) {
             return Err(SqlError::into_column_twice(&column, &name.name.text));
         }
-        // Only the first column numbers: a second copy is a plain one.
+        // Only one column has an identity: further copies are plain columns.
         let identity = identity.filter(|_| columns.iter().all(|before| before.identity.is_none()));
         columns.push(IntoColumn {
             name: column,
@@ -334,7 +334,7 @@ fn output_column(binder: &QueryBinder<'_>, query: &Query, at: usize) -> Option<R
     })
 }
 
-/// The identity of the one table that a column is taken from as it is.
+/// The identity of the only table from which a column is selected unchanged.
 fn identity_of(query: &Query, column: &QueryColumn) -> Option<IdentityRule> {
     let origin = column.origin?;
     let Body::Select(select) = &query.body else { return None };
@@ -356,5 +356,5 @@ fn written(binder: QueryBinder<'_>, query: &Query) -> Result<(SqlText, Arc<Compi
     Ok((text, Arc::new(writer.compiled())))
 }
 
-/// The greatest MAXRECURSION.
+/// The maximum of MAXRECURSION.
 const RECURSION_OPTION_MAX: u32 = 32_767;

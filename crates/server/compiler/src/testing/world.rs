@@ -15,10 +15,10 @@ pub(crate) struct World {
     pub caught: Option<CaughtError>,
     pub random: Cell<RandomState>,
     pub now: Moment,
-    /// How often it was polled whether to continue, and at which time the answer is no.
+    /// The number of polls, and the poll at which the statement is cancelled.
     pub polls: Cell<u64>,
     pub stops_at: Cell<u64>,
-    /// The most memory that was requested at once.
+    /// The largest request of memory.
     pub reserved_max: Cell<usize>,
 }
 
@@ -36,7 +36,7 @@ impl Default for World {
             polls: Cell::new(0),
             stops_at: Cell::new(u64::MAX),
             reserved_max: Cell::new(0),
-            // 2024-02-29 13:14:15.1234567 UTC, and clocks an hour ahead.
+            // 2024-02-29 13:14:15.1234567 UTC, in a time zone one hour ahead.
             now: Moment {
                 unix_ns: 1_709_212_455_123_456_700,
                 offset_minutes: 60,

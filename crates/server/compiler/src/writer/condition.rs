@@ -1,4 +1,4 @@
-//! Conditions as SQL: 0, 1 or NULL.
+//! Writes conditions as SQL: 0, 1 or NULL.
 
 use selenite_types::{Comparison, DataType, Value};
 
@@ -10,7 +10,7 @@ use crate::expr::{is_fixed, is_fixed_predicate, literal_of};
 use crate::{Collation, Compare, Expr, ExprKind, Like, Predicate, SqlError};
 
 impl Writer {
-    /// SQL that gives 1, 0 or NULL.
+    /// SQL of a condition, whose value is 1, 0 or NULL.
     ///
     /// Errors: as [`Writer::value`].
     pub fn condition(&mut self, predicate: &Predicate) -> Result<String, SqlError> {
@@ -68,7 +68,7 @@ impl Writer {
 
     fn compare(&mut self, predicate: &Predicate, compare: &Compare) -> Result<String, SqlError> {
         let sign = sign(compare.comparison);
-        // The side with columns goes first: it decides the form.
+        // The side with columns is first: it decides the form.
         if is_fixed(&compare.left) {
             if let Some((right, left)) = self.operands(&compare.right, &[&compare.left], compare.collation)? {
                 return Ok(format!("{} {sign} {right}", left.join("")));
@@ -79,18 +79,18 @@ impl Writer {
         self.predicate_operation(predicate)
     }
 
-    /// SQL of values that SQLite compares as T-SQL does; `None` if it does not.
+    /// SQL of operands that SQLite compares as T-SQL does; `None` if it does not.
     fn operands(
         &mut self,
         operand: &Expr,
         others: &[&Expr],
         collation: Collation,
     ) -> Result<Option<(String, Vec<String>)>, SqlError> {
-        // First without conversions that no comparison sees: a bare column can be looked up in an index.
+        // First without conversions that do not affect the comparison: an index can be used only for a bare column.
         let candidates = [comparand(operand), operand];
         let found = candidates.into_iter().find(|candidate| {
             let form = Form::of(&candidate.data_type);
-            others.iter().all(|other| meets(form, other))
+            others.iter().all(|other| is_comparable(form, other))
         });
         let Some(operand) = found else { return Ok(None) };
         let form = Form::of(&operand.data_type);
@@ -128,7 +128,7 @@ impl Writer {
         Ok(form.key(sql))
     }
 
-    /// Parts joined by one word, in halves, so that thousands of them are no deep tree.
+    /// Parts joined by AND or OR as a balanced tree, so that thousands of them are not deeply nested.
     fn chain(&mut self, parts: &[Predicate], word: &str) -> Result<String, SqlError> {
         let mut written = Vec::with_capacity(parts.len());
         for part in parts {
@@ -137,7 +137,7 @@ impl Writer {
         Ok(balanced(&written, word))
     }
 
-    /// LIKE is an operation; a pattern that begins with plain characters also bounds what it can match, for an index.
+    /// LIKE is an operation; the literal prefix of a pattern also bounds the matching values, for an index.
     fn like(&mut self, predicate: &Predicate, like: &Like) -> Result<String, SqlError> {
         let operation = self.predicate_operation(predicate)?;
         let operand = comparand(&like.operand);
@@ -147,7 +147,7 @@ impl Writer {
             && is_fixed(&like.pattern)
             && like.escape.as_ref().is_none_or(is_fixed)
             && self.lazy == 0
-            && !begins_open(like);
+            && !begins_with_wildcard(like);
         if !bounded {
             return Ok(operation);
         }
@@ -166,21 +166,21 @@ impl Writer {
     }
 }
 
-/// Whether a pattern is a constant that begins with a wildcard: then it bounds nothing.
-fn begins_open(like: &Like) -> bool {
+/// Whether a pattern is a constant that begins with a wildcard, so that it has no bounds.
+fn begins_with_wildcard(like: &Like) -> bool {
     match literal_of(&like.pattern) {
         Some(Value::Text(pattern)) => pattern.starts_with(['%', '_', '[']),
         Some(_) | None => false,
     }
 }
 
-/// Whether a value can be compared with one of `form` in SQLite.
-fn meets(form: Form, other: &Expr) -> bool {
+/// Whether SQLite can compare a value with one of `form`.
+fn is_comparable(form: Form, other: &Expr) -> bool {
     if Form::of(&comparand(other).data_type) == form || Form::of(&other.data_type) == form {
         return true;
     }
     match form {
-        // A constant of no more digits after the point is multiplied up.
+        // A constant with no more fractional digits is scaled up.
         Form::Scaled(scale) | Form::Wide(scale) => {
             is_fixed(other) && exact_scale(&other.data_type).is_some_and(|other| other <= scale)
         }
@@ -195,7 +195,7 @@ fn meets(form: Form, other: &Expr) -> bool {
     }
 }
 
-/// Parts joined by one word, in halves.
+/// Parts joined by AND or OR as a balanced tree.
 pub(super) fn balanced(parts: &[String], word: &str) -> String {
     if parts.len() <= CHAIN_MAX {
         return parts.join(&format!(" {word} "));
@@ -204,7 +204,7 @@ pub(super) fn balanced(parts: &[String], word: &str) -> String {
     format!("({}) {word} ({})", balanced(left, word), balanced(right, word))
 }
 
-/// A comparison's sign in SQLite.
+/// A comparison's operator in SQLite.
 pub(super) fn sign(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Equal => "=",
@@ -216,5 +216,5 @@ pub(super) fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
-/// So many parts in a chain are written side by side: SQLite's trees may be 1000 deep.
+/// So many parts are joined without nesting: SQLite's expression depth is limited to 1000.
 const CHAIN_MAX: usize = 32;

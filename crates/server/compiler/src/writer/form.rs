@@ -1,13 +1,13 @@
-//! Which stored forms SQLite compares as T-SQL compares the values.
+//! Storage forms whose order in SQLite is that of the values in T-SQL.
 
 use selenite_types::{DataType, Family, Width};
 
 use crate::{Convert, Expr, ExprKind};
 
-/// A class of stored forms: two values of one class compare in SQLite as in T-SQL.
+/// A class of storage forms: two values of one class compare in SQLite as in T-SQL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Form {
-    /// An INTEGER that is the value times a power of ten.
+    /// An INTEGER: the value times a power of ten.
     Scaled(u8),
     /// A BLOB of a decimal's digits, with its scale.
     Wide(u8),
@@ -17,13 +17,13 @@ pub(crate) enum Form {
     Text,
     /// A BLOB of the bytes themselves.
     Bytes,
-    /// A TEXT of a day.
+    /// A TEXT of a date.
     Date,
-    /// A TEXT of a time, with so many digits of a second.
+    /// A TEXT of a time, with this number of fractional digits.
     Time(u8),
-    /// A TEXT of a day and a time, with so many digits of a second.
+    /// A TEXT of a date and time, with this number of fractional digits.
     Moment(u8),
-    /// A TEXT of an instant, whose first part is compared, with so many digits of a second.
+    /// A TEXT of a datetimeoffset, whose first part, the instant, is compared, with this number of fractional digits.
     Offset(u8),
     /// A BLOB of a uniqueidentifier.
     Guid,
@@ -57,7 +57,7 @@ impl Form {
         }
     }
 
-    /// What of a value is compared, as SQL: `sql` itself but for an offset, whose instant alone counts.
+    /// The SQL of a value's comparison key: `sql` itself, but for a datetimeoffset the instant alone.
     pub fn key(self, sql: String) -> String {
         match self {
             Self::Offset(digits) => {
@@ -77,7 +77,7 @@ impl Form {
     }
 }
 
-/// The scale of an exact number: what a scaled form may be multiplied from.
+/// The scale of an exact number: the scale from which a scaled form may be multiplied.
 pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
     match *data_type {
         DataType::Bit | DataType::TinyInt | DataType::SmallInt | DataType::Int | DataType::BigInt => Some(0),
@@ -101,7 +101,7 @@ pub(super) fn exact_scale(data_type: &DataType) -> Option<u8> {
     }
 }
 
-/// The value below conversions that change nothing that a comparison sees.
+/// The operand of conversions that do not affect a comparison.
 pub(super) fn comparand(expr: &Expr) -> &Expr {
     match plain_convert(expr) {
         Some(convert) if compares_alike(&convert.operand.data_type, &expr.data_type) => comparand(&convert.operand),
@@ -109,7 +109,7 @@ pub(super) fn comparand(expr: &Expr) -> &Expr {
     }
 }
 
-/// The conversion that an expression is, if it has no style and is not TRY.
+/// The conversion, if the expression is one without a style and without TRY.
 pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
     match &expr.kind {
         ExprKind::Convert(convert) if convert.style.is_none() && !convert.is_try => Some(convert),
@@ -132,7 +132,7 @@ pub(super) fn plain_convert(expr: &Expr) -> Option<&Convert> {
     }
 }
 
-/// Whether a value of `from` has the very form that it has as one of `to`.
+/// Whether a value of `from` has the same storage form as its conversion to `to`.
 pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
     if from == to {
         return true;
@@ -158,7 +158,7 @@ pub(crate) fn keeps_form(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Whether a value of `from` compares as it does as one of `to`: it is as great and no cut loses any of it.
+/// Whether a value of `from` compares as its conversion to `to`, which is numerically equal and not truncated.
 fn compares_alike(from: &DataType, to: &DataType) -> bool {
     if keeps_form(from, to) {
         return true;
@@ -170,7 +170,7 @@ fn compares_alike(from: &DataType, to: &DataType) -> bool {
     text && (to.is_national() || !from.is_national()) && holds(from, to)
 }
 
-/// Whether every value of `from` is short enough for `to`.
+/// Whether every value of `from` fits the length of `to`.
 fn holds(from: &DataType, to: &DataType) -> bool {
     match (from.width(), to.width()) {
         (_, Some(Width::Max)) => true,
@@ -179,14 +179,14 @@ fn holds(from: &DataType, to: &DataType) -> bool {
     }
 }
 
-/// Decimals of so many digits are INTEGERs.
+/// Decimals with at most so many digits are INTEGERs.
 const NARROW_DIGITS: u8 = 18;
 
-/// Digits after money's point.
+/// The scale of money.
 const MONEY_DIGITS: u8 = 4;
 
-/// Digits of a second that datetime's form has.
+/// The fractional digits of datetime's storage form.
 const DATETIME_DIGITS: u8 = 3;
 
-/// How many characters `YYYY-MM-DD HH:MM:SS` has.
+/// The length of `YYYY-MM-DD HH:MM:SS`.
 const MOMENT_LENGTH: u32 = 19;

@@ -1,4 +1,4 @@
-//! FROM as SQL.
+//! Writes FROM as SQL.
 
 use selenite_types::storage::StorageClass;
 
@@ -21,7 +21,7 @@ impl Writer {
     }
 
     fn join(&mut self, join: &Join) -> Result<String, SqlError> {
-        // A chain of joins is deep to the left: it is written from its beginning.
+        // A chain of joins is nested on the left: it is written from its first source.
         let mut chain = vec![join];
         let mut first = &join.left;
         while let From::Join(inner) = first {
@@ -32,9 +32,11 @@ impl Writer {
         for link in chain.into_iter().rev() {
             let right = self.from(&link.right)?;
             let right = match &link.right {
-                // An ON after another does not exist in SQLite.
+                // SQLite has no nested ON clauses.
                 From::Join(_) if link.on.is_some() => format!("({right})"),
-                From::Join(inner) if !(link.kind == JoinKind::Inner && keeps_left(inner)) => format!("({right})"),
+                From::Join(inner) if !(link.kind == JoinKind::Inner && needs_no_parentheses(inner)) => {
+                    format!("({right})")
+                }
                 From::Join(_) | From::Leaf(_) => right,
             };
             let word = match link.kind {
@@ -73,11 +75,11 @@ impl Writer {
                 }
             }
             Rows::Query(query) => {
-                // SQLite may evaluate a column where it is used: twice, if it is used twice. Not below an OFFSET.
+                // SQLite may evaluate a column once for each of its uses, but not below an OFFSET.
                 let is_fenced = query.is_volatile() || self.is_fenced(source);
                 let fence = match (is_fenced, &query.limit) {
                     (true, None) => " LIMIT -1 OFFSET 0",
-                    // What is cut, SQLite leaves where it is.
+                    // SQLite does not flatten a query with a limit.
                     (true, Some(_)) | (false, _) => "",
                 };
                 format!("({}{fence}) AS t{source}", self.query(query)?)
@@ -95,19 +97,19 @@ impl Writer {
     }
 }
 
-/// Whether joins can be written after an inner join without parentheses: they add nothing to what is before them.
-fn keeps_left(join: &Join) -> bool {
-    let mut keeps = true;
+/// Whether joins can be written after an inner join without parentheses: they do not extend its left side.
+fn needs_no_parentheses(join: &Join) -> bool {
+    let mut is_flat = true;
     let whole = |join: &Join| matches!(join.kind, JoinKind::Inner | JoinKind::Left);
-    keeps &= whole(join);
+    is_flat &= whole(join);
     for side in [&join.left, &join.right] {
-        side.visit_joins(&mut |inner| keeps &= whole(inner));
+        side.visit_joins(&mut |inner| is_flat &= whole(inner));
     }
-    keeps
+    is_flat
 }
 
-/// The rows of a view of the server's own. What comes as JSON is read once, whatever it is joined with: LIMIT keeps
-/// SQLite from taking the query apart (sqlite.org/optoverview.html#flattening).
+/// The rows of a system view. Rows in JSON are read once, whatever they are joined with: LIMIT keeps SQLite from
+/// flattening the query (sqlite.org/optoverview.html#flattening).
 fn system(view: &SystemView) -> Result<String, SqlError> {
     let name = match &view.rows {
         SystemRows::Table(name) => return qualified(name),
@@ -128,7 +130,7 @@ fn system(view: &SystemView) -> Result<String, SqlError> {
     ))
 }
 
-/// A call of the function that answers rows.
+/// A call of the function that returns rows as JSON.
 fn json_rows(name: &str, arguments: &[String]) -> String {
     let name = name.replace('\'', "''");
     let arguments: String = arguments.iter().map(|argument| format!(", {argument}")).collect();
@@ -145,7 +147,7 @@ pub(super) fn element(row: &str, at: usize, class: StorageClass) -> String {
     }
 }
 
-/// A column of a query as [`element`] reads it back: JSON has no bytes, and SQLite writes 15 digits of a float there.
+/// A column of a query in the form that [`element`] reads: JSON has no bytes, and SQLite writes 15 digits of a float.
 fn as_element(at: usize, class: StorageClass) -> String {
     match class {
         StorageClass::Blob => format!("iif(c{at} IS NULL, NULL, hex(c{at}))"),

@@ -1,4 +1,4 @@
-//! Subqueries and aggregates as SQL.
+//! Writes subqueries and aggregates as SQL.
 
 use super::condition::sign;
 use super::parameter::{Parameter, ParameterValue};
@@ -9,9 +9,9 @@ use crate::query::tree::{AggregateCall, Outside, Quantified, Query};
 use crate::{Aggregate, AggregateKind, Collation, ColumnRef, Expr, OutsideRef, SqlError};
 
 impl Writer {
-    /// SQL of a value that an expression holds of a query.
+    /// SQL of a value node of a query.
     ///
-    /// Errors: 8624 for what is no value.
+    /// Errors: 8624 for a node that is not a value.
     pub fn held(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
         let outside = self.parts.outside(reference).cloned();
         match outside {
@@ -31,9 +31,9 @@ impl Writer {
         }
     }
 
-    /// SQL of a condition that an expression holds of a query.
+    /// SQL of a condition node of a query.
     ///
-    /// Errors: 8624 for what is no condition.
+    /// Errors: 8624 for a node that is not a condition.
     pub fn held_condition(&mut self, reference: OutsideRef) -> Result<String, SqlError> {
         let outside = self.parts.outside(reference).cloned();
         match outside {
@@ -53,9 +53,9 @@ impl Writer {
         }
     }
 
-    /// A subquery is written.
+    /// Charges one subquery.
     ///
-    /// Errors: 8623 for too many.
+    /// Errors: 8623 if there are too many.
     fn spend_subquery(&mut self) -> Result<(), SqlError> {
         self.parts.budget.spend(SUBQUERY_NODE_COUNT)
     }
@@ -90,7 +90,7 @@ impl Writer {
         })
     }
 
-    /// One row decides; if none does, one that is unknown leaves it unknown.
+    /// One row decides; without a decisive row, an unknown comparison makes the result unknown.
     fn quantified(&mut self, quantified: &Quantified) -> Result<String, SqlError> {
         let Quantified {
             operand,
@@ -111,7 +111,7 @@ impl Writer {
             column: 0,
         })?);
         let compared = format!("{operand} {} {row}", sign(*comparison));
-        // Both are written twice: nested, that doubles what has been written.
+        // Both are written twice: nested, that doubles the SQL.
         self.parts
             .budget
             .spend_items((rows.len() + compared.len()) / NODE_SIZE)?;
@@ -136,10 +136,10 @@ impl Writer {
         self.aggregate_of(&call.aggregate, call.distinct, &order, false)
     }
 
-    /// SQL of an aggregate, without OVER; `window` says whether it will have one.
+    /// SQL of an aggregate, without OVER; `window` says whether OVER will follow.
     ///
-    /// COUNT of what is never NULL, MIN and MAX are SQLite's own; all others, and those that report NULLs left out
-    /// (8153), are ours.
+    /// COUNT of a value that is never NULL, MIN and MAX are SQLite's; all others, and those that report skipped NULLs
+    /// (8153), are this server's.
     pub(super) fn aggregate_of(
         &mut self,
         aggregate: &Aggregate,
@@ -188,7 +188,7 @@ impl Writer {
         Ok(format!("{name}({number}, {value}{separator}{order})"))
     }
 
-    /// What the least or greatest is looked for among: the value itself, which is what comes back.
+    /// The operand of MIN or MAX: the value itself, which is the result.
     fn extreme(&mut self, operand: &Expr) -> Result<String, SqlError> {
         let form = Form::of(&operand.data_type);
         let sql = self.value(operand)?;
@@ -200,5 +200,5 @@ impl Writer {
     }
 }
 
-/// How many bytes a node is written in, at least.
+/// The minimum size of a node's SQL in bytes.
 const NODE_SIZE: usize = 16;

@@ -1,11 +1,11 @@
-//! Names as SQL.
+//! Writes names as SQL.
 
 use crate::SqlError;
 use crate::catalog::SqliteName;
 
 /// A name in quotation marks.
 ///
-/// Errors: 40510 for one with a NUL, at which SQLite would end.
+/// Errors: 40510 for a name with a NUL, which would end the SQL.
 pub(crate) fn quoted(name: &str) -> Result<String, SqlError> {
     if name.contains('\0') {
         return Err(SqlError::unsupported("A name with the character 0"));

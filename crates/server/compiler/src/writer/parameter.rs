@@ -1,4 +1,4 @@
-//! Parameters of SQLite's statements: values that are evaluated once before.
+//! Parameters of SQLite's statements: values that are evaluated once in advance.
 
 use selenite_types::storage::{Stored, to_stored};
 use selenite_types::{DataType, Decimal, LikePattern, Value};
@@ -9,28 +9,28 @@ use crate::{Expr, Frame, Like, Predicate, Slot, SqlError};
 /// A parameter of SQLite's statement.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Parameter {
-    /// What it is.
+    /// The value.
     pub value: ParameterValue,
-    /// The type whose stored form it is given in.
+    /// The type of its storage form.
     pub data_type: DataType,
 }
 
-/// What a parameter is.
+/// The value of a parameter.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ParameterValue {
     /// A value of the parameter's type.
     Value(Expr),
-    /// A whole number's variable, of any width.
+    /// An integer variable, of any width.
     Whole(Slot),
-    /// An exact number times this power of ten: as another number's form has it.
+    /// An exact number times this power of ten: in the scale of another number's form.
     Scaled(Expr, u8),
-    /// The same, as a decimal of more digits has it.
+    /// An exact number times this power of ten, as a decimal with more digits.
     Wide(Expr, u8),
     /// A condition: 0, 1 or NULL.
     Truth(Predicate),
-    /// What a text that matches is not less than.
+    /// The inclusive lower bound of the matching values.
     LikeStart(Box<Like>),
-    /// What a text that matches is less than.
+    /// The exclusive upper bound of the matching values.
     LikeEnd(Box<Like>),
     /// The count of TOP.
     RowCount(Expr),
@@ -42,14 +42,14 @@ pub enum ParameterValue {
     Fetch(Expr),
     /// NTILE's count.
     Tiles(Expr),
-    /// How far LAG and LEAD look.
+    /// The offset of LAG and LEAD.
     Shift(Expr),
 }
 
 impl Parameter {
     /// The value to bind.
     ///
-    /// Errors: whatever evaluating it gives; 1014 and related ones for counts out of range.
+    /// Errors: any error of the evaluation; 1014 and related ones for counts out of range.
     pub fn evaluate(&self, frame: &Frame<'_>) -> Result<Stored<'static>, SqlError> {
         match &self.value {
             ParameterValue::Value(expr) => stored(&expr.evaluate(frame)?, &self.data_type),
@@ -83,7 +83,7 @@ impl Parameter {
     }
 }
 
-/// A value in its type's stored form.
+/// A value in its type's storage form.
 ///
 /// Errors: 8624 for a value that is not of the type, which binding rules out.
 pub fn stored(value: &Value, data_type: &DataType) -> Result<Stored<'static>, SqlError> {
@@ -100,7 +100,7 @@ fn count(expr: &Expr, frame: &Frame<'_>, least: i64, error: fn() -> SqlError) ->
     }
 }
 
-/// A whole number of any width.
+/// An integer of any width.
 fn whole(value: &Value) -> Option<i64> {
     match value {
         Value::Bit(value) => Some(i64::from(*value)),
@@ -123,8 +123,8 @@ fn whole(value: &Value) -> Option<i64> {
     }
 }
 
-/// An exact number times a power of ten. One beyond 64 bits is beyond every number that it is compared with, and so
-/// is the REAL that it becomes.
+/// An exact number times a power of ten. A result beyond 64 bits is greater in magnitude than every number that it is
+/// compared with, and so is the REAL that it becomes.
 fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
         return Stored::Null;
@@ -136,8 +136,8 @@ fn scaled(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     }
 }
 
-/// The same in 16 bytes. One of more digits than any decimal is beyond every other, and so are the bytes that it
-/// becomes.
+/// An exact number times a power of ten, in 16 bytes. A result with more digits than any decimal is greater in
+/// magnitude than every other, and so are the bytes that it becomes.
 fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     let Some((unscaled, product)) = multiplied(value, data_type, scale) else {
         return Stored::Null;
@@ -152,8 +152,7 @@ fn wide(value: &Value, data_type: &DataType, scale: u8) -> Stored<'static> {
     }
 }
 
-/// An exact number's digits, and these times what lifts it to a scale, if that is not beyond all numbers. `None` is
-/// NULL.
+/// An exact number's digits, and these scaled up to `scale`, unless that overflows. `None` is NULL.
 fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, Option<i128>)> {
     let (unscaled, own) = if let Value::Decimal(decimal) = value {
         (decimal.unscaled, decimal.scale)
@@ -166,10 +165,9 @@ fn multiplied(value: &Value, data_type: &DataType, scale: u8) -> Option<(i128, O
     Some((unscaled, power.and_then(|power| unscaled.checked_mul(power))))
 }
 
-/// A bound of what a pattern matches: all that begins with its plain characters.
+/// A bound of the values that match a pattern: all of them begin with its literal prefix.
 ///
-/// Whatever stands behind them is more than characters 0 and less than the last characters of Unicode, which stand
-/// for no text.
+/// Any suffix is greater than characters 0 and less than the last characters of Unicode, which are noncharacters.
 fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'static>, SqlError> {
     let Value::Text(pattern) = like.pattern.evaluate(frame)? else {
         return Ok(Stored::Null);
@@ -186,11 +184,11 @@ fn like_bound(like: &Like, frame: &Frame<'_>, end: bool) -> Result<Stored<'stati
     let prefix = LikePattern::prefix(&pattern, escape);
     let prefix = prefix.trim_end_matches(' ');
     if end && prefix.is_empty() {
-        // A BLOB is more than any TEXT.
+        // A BLOB is greater than any TEXT.
         return Ok(Stored::Blob(Vec::new().into()));
     }
-    let behind = if end { LAST_CHARACTERS } else { FIRST_CHARACTERS };
-    Ok(Stored::Text(format!("{prefix}{behind}").into()))
+    let suffix = if end { LAST_CHARACTERS } else { FIRST_CHARACTERS };
+    Ok(Stored::Text(format!("{prefix}{suffix}").into()))
 }
 
 const FIRST_CHARACTERS: &str = "\0\0\0\0";

@@ -1,4 +1,4 @@
-//! Queries as SQL: their columns are `c0`, `c1` and so on.
+//! Writes queries as SQL, with columns `c0`, `c1` and so on.
 
 use selenite_tsql::ast::SetOperator;
 
@@ -13,7 +13,7 @@ use crate::{Expr, SqlError};
 struct Columns<'a> {
     /// Whether rows are compared by them, so that text needs its collation.
     compared: bool,
-    /// Additional columns, after them.
+    /// Additional columns after them.
     more: &'a [String],
 }
 
@@ -78,7 +78,7 @@ impl Writer {
         })
     }
 
-    /// TOP's count: a parameter, or what a query gives.
+    /// TOP's count: a parameter, or the result of a query.
     fn row_count(&mut self, count: &Expr) -> Result<String, SqlError> {
         match count.holds_query() {
             true => self.value(count),
@@ -86,7 +86,7 @@ impl Writer {
         }
     }
 
-    /// The rows whose rank among all fulfils a condition.
+    /// The rows whose rank satisfies a condition.
     fn ranked(&mut self, query: &Query, function: &str, condition: &str) -> Result<String, SqlError> {
         let mut more = Vec::new();
         let mut keys = Vec::new();
@@ -132,7 +132,7 @@ impl Writer {
         for term in terms {
             let key = match &term.key {
                 OrderKey::Output(at) => match columns.get(*at) {
-                    // An offset's key is no column of the query: the column itself orders by the instant first.
+                    // A datetimeoffset's key is not a column of the query: the column itself sorts by instant first.
                     Some(column) => {
                         let position = (at + 1).to_string();
                         let text = Form::of(&column.data_type) == Form::Text;
@@ -209,7 +209,7 @@ impl Writer {
         Ok(sql)
     }
 
-    /// A member of a combination: one SELECT of SQLite's.
+    /// A member of a compound SELECT: one SELECT of SQLite's.
     fn member(&mut self, query: &Query, columns: Columns<'_>) -> Result<String, SqlError> {
         let bare = query.order.is_empty() && query.limit.is_none();
         if let (true, Body::Select(select)) = (bare, &query.body) {
@@ -253,7 +253,7 @@ impl Writer {
         }
         items.extend_from_slice(columns.more);
         if select.is_one_group() && select.having.is_some() {
-            // SQLite sees one group only if a column is an aggregate.
+            // SQLite groups all rows only if a column is an aggregate.
             items.push("count(*)".to_owned());
         }
         if by_key && (select.grouped || select.items.iter().any(|item| self.parts.has_window(item))) {
@@ -268,7 +268,7 @@ impl Writer {
         if let Some(filter) = &select.filter {
             sql.push_str(&format!(" WHERE {}", self.condition(filter)?));
         }
-        // An instant is distinct whatever its offset: rows are grouped by what is compared of them.
+        // DISTINCT ignores offsets: rows are grouped by the comparison keys.
         let groups = if by_key { &select.items } else { &select.group_by };
         if !groups.is_empty() {
             let mut keys = Vec::with_capacity(groups.len());
@@ -319,7 +319,7 @@ impl Writer {
         })
     }
 
-    /// Each member gets its level: an anchor's is 0, and `tsql_level` refuses one that is too deep (530).
+    /// Adds the level to each member: an anchor's is 0, and `tsql_level` refuses one beyond the limit (530).
     fn recursive(&mut self, query: &Query, common: &Common) -> Result<String, SqlError> {
         let (Body::Combined(first, rest), Some(recursion)) = (&query.body, &common.recursion) else {
             return Err(SqlError::internal("a recursion of one member"));
@@ -356,13 +356,13 @@ impl Writer {
     }
 }
 
-/// The columns of a query, as its own SQL names them.
+/// The names of a query's columns in its own SQL.
 pub(super) fn column_names(count: usize) -> String {
     let names: Vec<String> = (0..count).map(|at| format!("c{at}")).collect();
     names.join(", ")
 }
 
-/// The alias of a column more: the text after its last AS.
+/// The alias of an additional column: the text after its last AS.
 fn alias_of(column: &str) -> &str {
     column.rsplit(' ').next().unwrap_or(column)
 }
@@ -377,7 +377,7 @@ fn has_offset(columns: &[QueryColumn]) -> bool {
         .any(|column| matches!(Form::of(&column.data_type), Form::Offset(_)))
 }
 
-/// UNION and related ones of rows with a datetimeoffset: SQLite's own compare its whole text, T-SQL's the instant
+/// UNION and similar of rows with a datetimeoffset: SQLite's operators compare the whole text, T-SQL's the instant
 /// alone. Of rows with one instant and several offsets any is taken.
 fn combined_by_instant(columns: &[QueryColumn], operator: SetOperator, (first, second): (&str, &str)) -> String {
     let names = column_names(columns.len());

@@ -1,4 +1,4 @@
-//! Values as SQL.
+//! Writes values as SQL.
 
 use selenite_types::{DataType, Value};
 
@@ -12,9 +12,9 @@ use crate::{
 };
 
 impl Writer {
-    /// SQL that gives the value of an expression in its type's stored form.
+    /// SQL of an expression's value in its type's storage form.
     ///
-    /// Errors: 8623 for more nodes than a statement may have, 8631 for more operations.
+    /// Errors: 8623 for more nodes than the limit of a statement, 8631 for more operations.
     pub fn value(&mut self, expr: &Expr) -> Result<String, SqlError> {
         self.parts.budget.spend(1)?;
         if is_fixed(expr) {
@@ -52,7 +52,7 @@ impl Writer {
         }
     }
 
-    /// SQL of what a value is compared, grouped or ordered by: under its collation, if it is text.
+    /// SQL of the key by which a value is compared, grouped or ordered: with its collation, if it is text.
     ///
     /// Errors: as [`Writer::value`].
     pub fn key(&mut self, expr: &Expr) -> Result<String, SqlError> {
@@ -60,9 +60,9 @@ impl Writer {
         Ok(collated(Form::of(&expr.data_type), sql, expr.collation))
     }
 
-    /// A column of a source.
+    /// SQL of a source's column.
     ///
-    /// Errors: 8624 for one that was never bound.
+    /// Errors: 8624 for an unbound column.
     pub fn column(&mut self, column: ColumnRef) -> Result<String, SqlError> {
         let source = column.source;
         let weight = self.column_weight(column)?;
@@ -103,9 +103,9 @@ impl Writer {
         Ok(sql)
     }
 
-    /// A value that is used in several places is the argument of one operation. But where branches hold what SQLite
-    /// evaluates, a subquery or an aggregate, the operation only says which branch it is, so that the others are not
-    /// evaluated.
+    /// A value that is used several times is an argument of one operation. But if branches contain nodes that SQLite
+    /// evaluates, subqueries or aggregates, the operation only returns the number of the branch, so that the others are
+    /// not evaluated.
     fn bound_once(&mut self, expr: &Expr, bound: &Let) -> Result<String, SqlError> {
         let ExprKind::Case { branches, otherwise } = &bound.body.kind else {
             return self.operation(expr);
@@ -158,7 +158,7 @@ impl Writer {
         })
     }
 
-    /// A whole number as SQL.
+    /// SQL of an integer operand.
     ///
     /// Errors: as [`Writer::value`].
     pub fn whole(&mut self, operand: &WholeOperand) -> Result<String, SqlError> {
@@ -204,7 +204,7 @@ impl Writer {
         self.call(&operation, volatile)
     }
 
-    /// Puts what is the same for the whole statement behind a number: it becomes a parameter.
+    /// Replaces a node that is constant in the whole statement by a numbered entry: it becomes a parameter.
     fn fix(&mut self, node: NodeMut<'_>) {
         if let NodeMut::Expr(expr) = node
             && is_once(expr)
@@ -270,7 +270,7 @@ fn is_local(expr: &Expr) -> bool {
     is
 }
 
-/// SQL of a value as it is compared.
+/// SQL of a value in a comparison.
 pub(super) fn collated(form: Form, sql: String, collation: crate::Collation) -> String {
     match form {
         Form::Text => format!("{sql} COLLATE {}", collation.name()),

@@ -1,9 +1,9 @@
-//! How large SQLite makes what is written.
+//! Estimates the size of SQL after SQLite's substitutions.
 //!
-//! SQLite puts the expressions of a derived table's columns where the columns are used
+//! SQLite substitutes the expressions of a derived table's columns for their uses
 //! (sqlite.org/optoverview.html#flattening), and copies a common table expression for each of its uses. Both double
 //! with each level of a statement that uses two columns, or one table twice, so that a few hundred bytes become
-//! gigabytes in sqlite3_prepare, which nothing interrupts.
+//! gigabytes in sqlite3_prepare, which can't be interrupted.
 
 use std::collections::{HashMap, HashSet};
 
@@ -12,31 +12,31 @@ use crate::query::tree::{Body, From, Leaf, Outside, Query, Rows, Select, SqliteC
 use crate::query::walk::{column_of, held_by};
 use crate::{ColumnRef, Expr, ExprKind, OutsideRef, Predicate, SqlError};
 
-/// What is known of the size of sources.
+/// The sizes of sources.
 #[derive(Default)]
 pub(super) struct Weights {
-    /// How many nodes a column stands for; 1 where there is no entry.
+    /// The number of nodes that a column is substituted by; 1 without an entry.
     columns: HashMap<ColumnRef, u64>,
-    /// The same of what expressions hold.
+    /// The number of nodes that a query node is substituted by.
     outsides: HashMap<OutsideRef, u64>,
-    /// How many tables each measured source is, where SQLite joins those of a derived table with those beside it.
+    /// The number of tables of each measured source, where SQLite joins those of a derived table with the outer ones.
     tables: HashMap<u32, u64>,
-    /// Common table expressions.
+    /// The common table expressions.
     commons: HashMap<usize, Weight>,
-    /// Derived tables whose columns SQLite must not put elsewhere.
+    /// Derived tables that SQLite must not flatten.
     fenced: HashSet<u32>,
-    /// The common table expression that is being written; none of the statement itself.
+    /// The common table expression that is being written; `None` for the statement itself.
     pub common: Option<usize>,
-    /// How many sources each of them names itself, and which common table expressions.
+    /// The number of sources, and the common table expressions, that each of them refers to.
     uses: HashMap<Option<usize>, Uses>,
 }
 
-/// How large a query is.
+/// The size of a query.
 #[derive(Clone)]
 struct Weight {
-    /// What each column stands for; none of a common table expression that is to be materialized.
+    /// The weight of each column; empty for a common table expression that is materialized.
     columns: Vec<u64>,
-    /// How many tables SQLite makes of it.
+    /// The number of tables in SQLite's join.
     tables: u64,
 }
 
@@ -54,10 +54,9 @@ struct Uses {
 }
 
 impl Writer {
-    /// Measures the sources of a FROM before what uses them is written, and returns how many tables SQLite makes of
-    /// them.
+    /// Measures the sources of a FROM before their uses are written, and returns the number of tables in SQLite's join.
     ///
-    /// Errors: 8623 for what is too large.
+    /// Errors: 8623 if the statement is too large.
     pub(super) fn weigh_from(&mut self, from: &From) -> Result<u64, SqlError> {
         let mut leaves = Vec::new();
         from.visit_leaves(&mut |leaf| leaves.push(leaf));
@@ -110,7 +109,7 @@ impl Writer {
         Ok(weight.tables)
     }
 
-    /// Keeps SQLite from joining the tables of a source with those beside it, of which it joins 64 at most.
+    /// Keeps SQLite from flattening a source whose tables would exceed the limit of 64 in a join.
     fn keep_apart(&mut self, leaf: &Leaf) {
         match &leaf.rows {
             Rows::Query(_) => {
@@ -124,7 +123,7 @@ impl Writer {
         self.weights.tables.insert(leaf.source, 1);
     }
 
-    /// Whether SQLite is to compute a common table expression in its place.
+    /// Whether SQLite is to materialize a common table expression.
     ///
     /// Errors: as [`Writer::weigh_from`].
     pub(super) fn is_materialized(&mut self, index: usize) -> Result<bool, SqlError> {
@@ -135,7 +134,7 @@ impl Writer {
         if let Some(weight) = self.weights.commons.get(&index) {
             return Ok(weight.clone());
         }
-        // One that names itself finds this.
+        // A recursive reference finds this entry.
         self.weights.commons.insert(index, Weight::MATERIALIZED);
         let query = self.parts.commons.get(index).and_then(|common| common.query.clone());
         let mut weight = match &query {
@@ -149,12 +148,12 @@ impl Writer {
         Ok(weight)
     }
 
-    /// Whether SQLite is to evaluate a derived table's columns in their place.
+    /// Whether SQLite must not flatten a derived table.
     pub(super) fn is_fenced(&self, source: u32) -> bool {
         self.weights.fenced.contains(&source)
     }
 
-    /// How many nodes a column stands for.
+    /// The number of nodes that a column is substituted by.
     ///
     /// Errors: as [`Writer::weigh_from`].
     pub(super) fn column_weight(&mut self, column: ColumnRef) -> Result<u64, SqlError> {
@@ -172,21 +171,21 @@ impl Writer {
         Ok(weight)
     }
 
-    /// A source is named: how often that copies one is known at the end.
+    /// Records a use of a source: the number of its copies is known at the end.
     pub(super) fn note_source(&mut self, common: Option<usize>) {
         let uses = self.weights.uses.entry(self.weights.common).or_default();
         uses.count += 1;
         uses.commons.extend(common);
     }
 
-    /// Sees that SQLite does not make too many sources of those that were written.
+    /// Checks the number of sources after SQLite's copies.
     ///
     /// Errors: 8623.
     pub(super) fn check_sources(&self) -> Result<(), SqlError> {
         let mut totals: Vec<u64> = Vec::with_capacity(self.parts.commons.len());
         let mut total_of = |at: Option<usize>| {
             let total = match self.weights.uses.get(&at) {
-                // A common table expression that refers to itself, or to a later one, is not copied there.
+                // A recursive or forward reference is not copied there.
                 Some(uses) => {
                     let copied = uses.commons.iter().filter_map(|common| totals.get(*common));
                     copied.fold(uses.count, |sum, total| sum.saturating_add(*total))
@@ -210,7 +209,7 @@ impl Writer {
         }
     }
 
-    /// What each column of a query stands for.
+    /// The weight of each column of a query.
     fn weigh_query(&mut self, query: &Query) -> Result<Vec<u64>, SqlError> {
         Ok(self.measure(query)?.columns)
     }
@@ -246,7 +245,7 @@ impl Writer {
         Ok(Weight { columns, tables })
     }
 
-    /// How many nodes an expression has where its columns are what they are computed from.
+    /// The number of nodes of an expression after substitution of its columns.
     fn weigh(&mut self, expr: &Expr) -> Result<u64, SqlError> {
         let mut sum = 1_u64;
         if let ExprKind::Case { branches, otherwise } = &expr.kind {
@@ -265,8 +264,8 @@ impl Writer {
             }
             return Ok(sum);
         }
-        // An operation: what it needs is written once.
-        let mut found = Found::default();
+        // An operation: its inputs are written once.
+        let mut found = NodeScan::default();
         expr.visit(&mut |node| found.note(node));
         found.columns.sort_unstable();
         found.columns.dedup();
@@ -274,12 +273,12 @@ impl Writer {
     }
 
     fn weigh_predicate(&mut self, predicate: &Predicate) -> Result<u64, SqlError> {
-        let mut found = Found::default();
+        let mut found = NodeScan::default();
         predicate.visit(&mut |node| found.note(node));
         self.sum(found)
     }
 
-    fn sum(&mut self, found: Found) -> Result<u64, SqlError> {
+    fn sum(&mut self, found: NodeScan) -> Result<u64, SqlError> {
         self.parts.budget.spend(found.count)?;
         let mut sum = found.count;
         for column in found.columns {
@@ -333,15 +332,15 @@ fn is_heavy(columns: &[u64]) -> bool {
     columns.iter().any(|weight| *weight > FLATTENED_MAX)
 }
 
-/// What an expression is made of.
+/// The parts of an expression.
 #[derive(Default)]
-struct Found {
+struct NodeScan {
     count: u64,
     columns: Vec<ColumnRef>,
     outsides: Vec<OutsideRef>,
 }
 
-impl Found {
+impl NodeScan {
     fn note(&mut self, node: crate::Node<'_>) {
         self.count += 1;
         self.columns.extend(column_of(node));
@@ -349,18 +348,18 @@ impl Found {
     }
 }
 
-/// SQLite's own limit of tables in a join.
+/// SQLite's limit of tables in a join.
 const JOINED_MAX: u64 = 64;
 
-/// 990 sources in a statement with common table expressions: SQLite copies none where it has 1,000
+/// 990 sources in a statement with common table expressions: SQLite copies none if there are 1,000
 /// (SQLITE_MAX_EXPR_DEPTH), and has a few more than are written.
 const COMMON_SOURCE_COUNT_MAX: u64 = 990;
 
-/// 2,000 nodes: more than is ever written as one column, and few enough to be copied for each use.
+/// 2,000 nodes: more than a column has in SQL written by hand, and few enough to be copied for each use.
 const FLATTENED_MAX: u64 = 2000;
 
-/// 100: as long as for so many nodes SQLite takes for a subquery, whose copies count as well. So a statement has
-/// 10,000 at most, which SQLite prepares in half a second; joins within them poll.
+/// 100: SQLite needs the time of so many nodes for a subquery, whose copies count as well. So a statement has 10,000
+/// at most, which SQLite prepares in half a second; joins within them poll.
 pub(super) const SUBQUERY_NODE_COUNT: u64 = 100;
 
 /// 4,096 sources: SQLite prepares so many in a third of a second, in joins or in subqueries of conditions.

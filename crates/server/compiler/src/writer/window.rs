@@ -1,8 +1,7 @@
-//! Window functions as SQL.
+//! Writes window functions as SQL.
 //!
-//! SQLite prepares a SELECT with windows as one SELECT within another for each different window, and copies to each
-//! what those around it need (sqlite3WindowRewrite). That is cubic, and nothing interrupts it, so windows are
-//! counted.
+//! SQLite prepares a SELECT with windows as one nested SELECT for each different window, and copies to each the columns
+//! that the outer ones need (sqlite3WindowRewrite). That is cubic, and can't be interrupted, so windows are counted.
 
 use std::collections::HashMap;
 
@@ -14,17 +13,17 @@ use super::parameter::{Parameter, ParameterValue};
 use crate::SqlError;
 use crate::query::tree::{WindowCall, WindowFunction};
 
-/// The windows that were written.
+/// The windows in the SQL.
 #[derive(Default)]
 pub(super) struct Windows {
-    /// Those of the query that is being written, each with the number of its keys.
+    /// The windows of the query that is being written, each with the number of its keys.
     of_query: HashMap<String, usize>,
-    /// What those of the statement cost, as far as its queries are written.
+    /// The cost of the statement's windows in the queries written so far.
     cost: usize,
 }
 
 impl Writer {
-    /// Writes a query of so many columns, whose windows are its own.
+    /// Writes a query with `column_count` columns, with windows of its own.
     ///
     /// Errors: those of `write`; 8623 for too many windows.
     pub(super) fn with_windows(
@@ -39,9 +38,9 @@ impl Writer {
         Ok(sql)
     }
 
-    /// Counts the windows of a query of so many columns.
+    /// Counts the windows of a query with `column_count` columns.
     ///
-    /// Errors: 8623 for too many.
+    /// Errors: 8623 if there are too many.
     pub(super) fn count_windows(&mut self, column_count: usize) -> Result<(), SqlError> {
         let windows = std::mem::take(&mut self.windows.of_query);
         let width = windows.values().sum::<usize>().saturating_add(column_count);
@@ -144,7 +143,7 @@ fn bound_sql(bound: FrameBound) -> String {
 /// seconds.
 const WINDOW_COUNT_MAX: usize = 256;
 
-/// 196,608, which is what 256 windows of two keys as the only columns cost: the windows of each SELECT of a
-/// statement, times its columns and its windows' keys. Beside 1,000 columns of a table it is reached by some 130
-/// windows, which SQLite prepares in two seconds.
+/// 196,608, the cost of 256 windows of two keys as the only columns: the windows of each SELECT of a
+/// statement, times its columns and its windows' keys. With 1,000 columns of a table some 130 windows reach it, which
+/// SQLite prepares in two seconds.
 const WINDOW_COST_MAX: usize = 196_608;

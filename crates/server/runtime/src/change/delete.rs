@@ -1,4 +1,4 @@
-//! DELETE, run.
+//! Runs DELETE.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ fn run_rows(
             read_inputs(inputs, found, &mut values)?;
             let row_id = match values.first() {
                 Some(Value::BigInt(row_id)) => row_id,
-                // An outer join has no row of the table here.
+                // The outer join found no row of the table.
                 Some(Value::Null) => return Ok(ControlFlow::Continue(())),
                 _ => return Err(SqlError::internal("a row without its rowid")),
             };
@@ -58,7 +58,7 @@ fn run_rows(
     Ok(u64::try_from(rows.len()).unwrap_or(u64::MAX))
 }
 
-/// Deletes rows in one statement, since rows of one table may refer to one another.
+/// Deletes rows in one statement, because rows of one table may refer to one another.
 fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value>)]) -> Result<(), SqlError> {
     let ids: Vec<String> = rows.iter().map(|(row_id, _)| row_id.to_string()).collect();
     let list = Stored::Text(format!("[{}]", ids.join(",")).into());
@@ -68,15 +68,15 @@ fn delete_all(delete: &Delete, run: &Run<'_>, sql: &str, rows: &[(i64, Vec<Value
     let mut refusal = None;
     for (_, values) in rows {
         let old = values.get(1..).unwrap_or(&[]);
-        let told = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
-        // A row without references to it is not the one.
-        if told.number() != UNTOLD {
-            return Err(told);
+        let refused = row::refusal(&delete.rules, run, error.clone(), old, Some(old), ChangeVerb::Delete);
+        // A row without references to it did not cause the error.
+        if refused.number() != UNNAMED_CONSTRAINT {
+            return Err(refused);
         }
-        refusal = Some(told);
+        refusal = Some(refused);
     }
     refusal.map_or(Ok(()), Err)
 }
 
 /// The number of an error that names no constraint.
-const UNTOLD: i32 = 8624;
+const UNNAMED_CONSTRAINT: i32 = 8624;

@@ -1,4 +1,4 @@
-//! INSERT, run.
+//! Runs INSERT.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::{output, row};
 use crate::sqlite::ChangeError;
 use crate::statement::{Run, call, read_inputs};
 
-/// A row that a procedure has given.
+/// A row of a procedure's result.
 #[derive(Clone, Debug)]
 pub struct GivenRow {
     /// Its values.
@@ -26,17 +26,17 @@ pub struct GivenRow {
 }
 
 pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
-    let most = most(insert, run)?;
+    let row_limit = row_limit(insert, run)?;
     match &insert.source {
         InsertSource::Values(rows) => {
             let mut count = 0;
             let mut waiting = Vec::new();
-            for row in rows.iter().take(most.of(rows.len())) {
+            for row in rows.iter().take(row_limit.of(rows.len())) {
                 let given = evaluate(run, row)?;
-                put(insert, run, given, &mut waiting)?;
+                write_or_wait(insert, run, given, &mut waiting)?;
                 count += 1;
             }
-            put_waiting(insert, run, &waiting)?;
+            write_waiting(insert, run, &waiting)?;
             Ok(count)
         }
         InsertSource::Query {
@@ -44,27 +44,27 @@ pub(super) fn run(insert: &Insert, run: &mut Run<'_>) -> Result<u64, SqlError> {
             compiled,
             inputs,
             spool,
-        } => run_query(insert, run, text, compiled, inputs, *spool, most),
+        } => run_query(insert, run, text, compiled, inputs, *spool, row_limit),
         InsertSource::Execute => Err(SqlError::internal("rows of a procedure")),
     }
 }
 
 pub(super) fn run_given(insert: &Insert, run: &mut Run<'_>, rows: Vec<GivenRow>) -> Result<u64, SqlError> {
-    let most = most(insert, run)?.of(rows.len());
+    let row_limit = row_limit(insert, run)?.of(rows.len());
     let mut count = 0;
     let mut waiting = Vec::new();
     let mut checked: Option<Arc<[DataType]>> = None;
-    for row in rows.into_iter().take(most) {
+    for row in rows.into_iter().take(row_limit) {
         if checked.as_ref().is_none_or(|checked| !Arc::ptr_eq(checked, &row.types)) {
             insert.check_types(&row.types)?;
             checked = Some(Arc::clone(&row.types));
         }
         let given = row.values.into_iter().zip(row.types.iter());
         let given = given.map(|(value, data_type)| Given::Value(value, *data_type));
-        put(insert, run, given.collect(), &mut waiting)?;
+        write_or_wait(insert, run, given.collect(), &mut waiting)?;
         count += 1;
     }
-    put_waiting(insert, run, &waiting)?;
+    write_waiting(insert, run, &waiting)?;
     Ok(count)
 }
 
@@ -75,12 +75,12 @@ fn run_query(
     compiled: &Arc<Compiled>,
     inputs: &[InputColumn],
     spool: bool,
-    most: Most,
+    row_limit: RowLimit,
 ) -> Result<u64, SqlError> {
     let mut count = 0;
-    let (spool, first) = match most {
-        Most::Rows(rows) => (spool, rows),
-        Most::Percent(_) => (true, u64::MAX),
+    let (spool, first) = match row_limit {
+        RowLimit::Rows(rows) => (spool, rows),
+        RowLimit::Percent(_) => (true, u64::MAX),
     };
     let (mut rows, mut waiting) = (Vec::new(), Vec::new());
     let mut values = Vec::with_capacity(inputs.len());
@@ -97,25 +97,25 @@ fn run_query(
         if spool {
             rows.push(given);
         } else {
-            put(insert, run, given, &mut waiting)?;
+            write_or_wait(insert, run, given, &mut waiting)?;
         }
         Ok(ControlFlow::Continue(()))
     })?;
     if spool {
-        let cut = most.of(rows.len());
+        let cut = row_limit.of(rows.len());
         rows.truncate(cut);
         count = u64::try_from(rows.len()).unwrap_or(u64::MAX);
     }
     for given in rows {
-        put(insert, run, given, &mut waiting)?;
+        write_or_wait(insert, run, given, &mut waiting)?;
     }
-    put_waiting(insert, run, &waiting)?;
+    write_waiting(insert, run, &waiting)?;
     Ok(count)
 }
 
-fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, SqlError> {
+fn row_limit(insert: &Insert, run: &Run<'_>) -> Result<RowLimit, SqlError> {
     let stored = match insert.limit.as_deref() {
-        None => return Ok(Most::Rows(u64::MAX)),
+        None => return Ok(RowLimit::Rows(u64::MAX)),
         Some(InsertLimit::Count(count) | InsertLimit::Percent(count)) => count.evaluate(&run.frame(&[]))?,
         Some(InsertLimit::Query(text, compiled)) => {
             let mut told = None;
@@ -130,8 +130,8 @@ fn most(insert: &Insert, run: &Run<'_>) -> Result<Most, SqlError> {
         }
     };
     match stored {
-        Stored::Integer(count) => Ok(Most::Rows(u64::try_from(count).unwrap_or(0))),
-        Stored::Real(percent) => Ok(Most::Percent(percent)),
+        Stored::Integer(count) => Ok(RowLimit::Rows(u64::try_from(count).unwrap_or(0))),
+        Stored::Real(percent) => Ok(RowLimit::Percent(percent)),
         Stored::Null | Stored::Text(_) | Stored::Blob(_) => Err(SqlError::invalid_row_count()),
     }
 }
@@ -144,8 +144,13 @@ fn evaluate(run: &Run<'_>, row: &[GivenExpr]) -> Result<Vec<Given>, SqlError> {
     given.collect()
 }
 
-/// Writes a row; one that refers to a row of its own table that is not there yet waits.
-fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<Prepared>) -> Result<(), SqlError> {
+/// Writes a row; a row that refers to a later row of its own table waits.
+fn write_or_wait(
+    insert: &Insert,
+    run: &mut Run<'_>,
+    given: Vec<Given>,
+    waiting: &mut Vec<Prepared>,
+) -> Result<(), SqlError> {
     let prepared = row_writer::prepare(&insert.writer, run, given, ChangeVerb::Insert)?;
     match row_writer::store(&insert.writer, run, &prepared) {
         Ok(()) => send_outputs(insert, run, &prepared),
@@ -157,13 +162,13 @@ fn put(insert: &Insert, run: &mut Run<'_>, given: Vec<Given>, waiting: &mut Vec<
     }
 }
 
-/// Writes rows that waited, for they may refer to one another.
-fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
+/// Writes the rows that waited, because they may refer to one another.
+fn write_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     if waiting.is_empty() {
         return Ok(());
     }
     run.executor.defer_references()?;
-    let done = put_open(insert, run, waiting);
+    let done = write_deferred(insert, run, waiting);
     let is_open = run.executor.settle_references();
     done?;
     if is_open? {
@@ -173,7 +178,7 @@ fn put_waiting(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Resu
     Ok(())
 }
 
-fn put_open(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
+fn write_deferred(insert: &Insert, run: &mut Run<'_>, waiting: &[Prepared]) -> Result<(), SqlError> {
     for prepared in waiting {
         let stored = row_writer::store(&insert.writer, run, prepared);
         stored.map_err(|error| refusal(insert, run, error, prepared))?;
@@ -195,21 +200,21 @@ fn refusal(insert: &Insert, run: &Run<'_>, error: ChangeError, prepared: &Prepar
 
 fn send_outputs(insert: &Insert, run: &mut Run<'_>, prepared: &Prepared) -> Result<(), SqlError> {
     for output in &insert.outputs {
-        // Who takes no more rows ends none of the change.
+        // A client that accepts no more rows does not end the change.
         let _: ControlFlow<()> = output::send(output, run, &prepared.row)?;
     }
     Ok(())
 }
 
-/// How many rows TOP leaves.
+/// The row limit of TOP.
 #[derive(Clone, Copy)]
-enum Most {
+enum RowLimit {
     Rows(u64),
     Percent(f64),
 }
 
-impl Most {
-    /// Of so many.
+impl RowLimit {
+    /// The limit for a query of `count` rows.
     fn of(self, count: usize) -> usize {
         match self {
             Self::Rows(rows) => usize::try_from(rows).unwrap_or(usize::MAX).min(count),

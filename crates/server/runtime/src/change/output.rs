@@ -1,4 +1,4 @@
-//! OUTPUT: the rows that were changed, to the client or into a table.
+//! Runs OUTPUT: changed rows, sent to the client or written to a table.
 
 use std::ops::ControlFlow;
 
@@ -10,9 +10,9 @@ use selenite_types::Value;
 use super::row_writer;
 use crate::statement::Run;
 
-/// Tells of one changed row.
+/// Sends or writes one changed row.
 ///
-/// Errors: whatever evaluating its columns gives, or writing them.
+/// Errors: any error of its columns, or of writing them.
 pub(super) fn send(output: &Outputs, run: &mut Run<'_>, row: &[Value]) -> Result<ControlFlow<()>, SqlError> {
     let values: Result<Vec<Value>, SqlError> = output
         .values

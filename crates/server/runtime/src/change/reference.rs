@@ -1,8 +1,8 @@
-//! Which foreign key a change has broken. SQLite reports that one is broken, but not which.
+//! Finds the violated foreign key. SQLite reports that one is violated, but not which.
 //!
-//! - `checked-at-the-end`: T-SQL checks foreign keys when all rows of a statement are written. A row that SQLite
-//!   refuses waits for the others, and is then written with the keys deferred:
-//!   [`Store::defer_references`](crate::statement::Store::defer_references).
+//! - `checked-at-the-end`: T-SQL checks foreign keys after all rows of a statement are written. A row that SQLite
+//! refuses waits for the others, and is then written with deferred foreign keys:
+//! [`Store::defer_references`](crate::statement::Store::defer_references).
 
 use selenite_compiler::catalog::{ChangeVerb, Table};
 use selenite_compiler::change::References;
@@ -12,9 +12,9 @@ use selenite_types::storage::Stored;
 
 use crate::statement::Run;
 
-/// The key that keeps one row from being written, which is not: `old` is the row before an UPDATE or DELETE.
+/// The foreign key that prevents the write of one row; `old` is the row before an UPDATE or DELETE.
 ///
-/// Errors: whatever keeps it from being looked for.
+/// Errors: any error of the search.
 pub(super) fn broken(
     references: &References,
     run: &Run<'_>,
@@ -41,9 +41,9 @@ pub(super) fn broken(
     Ok(None)
 }
 
-/// The key that is broken now that all rows are written.
+/// The foreign key that is violated after all rows are written.
 ///
-/// Errors: whatever keeps it from being looked for.
+/// Errors: any error of the search.
 pub(super) fn left_open<'r>(
     references: &References,
     run: &Run<'_>,
@@ -64,7 +64,7 @@ pub(super) fn left_open<'r>(
     Ok(None)
 }
 
-/// The key of a row that refers to nothing.
+/// The foreign key of a row without a referenced row.
 fn missing(
     references: &References,
     run: &Run<'_>,
@@ -84,7 +84,7 @@ fn missing(
     Ok(None)
 }
 
-/// Columns of a row in their stored forms.
+/// Columns of a row in their storage forms.
 ///
 /// Errors: 8624 for a value that does not have its column's type.
 pub(super) fn stored_columns(

@@ -1,4 +1,4 @@
-//! A row that is to be written: converted, and checked by the table's rules.
+//! A row to write: converted, and checked by the table's rules.
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::{ChangeVerb, Table, Violation};
@@ -10,7 +10,7 @@ use super::reference::{self, stored_columns};
 use crate::sqlite::ChangeError;
 use crate::statement::Run;
 
-/// Computes the computed columns of a row, and sees that it keeps the table's rules.
+/// Computes the computed columns of a row, and checks it by the table's rules.
 ///
 /// Errors: 515, 547.
 pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: ChangeVerb) -> Result<(), SqlError> {
@@ -40,8 +40,8 @@ pub(super) fn check(rules: &RowRules, run: &Run<'_>, row: &mut [Value], verb: Ch
     Ok(())
 }
 
-/// Sees that a row's keys that hold NULL are there `count` times at most, the row itself not counted: SQL Server's
-/// keys hold NULL once, SQLite's any number of times.
+/// Checks that at most `count` other rows have the row's keys that contain NULL: SQL Server's unique keys allow
+/// NULL once, SQLite's any number of times.
 ///
 /// Errors: 2601, 2627.
 pub(super) fn check_null_keys(rules: &RowRules, run: &Run<'_>, row: &[Value], count: u8) -> Result<(), SqlError> {
@@ -67,7 +67,7 @@ pub(super) fn may_wait(rules: &RowRules, error: &ChangeError) -> bool {
     rules.references.may_wait && rules.table.violation(message) == Violation::ForeignKey
 }
 
-/// What SQLite's refusal of a row is in T-SQL. `old` is the row before an UPDATE or DELETE.
+/// Translates SQLite's refusal of a row to a T-SQL error. `old` is the row before an UPDATE or DELETE.
 pub(super) fn refusal(
     rules: &RowRules,
     run: &Run<'_>,
@@ -91,7 +91,7 @@ pub(super) fn refusal(
     }
 }
 
-/// What is broken now that all rows are written.
+/// The error of the violation that remains after all rows are written.
 pub(super) fn left_open<'r>(
     rules: &RowRules,
     run: &Run<'_>,
@@ -104,7 +104,7 @@ pub(super) fn left_open<'r>(
     }
 }
 
-/// Columns of a row in their stored forms.
+/// Columns of a row in their storage forms.
 ///
 /// Errors: 8624 for a value that does not have its column's type.
 pub(super) fn stored(rules: &RowRules, columns: &[usize], row: &[Value]) -> Result<Vec<Stored<'static>>, SqlError> {
@@ -115,9 +115,9 @@ fn unbroken() -> SqlError {
     SqlError::internal("a foreign key that no statement breaks")
 }
 
-/// A value as its column takes it.
+/// Converts a value for its column.
 ///
-/// Errors: 2628 for text or bytes that are too long, and what is wrong with the value otherwise.
+/// Errors: 2628 for text or bytes that are too long, and any other error of the conversion.
 pub(super) fn fit(
     table: &Table,
     at: usize,
@@ -138,7 +138,7 @@ pub(super) fn fit(
     Ok(convert(&value, from, to, None, format)?)
 }
 
-/// As much of a value as fits, if it does not fit whole. Blanks at the end of text are cut without an error.
+/// The part of a value that fits, if the whole does not. Trailing spaces of text are truncated without an error.
 fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
     let Some(Width::Limited(width)) = to.width() else {
         return None;
@@ -150,7 +150,7 @@ fn cut(value: &Value, from: &DataType, to: &DataType) -> Option<String> {
             long.then(|| utf16_prefix(text, width).to_owned())
         }
         (Family::Binary, Family::Binary, Value::Binary(bytes)) => {
-            // What messages show of bytes is their hexadecimal digits.
+            // Messages show bytes as hexadecimal digits.
             let kept = bytes.get(..width).filter(|_| bytes.len() > width)?;
             Some(
                 kept.iter()

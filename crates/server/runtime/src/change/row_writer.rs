@@ -1,4 +1,4 @@
-//! Rows put into a table, column by column.
+//! Writes rows into a table.
 
 use selenite_compiler::SqlError;
 use selenite_compiler::catalog::ChangeVerb;
@@ -9,24 +9,24 @@ use super::row::{self, fit};
 use crate::sqlite::ChangeError;
 use crate::statement::Run;
 
-/// A row that is to be stored.
+/// A row to store.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
-    /// Its values, column by column.
+    /// The values, by column.
     pub row: Vec<Value>,
     number: Option<i128>,
 }
 
-/// A value that is given for a column.
+/// An explicit value of a column.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Given {
-    /// A value of this type.
+    /// A value with its type.
     Value(Value, DataType),
     /// DEFAULT.
     Default,
 }
 
-/// Writes a row of values of the types that were bound.
+/// Writes a row of values with the bound types.
 ///
 /// Errors: as [`RowWriter::write_given`].
 pub(super) fn write(
@@ -42,7 +42,7 @@ pub(super) fn write(
     write_given(writer, run, given.collect(), verb)
 }
 
-/// Writes a row, and returns it as it is in the table.
+/// Writes a row, and returns the stored row.
 ///
 /// Errors: as [`RowWriter::prepare`] and [`RowWriter::store`].
 pub(super) fn write_given(
@@ -57,9 +57,9 @@ pub(super) fn write_given(
     Ok(prepared.row)
 }
 
-/// Computes a row: values converted, defaults filled in, its number taken, the table's own rules kept.
+/// Prepares a row: converts values, adds defaults, takes the identity value, checks the table's rules.
 ///
-/// Errors: 515, 544, 545, 547, 2628 and whatever is wrong with a value.
+/// Errors: 515, 544, 545, 547, 2628 and any error of a value.
 pub(super) fn prepare(
     writer: &RowWriter,
     run: &mut Run<'_>,
@@ -96,7 +96,7 @@ pub(super) fn prepare(
 
 /// Stores a row.
 ///
-/// Errors: what SQLite refuses: keys, foreign keys.
+/// Errors: violations that SQLite reports: keys, foreign keys.
 pub(super) fn store(writer: &RowWriter, run: &Run<'_>, prepared: &Prepared) -> Result<(), ChangeError> {
     let parameters = row::stored(&writer.rules, &writer.stored, &prepared.row)?;
     run.change(&writer.sql, &parameters)?;
@@ -122,7 +122,7 @@ fn default(writer: &RowWriter, run: &Run<'_>, at: usize) -> Result<Value, SqlErr
     }
 }
 
-/// The number of a row in its identity, taken or given.
+/// Sets a row's identity value, if the table has one, and returns it.
 fn number(writer: &RowWriter, run: &Run<'_>, row: &mut [Value], is_given: &[bool]) -> Result<Option<i128>, SqlError> {
     let table = &writer.rules.table;
     let Some(at) = table.identity() else { return Ok(None) };

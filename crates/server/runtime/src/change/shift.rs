@@ -1,4 +1,4 @@
-//! Rows of an UPDATE moved aside: where to, and back.
+//! Moves rows of an UPDATE aside, and back.
 
 use std::ops::ControlFlow;
 
@@ -10,21 +10,21 @@ use selenite_types::storage::{Stored, StoredRef};
 
 use crate::statement::Run;
 
-/// Where rows are moved to.
-pub(super) struct Room {
+/// Unused keys to which rows are moved.
+pub(super) struct UnusedKeys {
     next: i64,
     step: i64,
 }
 
 /// Whether a row's key changes.
-pub(super) fn moves(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
+pub(super) fn changes_key(shift: &Shift, old: &[Value], new: &[Value]) -> bool {
     shift.columns.iter().any(|at| old.get(*at) != new.get(*at))
 }
 
-/// Room for that many rows.
+/// Unused keys for `count` rows.
 ///
-/// Errors: SQLite's error; 40510 where numbers reach from one end to the other.
-pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, SqlError> {
+/// Errors: SQLite's error; 40510 if the keys span the whole range of integers.
+pub(super) fn unused_keys(shift: &Shift, run: &Run<'_>, count: usize) -> Result<UnusedKeys, SqlError> {
     let (mut least, mut greatest) = (0, 0);
     for sql in &shift.bounds {
         run.query(sql, &[], &mut |found| {
@@ -36,13 +36,13 @@ pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, S
     }
     let count = i64::try_from(count).unwrap_or(i64::MAX);
     if least.checked_sub(count).is_some() {
-        return Ok(Room {
+        return Ok(UnusedKeys {
             next: least - 1,
             step: -1,
         });
     }
     match greatest.checked_add(count) {
-        Some(_) => Ok(Room {
+        Some(_) => Ok(UnusedKeys {
             next: greatest + 1,
             step: 1,
         }),
@@ -52,7 +52,7 @@ pub(super) fn room(shift: &Shift, run: &Run<'_>, count: usize) -> Result<Room, S
     }
 }
 
-/// What [`Shift::sql`] takes.
+/// The parameters of [`Shift::sql`].
 pub(super) fn parameters(shift: &Shift, table: &Table, place: i64, row_id: i64) -> Vec<Stored<'static>> {
     let aside = |at: &usize| match table.columns.get(*at).map(|column| column.data_type) {
         Some(data_type) if is_whole(&data_type) => Stored::Integer(place),
@@ -64,13 +64,13 @@ pub(super) fn parameters(shift: &Shift, table: &Table, place: i64, row_id: i64) 
     parameters
 }
 
-/// Where the row is that was moved to `place`.
+/// The address of the row that was moved to `place`.
 pub(super) fn address(shift: &Shift, place: i64, row_id: i64) -> i64 {
     if shift.is_by_number { place } else { row_id }
 }
 
-impl Room {
-    /// The next place; no more of them than were requested.
+impl UnusedKeys {
+    /// The next unused key; at most as many as were requested.
     pub fn next(&mut self) -> i64 {
         let place = self.next;
         self.next = place.saturating_add(self.step);

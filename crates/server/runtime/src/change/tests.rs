@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE and TRUNCATE on SQLite, compared with what T-SQL does.
+//! INSERT, UPDATE, DELETE and TRUNCATE on SQLite, compared with T-SQL's results.
 
 mod delete;
 mod insert;

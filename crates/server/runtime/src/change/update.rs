@@ -1,4 +1,4 @@
-//! UPDATE, run.
+//! Runs UPDATE.
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -41,12 +41,12 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
         read_inputs(&rows.inputs, found, &mut values)?;
         let row_id = match values.first() {
             Some(Value::BigInt(row_id)) => row_id,
-            // An outer join has no row of the table here.
+            // The outer join found no row of the table.
             Some(Value::Null) => return Ok(ControlFlow::Continue(())),
             _ => return Err(SqlError::internal("a row without its rowid")),
         };
         let row_id = *row_id;
-        // Of several rows of FROM that match one, the first counts.
+        // Of several rows of FROM that match one row, the first applies.
         if seen.insert(row_id) {
             compute(update, run, rows, &mut values)?;
             pending.push(Pending { row_id, values });
@@ -66,7 +66,7 @@ fn run_rows(update: &Update, run: &mut Run<'_>, rows: &UpdateRows) -> Result<u64
     Ok(count)
 }
 
-/// Appends the new row to the old one, and sets variables.
+/// Appends the new row to the old one, and assigns variables.
 fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut Vec<Value>) -> Result<(), SqlError> {
     let table = &update.rules.table;
     let count = table.columns.len();
@@ -102,8 +102,8 @@ fn compute(update: &Update, run: &mut Run<'_>, rows: &UpdateRows, values: &mut V
     Ok(())
 }
 
-/// Writes all rows. One whose key another row still has waits until that one is written. Those that still wait when
-/// all were tried from both ends change keys among themselves, or a key occurs twice: they are moved aside first.
+/// Writes all rows. A row whose new key another row still has waits until that is written. Rows that still wait after
+/// two passes in opposite orders exchange keys, or have a duplicate key: they are moved aside first.
 fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pending]) -> Result<(), SqlError> {
     if rows.changed.is_empty() {
         return Ok(());
@@ -121,7 +121,7 @@ fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pendi
                 Err(error) => return Err(refusal(update, run, error, row)),
             }
         }
-        // Keys that were moved up are free from the other end.
+        // Keys that increase are unused in the opposite order.
         waiting.reverse();
         left = waiting;
     }
@@ -142,20 +142,20 @@ fn write_all(update: &Update, run: &Run<'_>, rows: &UpdateRows, pending: &[Pendi
     Ok(())
 }
 
-/// Moves rows aside whose keys change, and then all to their place.
+/// Moves rows whose keys change aside, and then writes all rows.
 fn move_over(update: &Update, run: &Run<'_>, rows: &UpdateRows, left: &[&Pending]) -> Result<(), SqlError> {
     let count = left.len();
     let mut aside = match &rows.shift {
-        Some(shift) => Some((shift, shift::room(shift, run, count)?)),
+        Some(shift) => Some((shift, shift::unused_keys(shift, run, count)?)),
         None => None,
     };
     let mut moved = Vec::with_capacity(count);
     for row in left {
         let mut to = None;
-        if let Some((shift, room)) = &mut aside
-            && shift::moves(shift, old_row(update, row), new_row(update, row))
+        if let Some((shift, unused)) = &mut aside
+            && shift::changes_key(shift, old_row(update, row), new_row(update, row))
         {
-            let place = room.next();
+            let place = unused.next();
             let done = run.change(
                 &shift.sql,
                 &shift::parameters(shift, &update.rules.table, place, row.row_id),

@@ -1,10 +1,10 @@
-//! The DONEs of an answer: each is held back until it is known whether another thing follows.
+//! The DONEs of an answer: each is held back until it is known whether another token follows.
 
 use selenite_tds::{Done, DoneKind};
 
 use super::{Host, Stop};
 
-/// What has been sent and what has not.
+/// The state of an answer.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pending: Option<Done>,
@@ -13,37 +13,37 @@ pub(super) struct Answer {
 /// How statements of a frame are reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Manner {
-    /// As what.
+    /// The token.
     pub(super) kind: DoneKind,
     /// NOCOUNT.
     pub(super) no_count: bool,
 }
 
-/// What a statement's DONE says.
+/// The contents of a statement's DONE.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DoneReport {
-    /// Nothing but that it is done.
+    /// No count.
     Plain,
-    /// How many rows it changed.
+    /// The number of changed rows.
     Count(u64),
-    /// How many rows it sent.
+    /// The number of sent rows.
     Rows(u64),
-    /// That it failed.
+    /// The error bit.
     Error,
 }
 
 impl Answer {
-    /// A statement is done: MS-TDS 2.2.7.7 and SET NOCOUNT.
+    /// Sends a statement's DONE: MS-TDS 2.2.7.7 and SET NOCOUNT.
     #[inline]
     pub(super) fn send_done<H: Host + ?Sized>(
         &mut self,
         manner: Manner,
         command: u16,
-        told: DoneReport,
+        report: DoneReport,
         host: &mut H,
     ) -> Result<(), Stop> {
         let is_quiet = manner.no_count && manner.kind == DoneKind::InProcedure;
-        let (status, row_count) = match told {
+        let (status, row_count) = match report {
             DoneReport::Plain | DoneReport::Count(_) if is_quiet => return Ok(()),
             DoneReport::Plain => (0, 0),
             DoneReport::Count(_) | DoneReport::Rows(_) if manner.no_count => (0, 0),
@@ -59,7 +59,7 @@ impl Answer {
         self.push(done, host)
     }
 
-    /// Any DONE: the one before it has MORE.
+    /// Sends the pending DONE with MORE, and holds this one.
     #[inline]
     pub(super) fn push<H: Host + ?Sized>(&mut self, done: Done, host: &mut H) -> Result<(), Stop> {
         match self.pending.replace(done) {
@@ -68,7 +68,7 @@ impl Answer {
         }
     }
 
-    /// Something else than a DONE is to be sent.
+    /// Sends the pending DONE with MORE, before another token.
     pub(super) fn flush<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Stop> {
         match self.pending.take() {
             Some(before) => host.done(before.with_more()),
@@ -76,13 +76,13 @@ impl Answer {
         }
     }
 
-    /// The last DONE: the one that waits, or this one.
+    /// Sends the last DONE: the pending one, or `otherwise`.
     pub(super) fn finish<H: Host + ?Sized>(&mut self, otherwise: Done, host: &mut H) -> Result<(), Stop> {
         let last = self.pending.take().unwrap_or(otherwise);
         host.done(last)
     }
 
-    /// No one reads on.
+    /// Discards the pending DONE: the client is disconnected.
     pub(super) fn drop_pending(&mut self) {
         self.pending = None;
     }

@@ -1,4 +1,4 @@
-//! Arguments of a call become parameters.
+//! Binds the arguments of a call to parameters.
 
 use selenite_compiler::program::{Body, Parameter, Program};
 use selenite_compiler::{Ends, Environment, Frame as Values, SqlError, same_name};
@@ -7,18 +7,18 @@ use selenite_types::{Conversion, DataType, DateFormat, Value, convert};
 use super::CallArgument;
 use super::frame::OutputSlot;
 
-/// The variables of a program that begins, and which of its parameters go back.
+/// The variables of a new frame, and its output parameters.
 pub(super) struct Bound {
     pub(super) slots: Vec<Value>,
-    /// `to` is the caller's to fill in.
+    /// The caller sets `to`.
     pub(super) outputs: Vec<OutputSlot>,
 }
 
-/// Gives each parameter its argument, or its default.
+/// Assigns each parameter its argument, or its default.
 ///
-/// Errors: 201 or 8178 for a parameter that is missing, 8114 and 206 for a value that its type does not take, 8143
-/// for a parameter given twice, 8144 for too many arguments, 8145 for an unknown one, 8162 for OUTPUT of a parameter
-/// that is not an OUTPUT parameter.
+/// Errors: 201 or 8178 for a missing argument, 8114 and 206 for a value that does not convert, 8143 for a parameter
+/// that occurs twice, 8144 for too many arguments, 8145 for an unknown parameter, 8162 for OUTPUT of a parameter that
+/// is not an OUTPUT parameter.
 pub(super) fn bind(
     program: &Program,
     arguments: &[CallArgument],
@@ -64,7 +64,7 @@ pub(super) fn bind(
     Ok(bound)
 }
 
-/// Which argument each parameter takes.
+/// The index of each parameter's argument.
 fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<usize>>, SqlError> {
     let parameters = program.parameters();
     let mut chosen: Vec<Option<usize>> = vec![None; parameters.len()];
@@ -86,9 +86,9 @@ fn choose(program: &Program, arguments: &[CallArgument]) -> Result<Vec<Option<us
     Ok(chosen)
 }
 
-/// A value as one of another type, as a call or an assignment of its results converts it.
+/// Converts a value to another type, for a call or an assignment of its results.
 ///
-/// Errors: 8114, or 206 and 257 if no value of the type converts.
+/// Errors: 8114, or 206 and 257 for types without a conversion.
 pub(super) fn converted(value: &Value, from: &DataType, to: &DataType, format: DateFormat) -> Result<Value, SqlError> {
     if *value == Value::Null || from == to {
         return Ok(value.clone());

@@ -1,4 +1,4 @@
-//! Calls of procedures and texts, as a host sees them.
+//! Calls of procedures and dynamic SQL, as a host receives them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use selenite_types::{DataType, Value};
 /// An EXEC of a procedure.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
-    /// Its name as it was written; `number` of `;number` was checked to be 1.
+    /// The procedure's name as written; `;number` was checked to be 1.
     pub procedure: &'a ast::ObjectName,
     /// The arguments in order.
     pub arguments: &'a [CallArgument],
@@ -20,38 +20,38 @@ pub struct Call<'a> {
 /// An argument of a call.
 #[derive(Clone, PartialEq, Debug)]
 pub struct CallArgument {
-    /// The parameter's name, with its sign; none where it goes by its place.
+    /// The parameter's name with its `@`; `None` for a positional argument.
     pub name: Option<String>,
     /// The value; `None` is DEFAULT.
     pub value: Option<(Value, DataType)>,
-    /// Whether the parameter's value comes back.
+    /// OUTPUT.
     pub is_output: bool,
 }
 
-/// What a host says of a procedure.
+/// The host's answer to a call.
 #[derive(Clone, Debug)]
 pub enum Callee {
-    /// It is this one: the machine gives it the call's arguments and runs it.
+    /// A program: the machine passes it the call's arguments and runs it.
     Program(Arc<Program>),
-    /// It is this one with other arguments: sp_executesql, whose first two arguments the text does not see.
-    /// `first` is how many of the call's arguments were taken off before.
+    /// A program with other arguments: sp_executesql, whose first two arguments are not the text's. `first` is the
+    /// number of the call's arguments that were removed.
     ProgramWith {
-        /// What runs.
+        /// The program.
         program: Arc<Program>,
-        /// How many of the call's arguments it does not get.
+        /// The number of the call's arguments that it does not receive.
         first: usize,
     },
-    /// The host was the procedure, and has written its rows: this is its status, and a value for each argument that is
-    /// an output, in order.
+    /// The host has executed the procedure, and has written its rows: this is its status, and a value for each OUTPUT
+    /// argument, in order.
     Done {
-        /// What it returned.
+        /// The return status.
         status: i32,
         /// A value for each argument with `is_output`.
         outputs: Vec<Value>,
     },
 }
 
-/// An EXEC of a text.
+/// An EXEC of dynamic SQL.
 #[derive(Clone, Copy, Debug)]
 pub struct TextCall<'a> {
     /// The text.

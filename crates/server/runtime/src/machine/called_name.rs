@@ -1,19 +1,19 @@
-//! The name of a procedure as a variable holds it.
+//! Parses a procedure's name in a variable.
 
 use selenite_tsql::ast::{Name, ObjectName, Position};
 
-/// The name of up to four parts that a text contains; `None` if the text is not a name.
+/// The name of up to four parts in a text; `None` if the text is not a name.
 pub(super) fn parse(text: &str) -> Option<ObjectName> {
     let mut parts = Vec::new();
     let mut rest = text.trim();
     loop {
-        let (part, behind) = part(rest)?;
+        let (part, tail) = part(rest)?;
         parts.push(part);
-        let behind = behind.trim_start();
-        if behind.is_empty() {
+        let tail = tail.trim_start();
+        if tail.is_empty() {
             break;
         }
-        rest = behind.strip_prefix('.')?.trim_start();
+        rest = tail.strip_prefix('.')?.trim_start();
     }
     let mut parts = parts.into_iter().rev();
     let name = parts.next()?.filter(|name| !name.text.is_empty())?;
@@ -27,16 +27,16 @@ pub(super) fn parse(text: &str) -> Option<ObjectName> {
     parts.next().is_none().then_some(object)
 }
 
-/// One part, perhaps empty, and what follows it.
+/// One part, possibly empty, and the remaining text.
 fn part(text: &str) -> Option<(Option<Name>, &str)> {
     let close = match text.chars().next() {
         Some('[') => ']',
         Some('"') => '"',
         _ => {
             let end = text.find('.').unwrap_or(text.len());
-            let (word, behind) = text.split_at(end);
+            let (word, tail) = text.split_at(end);
             let word = word.trim();
-            return Some(((!word.is_empty()).then(|| name(word.to_owned(), false)), behind));
+            return Some(((!word.is_empty()).then(|| name(word.to_owned(), false)), tail));
         }
     };
     let mut inner = String::new();
@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_none() {
+    fn an_invalid_name_is_none() {
         for text in ["", "a.b.c.d.e", "[a", "[a]b", "a.", "[]"] {
             assert_eq!(parts(text), None, "{text}");
         }

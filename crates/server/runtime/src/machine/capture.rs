@@ -1,12 +1,12 @@
-//! INSERT .. EXECUTE: the rows that a call gives go into a table.
+//! INSERT .. EXECUTE: inserts the rows that a call returns.
 //!
-//! - `rows-are-kept-by-the-host`: the host keeps the rows of the call; one statement writes them
-//!   when it has ended.
-//! - `all-is-one-statement`: all of it is one statement: in a transaction that begins with it,
-//!   which is not reported to the client, or after a savepoint. What ends the statement undoes what
-//!   the call has done.
-//! - `errors-end-the-capture`: an error that ends the call's caller, or the INSERT, ends the
-//!   capture: the step after the call then does nothing.
+//! - `rows-are-kept-by-the-host`: the host keeps the rows of the call; one statement inserts them when
+//! the call has ended.
+//! - `all-is-one-statement`: call and INSERT are one statement: in a transaction that begins with it,
+//! which is not reported to the client, or after a savepoint. An error that ends the statement
+//! undoes the changes of the call.
+//! - `errors-end-the-capture`: an error that ends the call's caller, or the INSERT, ends the capture:
+//! the step after the call then does nothing.
 
 use std::sync::Arc;
 
@@ -19,21 +19,21 @@ use super::raise::{Failed, Halt};
 use super::transaction::Transaction;
 use super::{Affected, Command, Failure, Host, Machine, Stop, TableStatement, TransactionStep};
 
-/// An INSERT .. EXECUTE that runs.
+/// A running INSERT .. EXECUTE.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Capture {
-    /// How many frames there were when it began.
+    /// The number of frames when it began.
     depth: usize,
-    /// Whether the transaction is its own.
+    /// Whether it has begun the transaction.
     is_own: bool,
     /// `@@TRANCOUNT` when the call began.
     transaction_count: i32,
-    /// How many savepoints the client had then.
+    /// The number of the client's savepoints when the call began.
     savepoint_count: usize,
 }
 
 impl Machine {
-    /// INSERT .. EXECUTE begins.
+    /// Begins INSERT .. EXECUTE.
     pub(super) fn begin_capture<H: Host + ?Sized>(
         &mut self,
         program: &Arc<Program>,
@@ -81,7 +81,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The call has ended: its rows are inserted.
+    /// Inserts the rows of the ended call.
     pub(super) fn end_capture<H: Host + ?Sized>(
         &mut self,
         program: &Arc<Program>,
@@ -133,8 +133,8 @@ impl Machine {
         }
     }
 
-    /// An error ends the INSERT, if it runs in a frame that continues or has ended: `frame_count` are left. What it did
-    /// is undone.
+    /// Ends and undoes the INSERT after an error that leaves `frame_count` frames, if the called frame is none of
+    /// them.
     pub(super) fn abandon_capture<H: Host + ?Sized>(&mut self, frame_count: usize, host: &mut H) -> Result<(), Stop> {
         let Some(capture) = self.capture.filter(|capture| frame_count <= capture.depth) else {
             return Ok(());
@@ -154,7 +154,7 @@ impl Machine {
         done
     }
 
-    /// Whether a COMMIT may run: it must not end what the INSERT is in.
+    /// Checks that a COMMIT may run: it must not end the INSERT's transaction.
     ///
     /// Errors: 3916.
     pub(super) fn check_capture_commit(&self) -> Result<(), SqlError> {
@@ -164,7 +164,7 @@ impl Machine {
         }
     }
 
-    /// Whether a ROLLBACK may run: of the whole transaction never, to savepoints that the call has made.
+    /// Checks that a ROLLBACK may run: only one to a savepoint that the call has set.
     ///
     /// Errors: 3915; 40510 for a savepoint before the INSERT.
     pub(super) fn check_capture_rollback(&self, savepoint: Option<usize>) -> Result<(), SqlError> {
@@ -179,12 +179,12 @@ impl Machine {
     }
 }
 
-/// What DONE says of an INSERT that failed.
+/// The DONE of an INSERT that failed.
 const INSERT: Failed = Failed {
     command: Command::INSERT,
     counts: true,
     changes: true,
 };
 
-/// The savepoint that is undone if the statement fails.
+/// The savepoint to which a failed statement is rolled back.
 const SAVEPOINT: &str = "selenite insert execute";

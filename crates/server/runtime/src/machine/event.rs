@@ -1,4 +1,4 @@
-//! The steps that need the host.
+//! Executes the steps that need the host.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use super::scalar::is_heavy;
 use super::{Affected, Command, Failure, Host, Machine, Message, TableStatement, Wait, wait_text};
 
 impl Machine {
-    /// Carries out the step that runs.
+    /// Executes the current step.
     pub(super) fn event<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Halt> {
         let Some(frame) = self.frames.last() else {
             return Ok(());
@@ -114,7 +114,7 @@ impl Machine {
     }
 
     fn select_values<H: Host + ?Sized>(&mut self, select: &SelectValues, host: &mut H) -> Result<(), Halt> {
-        if let Err(error) = self.announce_for(select.asks, host) {
+        if let Err(error) = self.announce_for(select.reads, host) {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
         self.answer.flush(host)?;
@@ -133,7 +133,7 @@ impl Machine {
     }
 
     fn select_assign<H: Host + ?Sized>(&mut self, select: &SelectAssign, host: &mut H) -> Result<(), Halt> {
-        if let Err(error) = self.announce_for(select.asks, host) {
+        if let Err(error) = self.announce_for(select.reads, host) {
             return self.fail(error, Failed::of(Command::SELECT), host);
         }
         for (slot, value) in &select.assignments {
@@ -212,7 +212,7 @@ impl Machine {
         }
     }
 
-    /// A statement of the host's.
+    /// Executes a statement through the host.
     fn statement<H: Host + ?Sized>(
         &mut self,
         program: &Arc<Program>,
@@ -259,12 +259,12 @@ impl Machine {
         match done.role {
             Role::Plain => match affected {
                 Affected::Rows(count) => {
-                    let told = if done.rows {
+                    let report = if done.rows {
                         DoneReport::Rows(count)
                     } else {
                         DoneReport::Count(count)
                     };
-                    self.complete(done.command, told, i64::try_from(count).unwrap_or(i64::MAX), host)
+                    self.complete(done.command, report, i64::try_from(count).unwrap_or(i64::MAX), host)
                 }
                 Affected::Nothing => self.complete(done.command, DoneReport::Plain, 0, host),
             },
@@ -284,7 +284,7 @@ impl Machine {
         }
     }
 
-    /// What the host did not do.
+    /// Handles a failure of the host.
     pub(super) fn failure<H: Host + ?Sized>(
         &mut self,
         failure: Failure,
@@ -297,9 +297,9 @@ impl Machine {
         }
     }
 
-    /// The value of an expression.
+    /// Evaluates an expression.
     pub(super) fn evaluate<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<Value, SqlError> {
-        self.announce_for(operand.asks, host)?;
+        self.announce_for(operand.reads, host)?;
         operand.value.evaluate(&self.values(host))
     }
 
@@ -312,7 +312,7 @@ impl Machine {
         }
     }
 
-    /// CATCH blocks are left, but for so many.
+    /// Leaves CATCH blocks until `catch_depth` remain.
     fn leave_catch<H: Host + ?Sized>(&mut self, catch_depth: u32, host: &mut H) {
         let Some(frame) = self.frames.last_mut() else {
             return;
@@ -324,7 +324,7 @@ impl Machine {
     }
 }
 
-/// What is done when a statement of the host's is.
+/// The completion of a statement of the host.
 #[derive(Clone, Copy)]
 struct HostDone {
     role: Role,

@@ -1,4 +1,4 @@
-//! EXEC, and how frames begin and end.
+//! EXEC, and the begin and end of frames.
 
 use std::sync::Arc;
 
@@ -68,7 +68,7 @@ impl Machine {
         self.begin_frame(program, FrameKind::Procedure, slots, returns, host)
     }
 
-    /// EXEC of a text; that of NULL is nothing.
+    /// EXEC of dynamic SQL; a NULL text is empty.
     pub(super) fn call_text<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<(), Halt> {
         let text = match self.evaluate(operand, host) {
             Ok(text) => text,
@@ -94,7 +94,7 @@ impl Machine {
         }
     }
 
-    /// All errors of a text are sent, unless a CATCH takes them: it sees the last.
+    /// All errors of a text are sent, unless a CATCH handles them: it receives the last.
     fn fail_text<H: Host + ?Sized>(&mut self, mut errors: Vec<SqlError>, host: &mut H) -> Result<(), Halt> {
         let Some(last) = errors.pop() else {
             return self.complete(Command::EXECUTE, DoneReport::Plain, 0, host);
@@ -115,7 +115,7 @@ impl Machine {
         self.raise(as_raised(last), EXECUTE, host)
     }
 
-    /// What is wrong with what is called ends the call, and not its caller.
+    /// A compilation error of the callee ends the call, and not its caller.
     fn fail_call<H: Host + ?Sized>(&mut self, error: SqlError, host: &mut H) -> Result<(), Halt> {
         let mut raised = self.raised(error);
         if raised.reach == Reach::Scope {
@@ -124,7 +124,7 @@ impl Machine {
         self.raise(raised, EXECUTE, host)
     }
 
-    /// An error of a call that did not begin: it is reported as the procedure's, on no line.
+    /// An error of a call that did not begin: it is reported with the procedure's name and line 0.
     fn fail_in_callee<H: Host + ?Sized>(
         &mut self,
         error: SqlError,
@@ -157,7 +157,7 @@ impl Machine {
         Ok(arguments)
     }
 
-    /// A frame begins.
+    /// Begins a frame.
     pub(super) fn begin_frame<H: Host + ?Sized>(
         &mut self,
         program: Arc<Program>,
@@ -202,7 +202,7 @@ impl Machine {
         Ok(())
     }
 
-    /// The running frame ends by itself, or without a status by an error that was sent.
+    /// Ends the running frame, normally or, without a status, after an error that was sent.
     pub(super) fn end_frame<H: Host + ?Sized>(&mut self, status: Option<i32>, host: &mut H) -> Result<(), Halt> {
         let Some(frame) = self.drop_frame(host) else {
             return Ok(());
@@ -228,7 +228,7 @@ impl Machine {
         self.called(status, host)
     }
 
-    /// Error 266, of the procedure that ended.
+    /// Error 266 of the ended procedure.
     fn mismatch(&self, frame: &Frame) -> Raised {
         let error = SqlError::transaction_count(frame.saved.transaction_count, self.transaction.count);
         Raised {
@@ -241,7 +241,7 @@ impl Machine {
         }
     }
 
-    /// Takes the running frame away and sets back what it set.
+    /// Removes the running frame and restores the caller's state.
     pub(super) fn drop_frame<H: Host + ?Sized>(&mut self, host: &mut H) -> Option<Frame> {
         let frame = self.frames.pop()?;
         host.leave();
@@ -260,7 +260,7 @@ impl Machine {
         Some(frame)
     }
 
-    /// Puts status and outputs into the caller's variables.
+    /// Assigns status and outputs to the caller's variables.
     fn take_results<H: Host + ?Sized>(&mut self, frame: &Frame, status: i32, host: &mut H) -> Result<(), SqlError> {
         for output in &frame.returns.outputs {
             let (Some(to), Some(parameter)) = (output.to, frame.program.parameters().get(output.parameter)) else {
@@ -293,7 +293,7 @@ impl Machine {
         Ok(())
     }
 
-    /// A call is done: the batch's own ends in DONEPROC, others as any statement (MS-TDS 2.2.7.8).
+    /// Completes a call: the batch's own ends in DONEPROC, others as any statement (MS-TDS 2.2.7.8).
     fn called<H: Host + ?Sized>(&mut self, status: Option<i32>, host: &mut H) -> Result<(), Halt> {
         if let Some(frame) = self.frames.last_mut() {
             frame.at += 1;
@@ -315,7 +315,7 @@ impl Machine {
         Ok(self.answer.push(done, host)?)
     }
 
-    /// The host was the procedure.
+    /// Completes a call that the host has executed.
     fn called_host<H: Host + ?Sized>(
         &mut self,
         statement: &CallStatement,
@@ -343,7 +343,7 @@ impl Machine {
         }
     }
 
-    /// The last frame has ended: the end of the answer.
+    /// Ends the answer after the last frame.
     fn end_request<H: Host + ?Sized>(
         &mut self,
         frame: &Frame,
@@ -393,8 +393,8 @@ impl Machine {
             .finish(last(DoneKind::Procedure, error | more, Command::EXECUTE), host)
     }
 
-    /// The values that go back to the client, each of the type that it gave its argument, as if that were a variable
-    /// of this type.
+    /// The output values for the client, each of the type of its argument, as if the argument were a variable of this
+    /// type.
     fn client_outputs<H: Host + ?Sized>(
         &self,
         frame: &Frame,
@@ -413,7 +413,7 @@ impl Machine {
         Ok(outputs)
     }
 
-    /// Ends a request that an error broke off: its frames, and the answer.
+    /// Ends a request after an error: its frames, and the answer.
     pub(super) fn break_off<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), super::Stop> {
         while self.drop_frame(host).is_some() {}
         self.abandon_capture(0, host)?;
@@ -429,14 +429,14 @@ impl Machine {
         self.answer.finish(done, host)
     }
 
-    /// Ends a request that is abandoned.
+    /// Ends a request without an answer.
     pub(super) fn abandon<H: Host + ?Sized>(&mut self, host: &mut H) {
         self.answer.drop_pending();
         while self.drop_frame(host).is_some() {}
-        // The client is gone: the error is not sent.
+        // The client is disconnected: the error is not sent.
         let _ = self.abandon_capture(0, host);
         if self.options.xact_abort && self.transaction.count > 0 {
-            // The client is gone: the error is not sent.
+            // The client is disconnected: the error is not sent.
             let _ = self.end_transaction(TransactionStep::Rollback, host);
         }
     }
@@ -459,12 +459,12 @@ fn last(kind: DoneKind, status: u16, command: u16) -> Done {
     }
 }
 
-/// What DONE says of a call that failed.
+/// The DONE of a failed call.
 const EXECUTE: Failed = Failed {
     command: Command::EXECUTE,
     counts: false,
     changes: false,
 };
 
-/// SQL Server's own limit.
+/// SQL Server's limit.
 const NEST_LEVEL_MAX: usize = 32;

@@ -1,4 +1,4 @@
-//! What runs: a batch, and the procedures and texts that it called.
+//! Activations of programs: a batch, and the procedures and texts that it called.
 
 use std::sync::Arc;
 
@@ -8,14 +8,14 @@ use selenite_types::{DataType, Decimal, Value};
 
 use super::Options;
 
-/// What a frame is of.
+/// The kind of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FrameKind {
-    /// A batch: what it sets stays when it ends.
+    /// A batch: its SET options remain when it ends.
     Batch,
     /// A procedure, or a text with parameters.
     Procedure,
-    /// A text of EXEC.
+    /// Dynamic SQL.
     Text,
 }
 
@@ -25,19 +25,19 @@ pub(super) struct Frame {
     pub(super) program: Arc<Program>,
     pub(super) kind: FrameKind,
     pub(super) slots: Vec<Value>,
-    /// The step that runs.
+    /// The current step.
     pub(super) at: usize,
     /// The errors that its CATCH blocks handle, outermost first.
     pub(super) caught: Vec<Arc<Raised>>,
-    /// What was before it.
+    /// The caller's state, to restore.
     pub(super) saved: Saved,
-    /// Where its results go.
+    /// The destination of its results.
     pub(super) returns: Returns,
     /// The status of a RETURN without a value: 10 less the severity of the last uncaught error.
     pub(super) status: i32,
 }
 
-/// What is set back when a frame ends.
+/// The state that is restored when a frame ends.
 #[derive(Clone, Debug)]
 pub(super) struct Saved {
     pub(super) options: Options,
@@ -46,7 +46,7 @@ pub(super) struct Saved {
     pub(super) transaction_count: i32,
 }
 
-/// Where a frame's results go.
+/// The destination of a frame's results.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(super) struct Returns {
     /// The caller's variable for the status.
@@ -55,40 +55,40 @@ pub(super) struct Returns {
     pub(super) outputs: Vec<OutputSlot>,
 }
 
-/// An output parameter and where its value goes.
+/// An output parameter and its destination.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) struct OutputSlot {
-    /// Which parameter, from 0.
+    /// The index of the parameter.
     pub(super) parameter: usize,
-    /// Which argument, from 0.
+    /// The index of the argument.
     pub(super) argument: usize,
-    /// The caller's variable; none if it is the client's.
+    /// The caller's variable; `None` if the caller is the client.
     pub(super) to: Option<(Slot, DataType)>,
-    /// The type that the client gave its argument; none where it gave no value.
+    /// The type of the client's argument; `None` without a value.
     pub(super) given: Option<DataType>,
 }
 
-/// An error on its way.
+/// A raised error.
 #[derive(Clone, Debug)]
 pub(super) struct Raised {
     pub(super) error: SqlError,
     pub(super) line: u32,
     pub(super) procedure: Option<Arc<str>>,
     pub(super) reach: Reach,
-    /// Whether XACT_ABORT makes more of it: not of RAISERROR's, nor of 266.
+    /// Whether XACT_ABORT applies: not to RAISERROR, nor to 266.
     pub(super) honours_abort: bool,
-    /// Whether it goes to the server's log: RAISERROR WITH LOG.
+    /// Whether it is written to the server's log: RAISERROR WITH LOG.
     pub(super) to_log: bool,
 }
 
-/// How far an uncaught error goes.
+/// The scope that an uncaught error ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Reach {
     /// Its statement.
     Statement,
-    /// Its batch, procedure or text: what did not compile. No TRY of the same frame sees it.
+    /// The batch, procedure or text: a compilation error. No TRY of the same frame handles it.
     Scope,
-    /// The batch and all that it called.
+    /// The batch and all frames that it called.
     Batch,
     /// As [`Reach::Batch`], and the transaction is rolled back.
     Transaction,
@@ -97,7 +97,7 @@ pub(super) enum Reach {
 }
 
 impl Raised {
-    /// What ERROR_NUMBER and related functions return.
+    /// The values of ERROR_NUMBER and related functions.
     pub(super) fn caught(&self) -> CaughtError {
         CaughtError {
             number: self.error.number(),

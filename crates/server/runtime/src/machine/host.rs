@@ -1,12 +1,12 @@
-//! What a machine requires of the session around it: to answer the client, and to do all that is not scalar.
+//! The machine's interface to its session: answers to the client, and execution of all that is not scalar.
 //!
-//! - `machine-decides-the-order`: the machine decides what ends, the order of what is sent, and
-//!   every DONE with its MORE. An implementation of [`Host`] writes tokens as they come, and adds
-//!   none but the rows, ENVCHANGEs and messages of what it is called to do.
-//! - `sent-before-writing`: before the machine calls anything that may write, it has sent
-//!   everything that came before.
-//! - `machine-sends-errors`: the machine sends a [`Failure::Error`], if no CATCH takes it: the host
-//!   does not send it as well.
+//! - `machine-decides-the-order`: the machine decides which scope ends, the order of tokens, and
+//! every DONE with its MORE. An implementation of [`Host`] writes tokens immediately, and adds
+//! only the rows, ENVCHANGEs and messages of the called operation.
+//! - `sent-before-writing`: before the machine calls an operation that may write, it has sent all
+//! previous tokens.
+//! - `machine-sends-errors`: the machine sends a [`Failure::Error`], if no CATCH handles it: the host
+//! does not send it.
 
 use std::sync::Arc;
 
@@ -18,116 +18,116 @@ use selenite_types::{DataType, Value};
 
 use super::{Call, Callee, Done, FrameKind, Message, TableStatement, TextCall};
 
-/// The session around a machine.
+/// The session of a machine.
 pub trait Host {
-    /// What expressions read: its [`Environment::session`] is [`Host::session_mut`]'s, its [`Environment::caught`]
-    /// the last of [`Host::set_caught`].
+    /// The environment of expressions: its [`Environment::session`] is [`Host::session_mut`]'s, its
+    /// [`Environment::caught`] the last of [`Host::set_caught`].
     fn environment(&self) -> &dyn Environment;
 
-    /// The counters that the machine keeps: it writes `row_count`, `error`, `transaction_count`, `transaction_state`,
-    /// `nest_level`, `procedure_id`, `scope_identity` (only to save and restore it around a procedure) and of `options`
-    /// the bits of [`super::Options`].
+    /// The counters of the machine: it writes `row_count`, `error`, `transaction_count`, `transaction_state`,
+    /// `nest_level`, `procedure_id`, `scope_identity` (only to save and restore it around a procedure) and the bits of
+    /// [`super::Options`] in `options`.
     fn session_mut(&mut self) -> &mut Session;
 
-    /// The error that the innermost CATCH handles from now on.
+    /// Sets the error that the innermost CATCH handles.
     fn set_caught(&mut self, caught: Option<Arc<CaughtError>>);
 
-    /// A new statement begins: GETDATE has a new moment. Called before each statement that reads the environment.
+    /// Begins a statement: GETDATE has a new value. Called before each statement that reads the environment.
     fn begin_statement(&mut self);
 
-    /// An expression will look up what names and numbers mean now: OBJECT_ID, USER_NAME. Called before each scalar
-    /// statement that has one.
+    /// Prepares lookups of names and ids by an expression: OBJECT_ID, USER_NAME. Called before each scalar statement
+    /// with such an expression.
     ///
-    /// Errors: whatever keeps the host from looking.
-    fn look_at_names(&mut self) -> Result<(), SqlError>;
+    /// Errors: any error of reading the definitions.
+    fn prepare_names(&mut self) -> Result<(), SqlError>;
 
-    /// Whether to continue; polled every few thousand steps and before each wait.
+    /// Polled for cancellation every few thousand steps and before each wait.
     ///
-    /// Errors: why not.
+    /// Errors: the reason to stop.
     fn poll(&mut self) -> Result<(), Stop>;
 
-    /// A statement or procedure is done.
+    /// Sends the DONE of a statement or procedure.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn done(&mut self, done: Done) -> Result<(), Stop>;
 
-    /// An error, or an information: PRINT's have number 0 and severity 0.
+    /// Sends an error or informational message: PRINT has number 0 and severity 0.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop>;
 
-    /// What has been sent so far is to reach the client now: RAISERROR WITH NOWAIT.
+    /// Sends all buffered tokens to the client: RAISERROR WITH NOWAIT.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn flush(&mut self) -> Result<(), Stop>;
 
-    /// Rows of this shape follow: of a SELECT that needs no table.
+    /// Begins the rows of a SELECT that needs no table.
     ///
-    /// Errors: 213 for rows that are captured and do not fit; why to stop.
+    /// Errors: 213 for captured rows that do not fit; the reason to stop.
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure>;
 
-    /// A row of the last [`Host::columns`].
+    /// Sends a row of the last [`Host::columns`].
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn row(&mut self, values: &[Value]) -> Result<(), Stop>;
 
-    /// What the procedure returned, right before its DONEPROC.
+    /// Sends the return status of the procedure, before its DONEPROC.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn return_status(&mut self, status: i32) -> Result<(), Stop>;
 
-    /// The value of an output parameter of the call that the client made, after the status.
+    /// Sends the value of an output parameter of the client's call, after the status.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop>;
 
     /// Waits, and polls meanwhile.
     ///
-    /// Errors: why to stop.
+    /// Errors: the reason to stop.
     fn wait(&mut self, wait: Wait) -> Result<(), Stop>;
 
-    /// Runs what is not scalar, writes its rows, and sets the variables that it assigns.
+    /// Runs a statement that is not scalar, sends its rows, and assigns its variables.
     ///
-    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` says how many rows
-    /// it read or changed.
+    /// `slots` are all variables of the batch or procedure, by [`selenite_compiler::Slot`]. `Ok` is the number of rows
+    /// that it read or changed.
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure>;
 
-    /// The rows of what is called from now on are kept for this INSERT .. EXECUTE, which is passed to
-    /// [`Host::statement`] when the call has ended; the client gets errors and messages only. If `is_own` the
+    /// Begins to keep the rows of the following call for this INSERT .. EXECUTE, which is passed to
+    /// [`Host::statement`] when the call has ended; the client receives only errors and messages. With `is_own` the
     /// transaction that begins next is not reported to the client.
     ///
-    /// Errors: what is wrong with the INSERT.
+    /// Errors: any error of the INSERT.
     fn begin_capture(&mut self, statement: &TableStatement<'_>, is_own: bool) -> Result<(), Failure>;
 
-    /// Rows go to the client again; what was kept is forgotten.
+    /// Sends rows to the client again; the kept rows are discarded.
     fn end_capture(&mut self);
 
-    /// Finds a procedure, or is it: see [`Callee`].
+    /// Finds or executes a procedure: see [`Callee`].
     ///
-    /// Errors: 2812 if there is no such procedure; what is wrong with it ([`selenite_compiler::Ends::Batch`]) ends
-    /// the call, not its caller.
+    /// Errors: 2812 for an unknown procedure; a compilation error ([`selenite_compiler::Ends::Batch`]) ends the call,
+    /// not its caller.
     fn call(&mut self, call: &Call<'_>) -> Result<Callee, Failure>;
 
     /// Compiles the text of `EXEC (text)`.
     ///
-    /// Errors: what is wrong with the text, each sent in order.
+    /// Errors: all errors of the text, each sent in order.
     fn text(&mut self, text: &TextCall<'_>) -> Result<Arc<Program>, TextFailure>;
 
-    /// A frame for `program` begins. Table variables and, but for a batch's, temporary tables are its own, and options
-    /// that a procedure or text sets are set back when it ends.
+    /// Begins a frame for `program`. It has table variables and, unless it is a batch's, temporary tables of its own,
+    /// and the options that a procedure or text sets are restored when it ends.
     ///
-    /// Errors: whatever keeps it from running.
+    /// Errors: any error that prevents it from running.
     fn enter(&mut self, program: &Arc<Program>, kind: FrameKind) -> Result<(), Failure>;
 
-    /// The frame that began last ends, whatever ended it.
+    /// Ends the frame that began last, also after an error.
     fn leave(&mut self);
 
-    /// A transaction begins or ends. The machine has checked names and counts.
+    /// Begins or ends a transaction. The machine has checked names and counts.
     ///
-    /// Errors: that of a COMMIT that did not succeed: the transaction is then rolled back.
+    /// Errors: that of a failed COMMIT: the transaction is then rolled back.
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure>;
 
-    /// A SET of an option that the machine does not keep itself ([`super::Options`]); `value` is that of
+    /// Sets an option other than the machine's ([`super::Options`]); `value` is the value of
     /// [`ast::SetValue::Value`].
     ///
     /// Errors: 195 for an unknown option, 40517 for one that is not supported.
@@ -139,16 +139,16 @@ pub trait Host {
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure>;
 }
 
-/// Why a machine stops in the middle.
+/// The reason to stop a request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stop {
-    /// The client wants no more of the answer: ATTENTION.
+    /// The client cancelled the request: ATTENTION.
     Attention,
-    /// The client is gone, or the session is to end.
+    /// The client is disconnected, or the session is to end.
     Gone,
 }
 
-/// Why the host did not do what it was called for.
+/// The failure of an operation of the host.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Failure {
     /// An error of the statement.
@@ -157,30 +157,30 @@ pub enum Failure {
     Stop(Stop),
 }
 
-/// Why a text does not run.
+/// The failure to compile a text.
 #[derive(Clone, PartialEq, Debug)]
 pub enum TextFailure {
-    /// What is wrong with it: at least one.
+    /// The errors of the text: at least one.
     Errors(Vec<SqlError>),
     /// The request is to stop.
     Stop(Stop),
 }
 
-/// What a statement did.
+/// The effect of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Affected {
-    /// It read or changed so many rows: a DONE with a count.
+    /// The number of rows that it read or changed: a DONE with a count.
     Rows(u64),
-    /// It is no statement that counts: a DONE without.
+    /// A statement without a count: a DONE without one.
     Nothing,
 }
 
 /// The value of an output parameter.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Output<'a> {
-    /// The argument's place in the call, from 0.
+    /// The argument's index in the call.
     pub ordinal: usize,
-    /// The parameter's name, with its sign.
+    /// The parameter's name with its `@`.
     pub name: &'a str,
     /// Its type.
     pub data_type: DataType,
@@ -188,42 +188,42 @@ pub struct Output<'a> {
     pub value: &'a Value,
 }
 
-/// What WAITFOR waits for.
+/// The wait of a WAITFOR.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Wait {
-    /// So many milliseconds.
+    /// DELAY.
     Delay {
-        /// Less than a day.
+        /// The duration, less than a day.
         milliseconds: u64,
     },
-    /// The next time that it is so many milliseconds after midnight.
+    /// TIME.
     Time {
-        /// Less than a day.
+        /// The time of day as the time since midnight.
         milliseconds: u64,
     },
 }
 
-/// A step of the session's transaction.
+/// An operation on the session's transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TransactionStep<'a> {
-    /// It begins: the client gets an ENVCHANGE.
+    /// BEGIN: the client receives an ENVCHANGE.
     Begin {
-        /// Its name; may be empty.
+        /// The name, possibly empty.
         name: &'a str,
     },
-    /// It is committed, with ENVCHANGE.
+    /// COMMIT, with ENVCHANGE.
     Commit {
-        /// Whether the log may be written later, if that was specified.
+        /// DELAYED_DURABILITY, if it was specified: whether the log may be written later.
         delayed_durability: Option<bool>,
     },
-    /// It is rolled back, with ENVCHANGE.
+    /// ROLLBACK, with ENVCHANGE.
     Rollback,
-    /// A savepoint: an earlier one of the same name remains before it.
+    /// SAVE: an earlier savepoint with the same name is kept.
     Save {
         /// Its name.
         name: &'a str,
     },
-    /// Back to the last savepoint of this name, which stays.
+    /// ROLLBACK to the last savepoint with this name, which is kept.
     RollbackTo {
         /// Its name.
         name: &'a str,

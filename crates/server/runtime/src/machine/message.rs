@@ -1,21 +1,21 @@
-//! Errors and messages as a client gets them.
+//! Errors and informational messages for a client.
 
-/// An error, an information or a PRINT.
+/// An error, an informational message or a PRINT.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Message<'a> {
-    /// Its number; 0 of a PRINT.
+    /// The number; 0 for a PRINT.
     pub number: i32,
-    /// Its severity: up to 10 it is an information, above an error.
+    /// The severity: up to 10 it is informational, above an error.
     pub severity: u8,
     /// Its state.
     pub state: u8,
     /// The line of the batch or procedure, from 1.
     pub line: u32,
-    /// The procedure that it comes from; empty in a batch.
+    /// The procedure that raised it; empty in a batch.
     pub procedure: &'a str,
     /// Its text.
     pub text: &'a str,
-    /// Whether it goes to the server's log as well: RAISERROR WITH LOG.
+    /// Whether it is also written to the server's log: RAISERROR WITH LOG.
     pub to_log: bool,
 }
 
@@ -27,5 +27,5 @@ impl Message<'_> {
     }
 }
 
-/// The highest severity of an information.
+/// The highest severity of an informational message.
 pub(crate) const SEVERITY_INFO_MAX: u8 = 10;

@@ -14,7 +14,7 @@ use super::substitution::{substitute, unescape};
 use super::{Command, Host, Machine, Message};
 
 impl Machine {
-    /// PRINT; NULL and an empty text are sent as one blank.
+    /// PRINT; NULL and an empty text are sent as one space.
     pub(super) fn print<H: Host + ?Sized>(&mut self, operand: &Operand, host: &mut H) -> Result<(), Halt> {
         let value = match self.evaluate(operand, host) {
             Ok(value) => value,
@@ -41,15 +41,15 @@ impl Machine {
 
     /// RAISERROR.
     pub(super) fn raise_error<H: Host + ?Sized>(&mut self, statement: &RaiseError, host: &mut H) -> Result<(), Halt> {
-        let told = match self.error_of(statement, host) {
-            Ok(told) => told,
+        let error = match self.error_of(statement, host) {
+            Ok(error) => error,
             Err(error) => return self.fail(error, Failed::of(Command::PRINT), host),
         };
-        if told.severity() >= SEVERITY_FATAL_MIN {
-            return self.end_connection(told, host);
+        if error.severity() >= SEVERITY_FATAL_MIN {
+            return self.end_connection(error, host);
         }
-        if told.severity() > SEVERITY_INFO_MAX {
-            let mut raised = self.raised(told);
+        if error.severity() > SEVERITY_INFO_MAX {
+            let mut raised = self.raised(error);
             raised.honours_abort = false;
             raised.to_log = statement.log;
             let done = self.raise(raised, Failed::of(Command::PRINT), host);
@@ -58,34 +58,34 @@ impl Machine {
         let line = self.line();
         let procedure = self.procedure();
         let message = Message {
-            number: told.number(),
-            severity: told.severity(),
-            state: told.state(),
+            number: error.number(),
+            severity: error.severity(),
+            state: error.state(),
             line,
             procedure: procedure.as_deref().unwrap_or(""),
-            text: told.text(),
+            text: error.text(),
             to_log: statement.log,
         };
         self.message(&message, host)?;
         let done = self.complete(Command::PRINT, DoneReport::Plain, 0, host);
         if statement.set_error {
-            self.error = told.number();
+            self.error = error.number();
         }
         self.flush_if(statement.no_wait, done, host)
     }
 
-    /// RAISERROR of a severity that ends the connection, whatever is around it: the client is sent by whom, why, and
-    /// that no more follows.
-    fn end_connection<H: Host + ?Sized>(&mut self, told: SqlError, host: &mut H) -> Result<(), Halt> {
+    /// RAISERROR with a severity that ends the connection, even in a TRY: the client receives the origin, the error,
+    /// and the end of the session.
+    fn end_connection<H: Host + ?Sized>(&mut self, error: SqlError, host: &mut H) -> Result<(), Halt> {
         let text = format!(
             "Process ID {} has raised user error {}, severity {}. SQL Server is terminating this process.",
             host.session_mut().spid,
-            told.number(),
-            told.severity()
+            error.number(),
+            error.severity()
         );
         let mut raised = self.raised(SqlError::new(2745, Ends::Connection, text).with_state(2));
         self.report_raised(&raised, host)?;
-        raised.error = told;
+        raised.error = error;
         raised.to_log = true;
         self.report_raised(&raised, host)?;
         let text = "Cannot continue the execution because the session is in the kill state.";
@@ -107,7 +107,7 @@ impl Machine {
         done
     }
 
-    /// What RAISERROR says.
+    /// The error of a RAISERROR.
     fn error_of<H: Host + ?Sized>(&mut self, statement: &RaiseError, host: &mut H) -> Result<SqlError, SqlError> {
         let severity = int(&self.evaluate(&statement.severity, host)?).clamp(0, SEVERITY_MAX);
         let state = match int(&self.evaluate(&statement.state, host)?) {
@@ -157,7 +157,7 @@ impl Machine {
         Ok(SqlError::new(number, Ends::Statement, message).with_state(state))
     }
 
-    /// THROW without arguments: the error that the CATCH handles, as it was.
+    /// THROW without arguments: the error that the CATCH handles, unchanged.
     pub(super) fn rethrow<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<(), Halt> {
         let caught = self.frames.last().and_then(|frame| frame.caught.last()).cloned();
         let Some(caught) = caught else {
@@ -169,7 +169,7 @@ impl Machine {
         self.raise(raised, Failed::of(Command::NONE), host)
     }
 
-    /// The procedure that runs; none in a batch.
+    /// The running procedure; `None` in a batch.
     pub(super) fn procedure(&self) -> Option<Arc<str>> {
         self.frames
             .last()
@@ -177,13 +177,13 @@ impl Machine {
     }
 }
 
-/// Whether the session's login is of sysadmin.
+/// Whether the login is a member of sysadmin.
 fn is_administrator<H: Host + ?Sized>(host: &H) -> Result<bool, SqlError> {
     let role = host.environment().login(Key::Name("sysadmin"))?;
     Ok(role.is_some_and(|role| role.is_role && role.is_member))
 }
 
-/// RAISERROR with the number of a message: there are no messages but the user's own text.
+/// RAISERROR with a message number: no user-defined messages exist.
 fn refused_number(number: i32, severity: i32, state: i32) -> SqlError {
     if number < 13_000 || number == USER_NUMBER {
         return SqlError::message_number(number);
@@ -191,7 +191,7 @@ fn refused_number(number: i32, severity: i32, state: i32) -> SqlError {
     SqlError::unknown_message(number, severity, state)
 }
 
-/// A text; none of NULL.
+/// A text; `None` for NULL.
 fn text_of(value: &Value) -> Option<&str> {
     if let Value::Text(text) = value {
         Some(text)
@@ -200,12 +200,12 @@ fn text_of(value: &Value) -> Option<&str> {
     }
 }
 
-/// An int, converted to one when it was bound; NULL is 0.
+/// An int, converted by binding; NULL is 0.
 fn int(value: &Value) -> i32 {
     if let Value::Int(value) = value { *value } else { 0 }
 }
 
-/// The number of RAISERROR's texts, and the least of THROW's.
+/// The number of RAISERROR with a text, and the minimum of THROW.
 const USER_NUMBER: i32 = 50_000;
 
 const SEVERITY_MAX: i32 = 25;
@@ -215,8 +215,8 @@ const SEVERITY_PLAIN_MAX: i32 = 18;
 
 const STATE_MAX: i32 = 255;
 
-/// Of what PRINT shows of varchar.
+/// The maximum length of a varchar in PRINT.
 const LENGTH_MAX: usize = 8000;
 
-/// Of what PRINT shows of nvarchar.
+/// The maximum length of an nvarchar in PRINT.
 const NATIONAL_LENGTH_MAX: usize = 4000;

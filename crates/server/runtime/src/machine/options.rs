@@ -1,6 +1,6 @@
-//! The SET options that a machine keeps itself.
+//! The SET options of the machine.
 
-/// Options that control a machine; all others are the host's.
+/// The options that control a machine; all others are the host's.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Options {
     /// NOCOUNT: counts are not sent.
@@ -15,7 +15,7 @@ impl Options {
     /// `@@OPTIONS`' bits of these options.
     pub const MASK: i32 = IMPLICIT_TRANSACTIONS | NOCOUNT | XACT_ABORT;
 
-    /// The bits that are on.
+    /// The bits of the options that are on.
     #[must_use]
     pub fn bits(self) -> i32 {
         let bit = |on: bool, bit: i32| if on { bit } else { 0 };

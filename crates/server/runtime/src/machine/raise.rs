@@ -1,4 +1,4 @@
-//! Where errors go.
+//! Raises and handles errors.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use super::answer::DoneReport;
 use super::frame::{Frame, Raised, Reach};
 use super::{Command, Host, Machine, Message, Stop, TransactionStep};
 
-/// Why a request ends before its program does.
+/// The reason why a request ends before its program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Halt {
     /// The request is to stop.
     Stop(Stop),
-    /// An error that was sent.
+    /// An error was sent.
     Batch,
-    /// An error that was sent, and the connection ends.
+    /// An error was sent, and the connection ends.
     Connection,
 }
 
@@ -26,19 +26,19 @@ impl From<Stop> for Halt {
     }
 }
 
-/// The statement that failed.
+/// The failed statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Failed {
-    /// Its number in DONE.
+    /// The command number of its DONE.
     pub(super) command: u16,
-    /// Whether its DONE has a count when a CATCH takes the error: of SELECT, INSERT, UPDATE, DELETE.
+    /// Whether its DONE has a count when a CATCH handles the error: SELECT, INSERT, UPDATE, DELETE.
     pub(super) counts: bool,
-    /// Whether message 3621 follows: of INSERT, UPDATE, DELETE.
+    /// Whether message 3621 follows: INSERT, UPDATE, DELETE.
     pub(super) changes: bool,
 }
 
 impl Failed {
-    /// A statement without rows.
+    /// A statement that changes no rows.
     pub(super) fn of(command: u16) -> Self {
         Self {
             command,
@@ -49,13 +49,13 @@ impl Failed {
 }
 
 impl Machine {
-    /// An error of the step that runs.
+    /// Raises an error of the current step.
     pub(super) fn fail<H: Host + ?Sized>(&mut self, error: SqlError, failed: Failed, host: &mut H) -> Result<(), Halt> {
         let raised = self.raised(error);
         self.raise(raised, failed, host)
     }
 
-    /// The error as one of the step that runs.
+    /// The error, as one of the current step.
     pub(super) fn raised(&self, error: SqlError) -> Raised {
         let reach = match error.ends() {
             Ends::Statement => Reach::Statement,
@@ -77,14 +77,14 @@ impl Machine {
         }
     }
 
-    /// Takes an error to the CATCH that handles it, or sends it and ends what it ends.
+    /// Continues in the CATCH that handles the error, or sends it and ends its scope.
     pub(super) fn raise<H: Host + ?Sized>(
         &mut self,
         mut raised: Raised,
         failed: Failed,
         host: &mut H,
     ) -> Result<(), Halt> {
-        // What was interrupted is no error of its own.
+        // An interruption is not an error: the host's poll ends the request.
         host.poll()?;
         if raised.error.severity() >= SEVERITY_FATAL_MIN || raised.reach == Reach::Connection {
             self.report_raised(&raised, host)?;
@@ -106,7 +106,7 @@ impl Machine {
         self.end_reach(&raised, failed, host)
     }
 
-    /// Ends what an error ends that was sent.
+    /// Ends the scope of an error that was sent.
     fn end_reach<H: Host + ?Sized>(&mut self, raised: &Raised, failed: Failed, host: &mut H) -> Result<(), Halt> {
         match raised.reach {
             Reach::Statement => {
@@ -114,7 +114,7 @@ impl Machine {
                     self.report_terminated(raised, host)?;
                 }
                 if let Some(frame) = self.frames.last_mut() {
-                    frame.at = frame.program.behind(frame.at);
+                    frame.at = frame.program.step_after_failure(frame.at);
                 }
                 self.send_done(failed.command, DoneReport::Error, host)?;
                 Ok(self.abandon_capture(self.frames.len(), host)?)
@@ -135,7 +135,7 @@ impl Machine {
         }
     }
 
-    /// The frame and step of the innermost CATCH that takes an error of this reach.
+    /// The frame and step of the innermost CATCH that handles an error with this reach.
     pub(super) fn handler(&self, reach: Reach) -> Option<(usize, selenite_compiler::program::step::TryRegion)> {
         let top = self.frames.len().checked_sub(1)?;
         self.frames.iter().enumerate().rev().find_map(|(number, frame)| {
@@ -146,7 +146,7 @@ impl Machine {
         })
     }
 
-    /// Goes on in a CATCH.
+    /// Continues in a CATCH.
     fn catch<H: Host + ?Sized>(
         &mut self,
         number: usize,
@@ -155,12 +155,12 @@ impl Machine {
         failed: Failed,
         host: &mut H,
     ) -> Result<(), Halt> {
-        let told = if failed.counts {
+        let report = if failed.counts {
             DoneReport::Rows(0)
         } else {
             DoneReport::Plain
         };
-        self.send_done(failed.command, told, host)?;
+        self.send_done(failed.command, report, host)?;
         while self.frames.len() > number + 1 {
             self.drop_frame(host);
         }
@@ -176,7 +176,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Tells an error.
+    /// Sends an error.
     pub(super) fn report_raised<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let error = &raised.error;
         self.error = error.number();
@@ -197,7 +197,7 @@ impl Machine {
         )
     }
 
-    /// 3621, after the error of a statement that changes rows.
+    /// Sends 3621 after the error of a statement that changes rows.
     fn report_terminated<H: Host + ?Sized>(&mut self, raised: &Raised, host: &mut H) -> Result<(), Stop> {
         let message = Message {
             number: 3621,
@@ -211,18 +211,18 @@ impl Machine {
         self.message(&message, host)
     }
 
-    /// Sends a message after all that was sent before.
+    /// Sends a message after the pending DONE.
     pub(super) fn message<H: Host + ?Sized>(&mut self, message: &Message<'_>, host: &mut H) -> Result<(), Stop> {
         self.answer.flush(host)?;
         host.message(message)
     }
 
-    /// Shows the host the error that is handled now.
+    /// Passes the currently handled error to the host.
     pub(super) fn show_caught<H: Host + ?Sized>(&self, host: &mut H) {
         let caught = self.frames.iter().rev().find_map(|frame: &Frame| frame.caught.last());
         host.set_caught(caught.map(|raised| Arc::new(raised.caught())));
     }
 }
 
-/// From here on an error ends the connection.
+/// The lowest severity that ends the connection.
 pub(super) const SEVERITY_FATAL_MIN: u8 = 20;

@@ -1,7 +1,7 @@
-//! The steps that need nothing but variables: they run here as fast as they can.
+//! Executes the steps that need only variables, the fast path of the machine.
 
 use selenite_compiler::program::index;
-use selenite_compiler::program::step::{Asks, Branch, Set, Step};
+use selenite_compiler::program::step::{Branch, EnvironmentRead, Set, Step};
 use selenite_compiler::{Frame as Values, SqlError, size_of};
 use selenite_types::Value;
 
@@ -9,16 +9,16 @@ use super::answer::DoneReport;
 use super::frame::Frame;
 use super::{Command, Host, Machine, Stop};
 
-/// Why the fast steps came to an end.
+/// The reason why the fast path ends.
 pub(super) enum Pause {
-    /// A step that is not of them.
+    /// A step that needs the host.
     Event,
-    /// An error of the step that runs.
+    /// An error of the current step.
     Failed(SqlError),
 }
 
 impl Machine {
-    /// Runs steps until one needs more than variables.
+    /// Runs steps until one needs the host.
     pub(super) fn scalar<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<Pause, Stop> {
         let manner = self.manner();
         let Some(frame) = self.frames.last_mut() else {
@@ -90,7 +90,7 @@ impl Machine {
     }
 }
 
-/// Sets a variable.
+/// Assigns a variable.
 fn assign<H: Host + ?Sized>(
     set: &Set,
     slots: &mut [Value],
@@ -98,7 +98,7 @@ fn assign<H: Host + ?Sized>(
     error: i32,
     host: &mut H,
 ) -> Result<(), SqlError> {
-    announce_for(set.operand.asks, row_count, error, host)?;
+    announce_for(set.operand.reads, row_count, error, host)?;
     let values = Values {
         slots,
         row: &[],
@@ -123,7 +123,7 @@ fn is_true<H: Host + ?Sized>(
     error: i32,
     host: &mut H,
 ) -> Result<bool, SqlError> {
-    announce_for(branch.asks, row_count, error, host)?;
+    announce_for(branch.reads, row_count, error, host)?;
     let values = Values {
         slots,
         row: &[],
@@ -133,7 +133,7 @@ fn is_true<H: Host + ?Sized>(
     Ok(branch.condition.evaluate(&values)? == Some(true))
 }
 
-/// Tells the host what expressions of the next statement may read.
+/// Passes the host the state that expressions of the next statement may read.
 pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut H) {
     let session = host.session_mut();
     session.row_count = row_count;
@@ -141,35 +141,35 @@ pub(super) fn announce<H: Host + ?Sized>(row_count: i64, error: i32, host: &mut 
     host.begin_statement();
 }
 
-/// The same, as far as they do read it.
+/// As [`announce`], as far as the expressions read it.
 ///
-/// Errors: the host's.
+/// Errors: those of the host.
 pub(super) fn announce_for<H: Host + ?Sized>(
-    asks: Asks,
+    reads: EnvironmentRead,
     row_count: i64,
     error: i32,
     host: &mut H,
 ) -> Result<(), SqlError> {
-    if asks >= Asks::Session {
+    if reads >= EnvironmentRead::Session {
         announce(row_count, error, host);
     }
-    match asks {
-        Asks::Nothing | Asks::Session => Ok(()),
-        Asks::Names => host.look_at_names(),
+    match reads {
+        EnvironmentRead::Nothing | EnvironmentRead::Session => Ok(()),
+        EnvironmentRead::Names => host.prepare_names(),
     }
 }
 
-/// Whether work on a value may take as long as thousands of steps.
+/// Whether an operation on a value may take as long as thousands of steps.
 pub(super) fn is_heavy(value: &Value) -> bool {
     size_of(value) > HEAVY_SIZE
 }
 
-/// 4 KiB: of smaller values a session's memory is as many as it has variables.
+/// 4 KiB: the memory of smaller values is limited by the number of variables.
 const LARGE_SIZE: usize = 4 << 10;
 
 /// 64 KiB: some 10 us of work.
 const HEAVY_SIZE: usize = 64 << 10;
 
-/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is seen within a few
+/// A step of the slowest kind takes microseconds, unless a value is large: an ATTENTION is handled within a few
 /// milliseconds.
 pub(super) const STEPS_BETWEEN_POLLS: u32 = 4096;

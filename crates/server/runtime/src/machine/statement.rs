@@ -1,4 +1,4 @@
-//! Statements that a machine leaves to its host.
+//! Statements that the host executes.
 
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ use selenite_tsql::ast;
 /// A statement that is not scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct TableStatement<'a> {
-    /// Its program: what is bound may be kept by it and `id`, until a schema changes.
+    /// The program: a host may cache the bound statement by it and `id`, until a schema changes.
     pub program: &'a Arc<Program>,
-    /// Its number in the program.
+    /// The number in the program.
     pub id: StatementId,
-    /// What was written, or what [`selenite_compiler::program`] made of it.
+    /// The statement as written, or as [`selenite_compiler::program`] rewrote it.
     pub statement: &'a ast::Statement,
 }
 

@@ -1,11 +1,11 @@
-//! RAISERROR's message with its arguments: `% [flags] [width] [.precision] [h | l | I64] type`.
+//! Formats RAISERROR's message: `% [flags] [width] [.precision] [h | l | I64] type`.
 
 use selenite_compiler::SqlError;
 use selenite_types::{DataType, Value, utf16_length, utf16_prefix};
 
-/// Puts the arguments into the message.
+/// Replaces the placeholders of a message by the arguments.
 ///
-/// Errors: 2786 for an argument of another type than its placeholder takes, 2787 for an invalid placeholder.
+/// Errors: 2786 for an argument of a wrong type for its placeholder, 2787 for an invalid placeholder.
 pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Result<String, SqlError> {
     let mut result = String::with_capacity(message.len());
     let mut arguments = Arguments { arguments, used: 0 };
@@ -27,19 +27,19 @@ pub(super) fn substitute(message: &str, arguments: &[(Value, DataType)]) -> Resu
     Ok(cut(result))
 }
 
-/// The doubled signs of a message without places.
+/// Replaces `%%` in a message without placeholders.
 pub(super) fn unescape(message: &str) -> String {
     cut(message.replace("%%", "%"))
 }
 
-/// The arguments that are left.
+/// The remaining arguments.
 struct Arguments<'a> {
     arguments: &'a [(Value, DataType)],
     used: usize,
 }
 
 impl Arguments<'_> {
-    /// The next argument; NULL if there is no other.
+    /// The next argument; NULL if there is none.
     fn next(&mut self) -> &Value {
         let value = self.arguments.get(self.used).map(|(value, _)| value);
         self.used += 1;
@@ -51,7 +51,7 @@ impl Arguments<'_> {
     }
 }
 
-/// A place in a message.
+/// A placeholder in a message.
 #[derive(Default)]
 struct Placeholder {
     to_the_left: bool,
@@ -66,7 +66,7 @@ struct Placeholder {
 }
 
 impl Placeholder {
-    /// The placeholder that begins after a `%`, and what follows it; `None` if it is invalid.
+    /// Parses the placeholder after a `%`, and returns the remaining text; `None` if it is invalid.
     fn parse<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Self, &'a str), SqlError>> {
         let mut place = Self::default();
         let mut rest = text;
@@ -107,7 +107,7 @@ impl Placeholder {
         Some(Ok((place, &rest[1..])))
     }
 
-    /// The text that the place becomes.
+    /// The text that replaces the placeholder.
     fn fill(&self, arguments: &mut Arguments<'_>) -> Result<String, SqlError> {
         let value = arguments.next().clone();
         if value == Value::Null {
@@ -141,7 +141,7 @@ impl Placeholder {
 
     /// A number's digits with sign and prefix.
     fn digits(&self, whole: i64) -> String {
-        // C's own: an unsigned type shows a negative number's bits.
+        // As in C, an unsigned type shows a negative number's bits.
         let bits = if self.is_wide {
             whole.cast_unsigned()
         } else {
@@ -185,7 +185,7 @@ impl Placeholder {
     }
 }
 
-/// A number, or `*` for an argument's, and what follows it; `None` if it is too long for any.
+/// A number, or that of an argument for `*`, and the remaining text; `None` if it is too long for a number.
 fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Option<usize>, &'a str), SqlError>> {
     if let Some(behind) = text.strip_prefix('*') {
         let value = arguments.next().clone();
@@ -202,7 +202,7 @@ fn number<'a>(text: &'a str, arguments: &mut Arguments<'_>) -> Option<Result<(Op
     digits.parse().ok().map(|number| Ok((Some(number), behind)))
 }
 
-/// What is longer than a message may be ends in three points.
+/// A message above the maximum length is truncated and ends in three periods.
 fn cut(message: String) -> String {
     if utf16_length(&message) <= MESSAGE_LENGTH_MAX {
         return message;
@@ -210,10 +210,10 @@ fn cut(message: String) -> String {
     format!("{}...", utf16_prefix(&message, MESSAGE_LENGTH_MAX - 3))
 }
 
-/// Units of UTF-16 in a message.
+/// In UTF-16 code units.
 const MESSAGE_LENGTH_MAX: usize = 2047;
 
-/// No place is wider than a message.
+/// A placeholder is not wider than a message.
 const WIDTH_MAX: usize = 2047;
 
 #[cfg(test)]

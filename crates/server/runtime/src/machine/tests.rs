@@ -1,6 +1,6 @@
-//! The machine against a host that records what it is sent.
+//! The machine with a host that records calls.
 //!
-//! Where a test names no source, the rule is that of the page of the statement in Microsoft's reference of Transact-SQL
+//! Where a test names no source, the rule is in the statement's page in Microsoft's Transact-SQL reference
 //! (learn.microsoft.com/sql/t-sql). "Sommarskog" is "Error and Transaction Handling in SQL Server"
 //! (sommarskog.se/error_handling).
 
@@ -11,7 +11,7 @@ use selenite_compiler::program::Program;
 use selenite_tsql::{Options as ParseOptions, parse};
 use selenite_types::Value;
 
-use self::mock::{DoneReport as Heard, Mock, short};
+use self::mock::{HostCall, Mock, short};
 use super::*;
 
 mod any;
@@ -41,15 +41,15 @@ impl Bench {
         }
     }
 
-    /// Runs a batch and returns in short what was recorded.
+    /// Runs a batch and returns the recorded calls in a short form.
     fn run(&mut self, text: &str) -> Vec<String> {
-        let (ended, heard) = self.end(text);
+        let (ended, recorded) = self.end(text);
         assert_eq!(ended, Ended::Finished, "{text}");
-        heard
+        recorded
     }
 
     fn end(&mut self, text: &str) -> (Ended, Vec<String>) {
-        self.host.told.clear();
+        self.host.calls.clear();
         let ended = match compile(text) {
             Ok(program) => {
                 let request = Request {
@@ -63,24 +63,24 @@ impl Bench {
         };
         let entered = self
             .host
-            .told
+            .calls
             .iter()
-            .filter(|told| matches!(told, Heard::Enter(_)))
+            .filter(|call| matches!(call, HostCall::Enter(_)))
             .count();
         let left = self
             .host
-            .told
+            .calls
             .iter()
-            .filter(|told| matches!(told, Heard::Leave))
+            .filter(|call| matches!(call, HostCall::Leave))
             .count();
         assert_eq!(entered, left, "a frame that was entered is left: {text}");
         assert!(self.machine.frames.is_empty());
-        (ended, self.heard())
+        (ended, self.recorded())
     }
 
-    /// As a client calls it.
+    /// Runs a procedure as a client's call.
     fn call(&mut self, name: &str, arguments: Vec<CallArgument>, entry: Entry) -> Vec<String> {
-        self.host.told.clear();
+        self.host.calls.clear();
         let program = self
             .host
             .procedures
@@ -95,10 +95,10 @@ impl Bench {
             entry,
         };
         assert_eq!(self.machine.run(request, &mut self.host), Ended::Finished);
-        self.heard()
+        self.recorded()
     }
 
-    /// Makes a procedure of a CREATE PROCEDURE.
+    /// Adds the procedure of a CREATE PROCEDURE.
     fn create(&mut self, text: &str) {
         let tree = parse(text, ParseOptions::default()).unwrap();
         let ast::StatementKind::Procedure(procedure) = &tree.statements[0].kind else {
@@ -110,7 +110,7 @@ impl Bench {
         self.host.procedures.push((name, Arc::new(program)));
     }
 
-    /// The next statement of the host's ends so.
+    /// Sets the result of the host's next statement.
     fn answer(&mut self, answer: Result<Affected, SqlError>) {
         let mut answer = Some(answer.map_err(Failure::Error));
         self.host
@@ -118,19 +118,19 @@ impl Bench {
             .push_back(Box::new(move |_, _| answer.take().unwrap()));
     }
 
-    fn heard(&self) -> Vec<String> {
-        self.host.told.iter().filter_map(in_short).collect()
+    fn recorded(&self) -> Vec<String> {
+        self.host.calls.iter().filter_map(in_short).collect()
     }
 }
 
 use selenite_tsql::ast;
 
-/// What was recorded, but for frames.
-fn in_short(told: &Heard) -> Option<String> {
-    Some(match told {
-        Heard::Done(done) => short(done),
-        Heard::Message { number: 0, text, .. } => format!("print {text}"),
-        Heard::Message {
+/// The short form of a recorded call; `None` for frames.
+fn in_short(call: &HostCall) -> Option<String> {
+    Some(match call {
+        HostCall::Done(done) => short(done),
+        HostCall::Message { number: 0, text, .. } => format!("print {text}"),
+        HostCall::Message {
             number,
             severity,
             line,
@@ -139,7 +139,7 @@ fn in_short(told: &Heard) -> Option<String> {
         } if procedure.is_empty() => {
             format!("msg {number} level {severity} line {line}")
         }
-        Heard::Message {
+        HostCall::Message {
             number,
             severity,
             line,
@@ -148,23 +148,23 @@ fn in_short(told: &Heard) -> Option<String> {
         } => {
             format!("msg {number} level {severity} line {line} of {procedure}")
         }
-        Heard::Columns(columns) => {
+        HostCall::Columns(columns) => {
             let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
             format!("columns {}", names.join(","))
         }
-        Heard::Row(values) => {
+        HostCall::Row(values) => {
             let values: Vec<String> = values.iter().map(shown).collect();
             format!("row {}", values.join(","))
         }
-        Heard::Status(status) => format!("status {status}"),
-        Heard::Output { ordinal, name, value } => format!("output {ordinal} {name}={}", shown(value)),
-        Heard::Flush => "flush".to_owned(),
-        Heard::Wait(wait) => format!("{wait:?}"),
-        Heard::Statement(text) => format!("stmt {text}"),
-        Heard::Transaction(step) => step.clone(),
-        Heard::Option(name, value) => format!("set {name} {:?}", value.as_ref().map(shown)),
-        Heard::Use(name) => format!("use {name}"),
-        Heard::Enter(_) | Heard::Leave => return None,
+        HostCall::Status(status) => format!("status {status}"),
+        HostCall::Output { ordinal, name, value } => format!("output {ordinal} {name}={}", shown(value)),
+        HostCall::Flush => "flush".to_owned(),
+        HostCall::Wait(wait) => format!("{wait:?}"),
+        HostCall::Statement(text) => format!("stmt {text}"),
+        HostCall::Transaction(step) => step.clone(),
+        HostCall::Option(name, value) => format!("set {name} {:?}", value.as_ref().map(shown)),
+        HostCall::Use(name) => format!("use {name}"),
+        HostCall::Enter(_) | HostCall::Leave => return None,
     })
 }
 
@@ -198,24 +198,24 @@ fn compile(text: &str) -> Result<Program, Vec<SqlError>> {
     }
 }
 
-/// What a batch of a new session sends.
+/// The recorded calls of a batch in a new session.
 fn run(text: &str) -> Vec<String> {
     Bench::new().run(text)
 }
 
-/// The texts that a batch of a new session prints, and its errors in short.
+/// The texts that a batch of a new session prints, and its errors in short form.
 fn printed(text: &str) -> Vec<String> {
-    let heard = run(text);
-    heard
+    let recorded = run(text);
+    recorded
         .into_iter()
-        .filter(|told| told.starts_with("print ") || told.starts_with("msg "))
+        .filter(|call| call.starts_with("print ") || call.starts_with("msg "))
         .collect()
 }
 
-/// The rows that a batch of a new session gives.
+/// The rows that a batch of a new session returns.
 fn rows(text: &str) -> Vec<String> {
     run(text)
         .into_iter()
-        .filter_map(|told| told.strip_prefix("row ").map(str::to_owned))
+        .filter_map(|call| call.strip_prefix("row ").map(str::to_owned))
         .collect()
 }

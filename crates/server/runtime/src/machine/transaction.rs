@@ -1,4 +1,4 @@
-//! The session's transaction: how deep it is nested, its names, and whether it can still be committed.
+//! The session's transaction: its nesting, its names, and whether it can be committed.
 
 use selenite_compiler::program::step::{Access, TransactionName, TransactionStatement};
 use selenite_compiler::{Ends, SqlError};
@@ -8,28 +8,28 @@ use super::frame::Reach;
 use super::raise::{Failed, Halt};
 use super::{Command, Failure, Host, Machine, Stop, TransactionStep};
 
-/// What is known of the transaction.
+/// The state of the transaction.
 #[derive(Debug, Default)]
 pub(super) struct Transaction {
     /// `@@TRANCOUNT`.
     pub(super) count: i32,
     /// Whether it can only be rolled back: XACT_STATE is -1.
     pub(super) is_doomed: bool,
-    /// The name of the outermost BEGIN; may be empty.
+    /// The name of the outermost BEGIN, possibly empty.
     name: String,
     /// The savepoints, oldest first.
     savepoints: Vec<String>,
 }
 
 impl Transaction {
-    /// How many savepoints there are.
+    /// The number of savepoints.
     pub(super) fn savepoint_count(&self) -> usize {
         self.savepoints.len()
     }
 }
 
 impl Machine {
-    /// BEGIN TRANSACTION and what ends it, as a statement.
+    /// BEGIN, COMMIT, ROLLBACK or SAVE TRANSACTION, as a statement.
     pub(super) fn transaction_statement<H: Host + ?Sized>(
         &mut self,
         statement: &TransactionStatement,
@@ -56,7 +56,7 @@ impl Machine {
         }
     }
 
-    /// What can't be done in a transaction that must be rolled back ends the batch.
+    /// An operation that is refused in a transaction that must be rolled back ends the batch.
     pub(super) fn transaction_failed<H: Host + ?Sized>(
         &mut self,
         error: SqlError,
@@ -71,8 +71,8 @@ impl Machine {
         self.raise(raised, Failed::of(command), host)
     }
 
-    /// Before a statement of the host's: begins an implicit transaction, and refuses to change rows in one that must be
-    /// rolled back.
+    /// Before a statement of the host: begins an implicit transaction, and refuses to change rows in a transaction that
+    /// must be rolled back.
     pub(super) fn prepare_access<H: Host + ?Sized>(&mut self, access: Access, host: &mut H) -> Result<(), Failure> {
         match access {
             Access::None => return Ok(()),
@@ -84,7 +84,7 @@ impl Machine {
         }
         if self.options.implicit_transactions && self.transaction.count == 0 {
             self.begin_outermost("", host)?;
-            // What begins by itself is no mismatch of the procedure that is running: error 266 is for BEGINs.
+            // An implicit transaction is not a mismatch of the running procedure: error 266 is for BEGINs.
             for frame in &mut self.frames {
                 frame.saved.transaction_count += 1;
             }
@@ -184,7 +184,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Ends the transaction whatever the host returns: its error can only be that the request is to stop.
+    /// Ends the transaction whatever the host returns: only its request to stop is an error.
     pub(super) fn end_transaction<H: Host + ?Sized>(
         &mut self,
         step: TransactionStep<'_>,
@@ -199,9 +199,9 @@ impl Machine {
         }
     }
 
-    /// At the end of a request: what can't be committed is rolled back, which is an error.
+    /// At the end of a request: rolls back a transaction that can't be committed, which is an error.
     ///
-    /// Whether it was so.
+    /// Returns whether there was one.
     pub(super) fn end_doomed<H: Host + ?Sized>(&mut self, host: &mut H) -> Result<bool, Stop> {
         if !self.transaction.is_doomed || self.transaction.count == 0 {
             return Ok(false);
@@ -213,7 +213,7 @@ impl Machine {
         Ok(true)
     }
 
-    /// Shows the host the counters.
+    /// Passes the counters to the host.
     pub(super) fn show_transaction<H: Host + ?Sized>(&self, host: &mut H) {
         let session = host.session_mut();
         session.transaction_count = self.transaction.count;
@@ -224,7 +224,7 @@ impl Machine {
         };
     }
 
-    /// A name as it was written or as a variable holds it: its first 32 characters count.
+    /// A literal or variable name: its first 32 characters count.
     fn transaction_name(&self, name: Option<&TransactionName>) -> String {
         let text = match name {
             None => return String::new(),
@@ -235,5 +235,5 @@ impl Machine {
     }
 }
 
-/// Characters of a transaction's name that count.
+/// The significant length of a transaction's name.
 const NAME_LENGTH_MAX: usize = 32;

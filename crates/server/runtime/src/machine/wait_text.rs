@@ -1,12 +1,12 @@
-//! WAITFOR's times.
+//! Parses WAITFOR's times.
 
 use selenite_compiler::SqlError;
 use selenite_types::{DateTime2, Value};
 
-/// Milliseconds of a span or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a
+/// Milliseconds of a duration or time of day below 24 hours: `hh:mm`, `hh:mm:ss`, `hh:mm:ss.mmm`, or the time of a
 /// datetime.
 ///
-/// Errors: 148 for whatever else.
+/// Errors: 148 for any other text.
 pub(super) fn milliseconds(value: &Value) -> Result<u64, SqlError> {
     if let Value::Text(text) = value {
         return parse(text.trim()).ok_or_else(|| SqlError::wait_time(text));
@@ -55,7 +55,7 @@ fn thousandths(digits: &str) -> Option<u64> {
     })
 }
 
-/// Values count 100 ns.
+/// Values are in units of 100 ns.
 const TICKS_OF_MILLISECOND: u64 = 10_000;
 
 #[cfg(test)]
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_has_hours_and_minutes_and_perhaps_more() {
+    fn a_time_has_hours_minutes_and_optional_seconds() {
         assert_eq!(of("00:00:01"), Ok(1000));
         assert_eq!(of("02:00"), Ok(7_200_000));
         assert_eq!(of("00:00:00.5"), Ok(500));

@@ -1,12 +1,12 @@
-//! Whether what runs on a connection is to stop, and how a statement that writes is stopped.
+//! Cancellation of statements on a connection.
 //!
 //! - `statement-fails-first`: SQLite rolls the whole transaction back when a statement that writes is interrupted,
-//!   but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
-//!   writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
-//!   that writes a single row ends by itself.
-//! - `grace-ends`: a statement that does not call it within [`GRACE`], since a query within it takes long, is
-//!   interrupted after all.
-//! - `session-ends-at-once`: a session that ends keeps nothing: its transaction is undone anyway.
+//! but only the statement when one of its functions fails (sqlite.org/lang_transaction.html). So a statement that
+//! writes many rows calls [`CHECK_CANCELLED_FUNCTION`] for each, which fails when the request is cancelled; one
+//! that writes a single row is not interrupted.
+//! - `grace-ends`: a statement that does not call it within [`GRACE`], because of a long query in it, is interrupted
+//! after all.
+//! - `session-ends-at-once`: a session that ends is interrupted at once: its transaction is rolled back anyway.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,38 +17,38 @@ use rusqlite::{Connection, Result};
 use selenite_compiler::SqlError;
 use selenite_compiler::compiled::CHECK_CANCELLED_FUNCTION;
 
-/// What is to end.
+/// The scope that is cancelled.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Cancelled {
-    /// The request: what went before it in its transaction stays.
+    /// The request: earlier changes of its transaction stay.
     Request,
     /// The session.
     Session,
 }
 
-/// Says whether something is to end.
+/// Returns the cancelled scope, if any.
 type Poll = dyn Fn() -> Option<Cancelled> + Send + Sync;
 
-/// What a connection's statements are stopped by. All is on the session's thread; its clones are one.
+/// Cancels a connection's statements. It is used on the session's thread only; clones share their state.
 #[derive(Clone)]
 pub struct Cancellation {
     poll: Arc<Poll>,
     writing: Arc<Writing>,
 }
 
-/// The statement that writes.
+/// The state of a statement that writes.
 struct Writing {
     began: Instant,
-    /// Whether one does.
+    /// Whether a statement writes.
     is_on: AtomicBool,
-    /// Whether nothing stops what runs, for a while.
+    /// Whether cancellation is suspended.
     is_held: AtomicBool,
-    /// When it was found that it is to stop, in milliseconds from `began`; [`NEVER`] if it was not.
+    /// The time of the first poll that found a cancellation, in milliseconds from `began`; [`NEVER`] if there is none.
     stop_ms: AtomicU64,
 }
 
 impl Cancellation {
-    /// What stops when `poll` says so.
+    /// Cancels statements when `poll` returns a scope.
     pub fn new(poll: impl Fn() -> Option<Cancelled> + Send + Sync + 'static) -> Self {
         let writing = Arc::new(Writing {
             began: Instant::now(),
@@ -62,28 +62,28 @@ impl Cancellation {
         }
     }
 
-    /// Whether a statement is to stop.
+    /// Whether the running statement is cancelled.
     pub fn is_requested(&self) -> bool {
         (self.poll)().is_some()
     }
 
-    /// Sees to it that a connection's statements are stopped. `steps` of SQLite's machine are run between two looks.
+    /// Registers the progress handler, which SQLite's VM calls every `steps` steps, and the SQL function.
     ///
     /// # Errors
     /// SQLite's error.
     pub fn attend(&self, connection: &mut Connection, steps: i32) -> Result<()> {
-        let looks = self.clone();
-        connection.progress_handler(steps, Some(move || looks.interrupts_now()))?;
-        let asked = self.clone();
+        let handler = self.clone();
+        connection.progress_handler(steps, Some(move || handler.interrupts_now()))?;
+        let function = self.clone();
         connection.create_scalar_function(CHECK_CANCELLED_FUNCTION, 0, FunctionFlags::SQLITE_UTF8, move |_| {
-            asked.goes_on()
+            function.check_cancelled()
         })
     }
 
     /// Runs a statement that writes.
     ///
     /// # Errors
-    /// That of `body`; 8624 if it is not to begin, which is not sent: the request ends with what stopped it.
+    /// That of `body`; 8624 if the request is already cancelled, which is not sent: the cancellation ends the request.
     pub fn write<R, E: From<SqlError>>(
         &self,
         body: impl FnOnce() -> std::result::Result<R, E>,
@@ -98,8 +98,8 @@ impl Cancellation {
         done
     }
 
-    /// Runs what is not to be stopped, since all of the transaction would go with it; the caller stops between its
-    /// steps.
+    /// Runs `body` without cancellation, because an interruption would roll back the whole transaction; the caller
+    /// polls between steps.
     pub fn hold<R>(&self, body: impl FnOnce() -> R) -> R {
         self.writing.is_held.store(true, Ordering::Relaxed);
         let done = body();
@@ -107,7 +107,7 @@ impl Cancellation {
         done
     }
 
-    /// Whether SQLite is to interrupt what runs.
+    /// Whether SQLite is to interrupt the statement.
     fn interrupts_now(&self) -> bool {
         if self.writing.is_held.load(Ordering::Relaxed) {
             return false;
@@ -115,12 +115,12 @@ impl Cancellation {
         match (self.poll)() {
             None => false,
             Some(Cancelled::Session) => true,
-            Some(Cancelled::Request) => !self.writing.may_ask(),
+            Some(Cancelled::Request) => !self.writing.may_fail_in_function(),
         }
     }
 
-    /// The function that a statement calls.
-    fn goes_on(&self) -> Result<bool> {
+    /// The SQL function that a statement calls for each row.
+    fn check_cancelled(&self) -> Result<bool> {
         match self.writing.stop_ms.load(Ordering::Relaxed) {
             NEVER => Ok(true),
             _ => Err(rusqlite::Error::UserFunctionError("the statement is to stop".into())),
@@ -129,8 +129,8 @@ impl Cancellation {
 }
 
 impl Writing {
-    /// Whether the statement has time left to call the function by itself.
-    fn may_ask(&self) -> bool {
+    /// Whether the statement has time left to fail in the function.
+    fn may_fail_in_function(&self) -> bool {
         if !self.is_on.load(Ordering::Relaxed) {
             return false;
         }

@@ -1,7 +1,7 @@
-//! A page that does not open, met by a statement: error 824, which ends the connection.
+//! A page that fails authentication in a statement: error 824, which ends the connection.
 //!
-//! SQLite has only a number for it (SQLITE_IOERR_DATA). Which page of which file it was is what the VFS refused this
-//! thread last.
+//! SQLite reports only a number (SQLITE_IOERR_DATA). The page and the file are those of the VFS's last refusal on this
+//! thread.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,12 +10,12 @@ use std::sync::{Mutex, PoisonError};
 use selenite::{Refusal, Role, take_refusal};
 use selenite_compiler::{Ends, SqlError};
 
-/// Notes whose file it is, for messages.
+/// Registers a database's file, for messages.
 pub fn note_file(path: &Path, database_id: i32) {
     known().insert(path.display().to_string(), database_id);
 }
 
-/// 824, if SQLite's error is a page that is not authentic.
+/// 824, if SQLite's error is a page that fails authentication.
 pub fn damaged_page(error: &rusqlite::Error) -> Option<SqlError> {
     let failure = error.sqlite_error()?;
     if failure.extended_code != IOERR_DATA {
@@ -33,7 +33,7 @@ pub fn damaged_page(error: &rusqlite::Error) -> Option<SqlError> {
     Some(error.with_severity(24).with_state(2))
 }
 
-/// The number of the error.
+/// The error's number.
 pub const DAMAGED_PAGE: i32 = 824;
 
 /// `of page (1:7) in database ID 5 ('d') in file '/data/d.db'`: file 1 is the data, file 2 the log.
@@ -43,7 +43,7 @@ fn place_of(refusal: &Refusal) -> Option<String> {
         Role::Main => (1, ""),
         Role::Wal => (2, "-wal"),
         Role::Journal => (2, "-journal"),
-        // They have no name, and contain no database's pages.
+        // These have no name, and contain no pages of a database.
         Role::SuperJournal | Role::Nameless => return None,
     };
     let path = &refusal.path;
@@ -60,7 +60,7 @@ fn known() -> std::sync::MutexGuard<'static, BTreeMap<String, i32>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// By their paths, which no two servers share.
+/// Database ids by path; no two servers share a path.
 static KNOWN: Mutex<BTreeMap<String, i32>> = Mutex::new(BTreeMap::new());
 
 /// SQLITE_IOERR_DATA (sqlite.org/rescode.html).
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_place_of_a_page_is_told_as_far_as_it_is_known() {
+    fn the_location_of_a_page_is_reported_as_far_as_it_is_known() {
         let path = "/data/of this test/d.db".to_owned();
         let at = |role| {
             let text = String::new();

@@ -1,21 +1,21 @@
-//! What SQLite says, as a T-SQL error.
+//! Translates SQLite's errors to T-SQL errors.
 
 use rusqlite::ErrorCode;
 use selenite_compiler::{Ends, SqlError};
 
 use super::damaged_page::damaged_page;
 
-/// Why SQLite did not change rows.
+/// The failure of a change.
 #[derive(Clone, Debug)]
 pub enum ChangeError {
-    /// A T-SQL error, of our functions or of a row's sink, or what is made of SQLite's own.
+    /// A T-SQL error: of a registered function, of the row sink, or translated from SQLite's.
     Failed(SqlError),
-    /// A constraint was broken: SQLite's message.
+    /// A violated constraint: SQLite's message.
     Constraint(String),
 }
 
 impl ChangeError {
-    /// The same where no constraint can be broken.
+    /// The error where no constraint can be violated.
     #[must_use]
     pub fn unexpected(self) -> SqlError {
         match self {
@@ -31,7 +31,7 @@ impl From<SqlError> for ChangeError {
     }
 }
 
-/// Whether another process has what the statement needs.
+/// Whether another process holds a lock that the statement needs.
 pub fn is_busy(error: &rusqlite::Error) -> bool {
     matches!(
         error.sqlite_error_code(),
@@ -39,7 +39,7 @@ pub fn is_busy(error: &rusqlite::Error) -> bool {
     )
 }
 
-/// What ended a statement of SQLite's that no function of ours ended.
+/// Translates an error of SQLite that no registered function caused.
 pub fn change_error(error: &rusqlite::Error) -> ChangeError {
     if let rusqlite::Error::SqliteFailure(failure, message) = error
         && failure.code == ErrorCode::ConstraintViolation
@@ -49,7 +49,7 @@ pub fn change_error(error: &rusqlite::Error) -> ChangeError {
     ChangeError::Failed(tsql_error(error))
 }
 
-/// The same where no constraint can be broken.
+/// Translates an error where no constraint can be violated.
 pub fn tsql_error(error: &rusqlite::Error) -> SqlError {
     if let Some(damaged) = damaged_page(error) {
         return damaged;
@@ -70,8 +70,8 @@ pub fn tsql_error(error: &rusqlite::Error) -> SqlError {
             format!("Failed to update the database because it is read-only ({error})."),
         ),
         Some(_) | None => {
-            // What SQLite says besides is of its own statement, the file's path, and whose key opens it: not a
-            // client's to know.
+            // The rest of SQLite's message contains its SQL, the file's path and the identity that opens it: the client
+            // must not see them.
             let failure = if let rusqlite::Error::SqlInputError { error, .. } = error {
                 Some(error)
             } else {
@@ -95,7 +95,7 @@ pub fn tsql_error(error: &rusqlite::Error) -> SqlError {
     }
 }
 
-/// Whether SQLite reports that a statement is beyond one of its limits (sqlite.org/limits.html).
+/// Whether SQLite reports that a statement exceeds one of its limits (sqlite.org/limits.html).
 fn is_too_large(said: &str) -> bool {
     const LIMITS: [&str; 8] = [
         "nested too deep",
@@ -110,7 +110,7 @@ fn is_too_large(said: &str) -> bool {
     LIMITS.iter().any(|limit| said.contains(limit))
 }
 
-/// 1222: LOCK_TIMEOUT is over.
+/// 1222: LOCK_TIMEOUT has expired.
 pub fn lock_timeout() -> SqlError {
     SqlError::new(1222, Ends::Statement, "Lock request time out period exceeded.").with_state(51)
 }
@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_can_not_be_opened_is_not_told_by_its_path() {
+    fn an_error_of_a_file_that_can_not_be_opened_does_not_show_its_path() {
         let flags = rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY | rusqlite::OpenFlags::SQLITE_OPEN_URI;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("secret-name.db");

@@ -21,36 +21,36 @@ use super::lock_timeout::LockTimeout;
 use super::memory::{HEAVY_SIZE, reserve, size_of, within_memory};
 use crate::execution::read_at;
 
-/// A connection while a statement of T-SQL runs.
+/// A connection that runs a T-SQL statement.
 pub struct Executor<'a> {
     /// The connection.
     pub connection: &'a Connection,
-    /// What its functions see.
+    /// The state of the registered functions.
     pub functions: &'a FunctionContext,
-    /// The session as they see it.
+    /// The session's snapshot for functions.
     pub session: LateSnapshot<'a>,
-    /// The number of the table of SET IDENTITY_INSERT.
+    /// The object id of the table of SET IDENTITY_INSERT.
     pub identity_insert: Option<i32>,
-    /// The next numbers of the database's tables.
+    /// The identity counters of the database's tables.
     pub identities: &'a Identities,
-    /// What the session's definitions have done to them.
+    /// The undo journal of the counters.
     pub identity_journal: &'a IdentityJournal,
-    /// How long the statement waits for other processes.
+    /// The limit of waits for other processes.
     pub timeout: LockTimeout,
-    /// Says when to stop.
+    /// The cancellation of the statement.
     pub cancellation: &'a Cancellation,
-    /// Takes the last number: `@@IDENTITY`.
+    /// The last identity value: `@@IDENTITY`.
     pub last_identity: &'a Cell<Option<i128>>,
 }
 
-/// The session as functions see it, copied when the first one needs it: most statements call none.
+/// The session's snapshot for functions, copied when the first function needs it: most statements call none.
 pub struct LateSnapshot<'a> {
     take: &'a dyn Fn() -> SharedSnapshot,
     taken: OnceCell<SharedSnapshot>,
 }
 
 impl<'a> LateSnapshot<'a> {
-    /// One that is taken by `take`.
+    /// A snapshot that `take` copies.
     pub fn new(take: &'a dyn Fn() -> SharedSnapshot) -> Self {
         Self {
             take,
@@ -64,7 +64,7 @@ impl<'a> LateSnapshot<'a> {
 }
 
 impl Executor<'_> {
-    /// Lets the functions see `call` while `body` runs.
+    /// Runs `body`, in which functions see `call`.
     fn run<R>(
         &self,
         call: &Call<'_>,
@@ -80,7 +80,7 @@ impl Executor<'_> {
         };
         let mut limited = || within_memory(&mut once);
         let mut done = limited();
-        // Locks are taken before the first row: so nothing is done twice.
+        // SQLite takes locks before the first row, so a retry repeats no effect.
         while done.as_ref().is_err_and(is_busy) && self.may_wait() {
             done = limited();
         }
@@ -91,7 +91,7 @@ impl Executor<'_> {
         })
     }
 
-    /// What functions see while a statement of SQLite's runs; nothing for one that calls none.
+    /// The call that functions see while a statement of SQLite's runs; `None` if it calls none.
     fn current_call(&self, call: &Call<'_>) -> Option<CurrentCall> {
         if call.compiled.is_empty() && !call.sql.contains(ROWS_FUNCTION) {
             return None;
@@ -106,7 +106,7 @@ impl Executor<'_> {
         !self.timeout.is_over() && !self.cancellation.is_requested()
     }
 
-    /// Runs a query, and shows `row` each row, until it breaks. `row` may run statements of its own, on tables that
+    /// Runs a query, and passes each row to `row` until it breaks. `row` may run statements of its own, on tables that
     /// the query does not read.
     ///
     /// # Errors
@@ -118,7 +118,7 @@ impl Executor<'_> {
             let mut rows = statement.raw_query();
             while let Some(found) = rows.next().map_err(|error| after_rows(error, count))? {
                 count += 1;
-                // A row is made of T-SQL's values now; and perhaps rows are kept.
+                // The row is decoded to T-SQL values, and rows may be kept: memory is checked first.
                 match reserve(0).and_then(|()| row(&SqliteRow(found))) {
                     Ok(ControlFlow::Continue(())) => {}
                     Ok(ControlFlow::Break(())) => break,
@@ -136,10 +136,10 @@ impl Executor<'_> {
         }
     }
 
-    /// Runs SQL that changes rows, and returns how many.
+    /// Runs SQL that changes rows, and returns their number.
     ///
     /// # Errors
-    /// As [`Executor::select`]; a broken constraint is one of its own.
+    /// As [`Executor::select`]; a violated constraint is a separate variant.
     pub fn change(&self, call: &Call<'_>) -> Result<u64, ChangeError> {
         self.cancellation.write(|| {
             self.run(call, |statement| {
@@ -149,33 +149,32 @@ impl Executor<'_> {
         })
     }
 
-    /// Takes the next number of a table's identity.
+    /// Takes the next identity value of a table.
     pub(crate) fn next_identity(&self, table: &Table) -> Result<i128, SqlError> {
         let taken = self.identities.take(self.connection, table)?;
         self.last_identity.set(Some(taken));
         Ok(taken)
     }
 
-    /// Notes that a row was inserted with this number, given or taken: `@@IDENTITY`; a given one beyond the last
-    /// moves it.
+    /// Records the identity value of an inserted row, explicit or generated: `@@IDENTITY`; an explicit value beyond the
+    /// last moves the counter.
     pub(crate) fn identity_used(&self, table: &Table, value: i128) -> Result<(), SqlError> {
         self.last_identity.set(Some(value));
         self.identities.move_beyond(self.connection, table, value)
     }
 
-    /// Lets foreign keys be broken from now on, until [`Executor::settle_references`].
+    /// Defers the checks of foreign keys until [`Executor::settle_references`].
     pub(crate) fn defer_references(&self) -> Result<(), SqlError> {
         let put_off = self.connection.execute_batch("PRAGMA defer_foreign_keys = ON");
         put_off.map_err(|error| tsql_error(&error))
     }
 
-    /// Has foreign keys checked at once again, and returns whether one is broken: then the caller must undo the
-    /// statement.
+    /// Ends deferred checks, and returns whether a foreign key is violated: then the caller must undo the statement.
     pub(crate) fn settle_references(&self) -> Result<bool, SqlError> {
         let settle = || -> rusqlite::Result<bool> {
             let sql = "SELECT selenite_open_references()";
             let is_open = self.connection.query_row(sql, [], |row| row.get(0))?;
-            // This also forgets what is open, which the end of the statement undoes.
+            // This also resets the count of violations, which the end of the statement undoes.
             self.connection.execute_batch("PRAGMA defer_foreign_keys = OFF")?;
             Ok(is_open)
         };
@@ -187,7 +186,7 @@ impl Executor<'_> {
         self.identity_insert == Some(table.object_id)
     }
 
-    /// A table is empty: its numbers restart at the seed.
+    /// Restarts the identity of an emptied table at the seed.
     pub(crate) fn restart_numbers(&self, table: &Table) -> Result<(), SqlError> {
         match table.identity() {
             Some(_) => self.identities.restart(self.connection, table, self.identity_journal),
@@ -196,32 +195,32 @@ impl Executor<'_> {
     }
 }
 
-/// SQL to run, with the values of its parameters and what it calls.
+/// SQL to run, with the values of its parameters and its operations.
 #[derive(Clone, Copy, Debug)]
 pub struct Call<'a> {
     /// One statement of SQLite's.
     pub sql: &'a str,
-    /// `?1` and the following.
+    /// `?1`, `?2` and so on.
     pub parameters: &'a [Stored<'static>],
-    /// What its functions call by number.
+    /// The operations and aggregates that it calls by number.
     pub compiled: &'a Arc<Compiled>,
 }
 
-/// What takes the rows of a query.
+/// The receiver of a query's rows.
 pub type RowSink<'a> = dyn FnMut(&SqliteRow<'_>) -> Result<ControlFlow<()>, SqlError> + 'a;
 
 /// A row that SQLite returns, until the next step.
 pub struct SqliteRow<'a>(&'a rusqlite::Row<'a>);
 
 impl SqliteRow<'_> {
-    /// The stored form of a column; none beyond the last.
+    /// The storage form of a column; `None` beyond the last.
     #[must_use]
     pub fn stored(&self, at: usize) -> Option<StoredRef<'_>> {
         self.0.get_ref(at).ok().map(stored_ref)
     }
 
-    /// Reads its values into `row`, which is emptied first. Of each column the type is given, and the table and
-    /// column that errors name.
+    /// Decodes the row into `row`, which is emptied first. `columns` are the types, with the table and column for
+    /// errors.
     ///
     /// # Errors
     /// 50823 for a value that does not have its column's type; 701.
@@ -245,7 +244,7 @@ impl SqliteRow<'_> {
     }
 }
 
-/// SQLite's error after so many rows: a lock is no reason to restart once there was a row.
+/// SQLite's error after `count` rows: after the first row a lock is no reason to retry.
 fn after_rows(error: rusqlite::Error, count: u64) -> rusqlite::Error {
     if count > 0 && is_busy(&error) {
         return rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_IOERR), Some(error.to_string()));

@@ -1,4 +1,4 @@
-//! What the functions of a connection see of the statement that runs.
+//! The state that a connection's functions share with the running statement.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -6,22 +6,22 @@ use selenite_compiler::compiled::Compiled;
 use selenite_compiler::{Environment, SqlError};
 use selenite_types::storage::StoredRef;
 
-/// The session at the moment when a statement calls its first function.
+/// The session when a statement calls its first function.
 pub trait SessionSnapshot: Send {
-    /// Passes to `evaluate` the environment of expressions in the session.
+    /// Calls `evaluate` with the environment of expressions.
     fn environment(&self, evaluate: &mut dyn FnMut(&dyn Environment));
 
-    /// The rows of a view or function of the server's own, as JSON.
+    /// The rows of a system view or function, as JSON.
     ///
     /// # Errors
-    /// Whatever ends the statement.
+    /// Any error that ends the statement.
     fn system_rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, SqlError>;
 }
 
 /// A snapshot that all calls of a statement share.
 pub type SharedSnapshot = Arc<Mutex<dyn SessionSnapshot>>;
 
-/// What a connection's functions see. It is shared by them and by what runs statements; both are on the session's
+/// The state of a connection's functions. The functions share it with the executor; both run on the session's
 /// thread.
 #[derive(Clone, Default)]
 pub struct FunctionContext(Arc<Mutex<CallState>>);
@@ -31,41 +31,41 @@ struct CallState {
     call: Option<CurrentCall>,
     /// The first error of a function in this statement.
     error: Option<SqlError>,
-    /// Whether an aggregate left out a NULL: warning 8153.
+    /// Whether an aggregate skipped a NULL: warning 8153.
     left_out_null: bool,
 }
 
-/// What one statement of SQLite's calls.
+/// The functions' view of one statement of SQLite's.
 #[derive(Clone)]
 pub struct CurrentCall {
-    /// By number.
+    /// The operations and aggregates, by number.
     pub compiled: Arc<Compiled>,
     /// The session.
     pub session: SharedSnapshot,
 }
 
 impl FunctionContext {
-    /// Makes a call the one that functions see; answers the one before, which is to be put back.
+    /// Sets the current call; returns the previous one, which must be restored.
     pub fn begin(&self, call: Option<CurrentCall>) -> Option<CurrentCall> {
         std::mem::replace(&mut self.present().call, call)
     }
 
-    /// The error that a function ended the statement with.
+    /// The error with which a function ended the statement.
     pub fn take_error(&self) -> Option<SqlError> {
         self.present().error.take()
     }
 
-    /// Whether NULLs were left out since the last time.
+    /// Whether NULLs were skipped since the last call.
     pub fn take_left_out_null(&self) -> bool {
         std::mem::take(&mut self.present().left_out_null)
     }
 
-    /// Notes that NULLs were left out.
+    /// Records that NULLs were skipped.
     pub fn note_null(&self) {
         self.present().left_out_null = true;
     }
 
-    /// Runs what a function does; its error is kept ([`FunctionContext::take_error`]), and SQLite gets a placeholder.
+    /// Runs a function's code; its error is kept ([`FunctionContext::take_error`]), and SQLite gets a placeholder.
     pub fn evaluate<R>(
         &self,
         body: impl FnOnce(&Compiled, &dyn Environment) -> Result<R, SqlError>,
@@ -83,7 +83,7 @@ impl FunctionContext {
         done.map_err(|error| self.refuse(error))
     }
 
-    /// The rows of a view or function of the server's own, as JSON.
+    /// The rows of a system view or function, as JSON.
     pub fn rows(&self, name: &str, arguments: &[StoredRef<'_>]) -> Result<String, rusqlite::Error> {
         let call = self.present().call.clone();
         let Some(call) = call else {
@@ -93,7 +93,7 @@ impl FunctionContext {
         session.system_rows(name, arguments).map_err(|error| self.refuse(error))
     }
 
-    /// Keeps an error of a function.
+    /// Keeps a function's error.
     pub fn refuse(&self, error: SqlError) -> rusqlite::Error {
         let text = format!("T-SQL error {}", error.number());
         self.present().error.get_or_insert(error);

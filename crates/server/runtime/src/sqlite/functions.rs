@@ -1,4 +1,4 @@
-//! The SQL functions and collations that bound statements call ([`crate::execution`]).
+//! Registers the SQL functions and collations that bound statements call ([`crate::execution`]).
 
 use rusqlite::functions::{Aggregate, Context, FunctionFlags, WindowAggregate};
 use rusqlite::types::{ToSqlOutput, Value as SqliteValue, ValueRef};
@@ -11,7 +11,7 @@ use super::function_context::FunctionContext;
 use super::memory::{reserve, size_of};
 use crate::execution::{AggregateRun, SingleValue, next_level};
 
-/// Gives a connection the functions; they see the statement that runs through `context`.
+/// Registers the functions on a connection; they read the running statement from `functions`.
 ///
 /// # Errors
 /// SQLite's error.
@@ -34,7 +34,7 @@ pub fn register(connection: &Connection, functions: &FunctionContext) -> Result<
         shown.rows(&name, &arguments)
     })?;
     let plain = FunctionFlags::SQLITE_UTF8;
-    // Of no rows an aggregate is never begun, and so has no number: its name says what it is then.
+    // An aggregate over no rows is never begun, and so has no number: its name decides the result.
     for (group, window, none) in [
         (c"tsql_aggregate", c"tsql_window", Stored::Null),
         (c"tsql_count", c"tsql_window_count", Stored::Integer(0)),
@@ -63,7 +63,7 @@ fn number(context: &Context<'_>) -> Result<u32> {
     context.get(0)
 }
 
-/// As SQLite gives it.
+/// Converts SQLite's value to a storage form.
 pub fn stored_ref(value: ValueRef<'_>) -> StoredRef<'_> {
     match value {
         ValueRef::Null => StoredRef::Null,
@@ -107,7 +107,7 @@ impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Group {
     }
 }
 
-/// `tsql_window(N, a)` over a window that moves.
+/// `tsql_window(N, a)` over a moving window frame.
 struct Window(FunctionContext, Stored<'static>);
 
 impl Aggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
@@ -139,8 +139,8 @@ impl WindowAggregate<Option<AggregateRun>, ToSqlOutput<'static>> for Window {
     }
 }
 
-/// An aggregate keeps what it is given, and there may be one for each group. SQLite takes some hundred rows between
-/// two looks, which takes long where the values are large.
+/// An aggregate keeps its arguments, and there may be one for each group. SQLite steps through some hundred rows
+/// between two polls, which takes long if values are large.
 fn check(functions: &FunctionContext, context: &Context<'_>) -> Result<()> {
     reserve(0).map_err(|error| functions.refuse(error))?;
     if size_of(&argument(context)) > LARGE_SIZE {
@@ -165,7 +165,7 @@ fn aggregate_run<'a>(
         .ok_or_else(|| functions.refuse(SqlError::internal("an aggregate that did not begin")))
 }
 
-/// The value of the row that enters; COUNT(*) has none.
+/// The value of the entering row; COUNT(*) has none.
 fn argument<'a>(context: &'a Context<'_>) -> StoredRef<'a> {
     if context.len() > 1 {
         stored_ref(context.get_raw(1))

@@ -1,11 +1,11 @@
-//! The next numbers of tables with IDENTITY.
+//! The counters of tables with IDENTITY.
 //!
-//! - `given-once`: a number is given once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL
-//!   Server. What is undone is a definition: a table that was dropped or emptied continues with its old counter
-//!   ([`IdentityJournal`]), and the counter of a table whose creation was undone is gone.
-//! - `reserved-in-blocks`: numbers are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that
-//!   takes the first of them: a restart leaves a gap of that size at most. A counter begins after the highest number
-//!   in the table, too.
+//! - `given-once`: a value is generated once, whether or not its row is kept: also after DELETE and ROLLBACK, as in SQL
+//! Server. A definition can be undone: a table that was dropped or emptied continues with its old counter
+//! ([`IdentityJournal`]), and the counter of a table whose creation was undone is removed.
+//! - `reserved-in-blocks`: values are reserved [`RESERVED`] at a time in `selenite_catalog`, in the transaction that
+//! takes the first of them: a restart leaves a gap of that size at most. A counter also begins after the highest value
+//! in the table.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -18,36 +18,36 @@ use selenite_compiler::definition::quoted;
 
 use super::error::tsql_error;
 
-/// The numbers of one database's tables, shared by all sessions.
+/// The counters of one database's tables, shared by all sessions.
 #[derive(Default)]
 pub struct Identities(Mutex<HashMap<i32, Counter>>);
 
-/// What a session's open transaction has done to counters by its definitions: the counter that each of these tables
-/// had before, oldest first. Only the session that writes to the database has entries.
+/// The undo journal of an open transaction's definitions: the previous counter of each changed table, oldest first.
+/// Only the session that writes to the database has entries.
 #[derive(Default)]
 pub struct IdentityJournal {
     before: RefCell<Vec<(i32, Option<Counter>)>>,
-    /// Its length when the statement that runs began.
+    /// The length when the current statement began.
     statement: Cell<usize>,
 }
 
 impl IdentityJournal {
-    /// Where it is now: to come back to.
+    /// The current position, for [`Identities::undo`].
     pub fn mark(&self) -> usize {
         self.before.borrow().len()
     }
 
-    /// A statement begins that may be undone alone.
+    /// Begins a statement that may be undone alone.
     pub fn begin_statement(&self) {
         self.statement.set(self.mark());
     }
 
-    /// Where it was when the statement began.
+    /// The position when the statement began.
     pub fn statement(&self) -> usize {
         self.statement.get()
     }
 
-    /// What was done counts.
+    /// Discards the entries of a committed transaction.
     pub fn clear(&self) {
         self.before.borrow_mut().clear();
         self.statement.set(0);
@@ -57,12 +57,12 @@ impl IdentityJournal {
 #[derive(Clone, Copy)]
 struct Counter {
     next: i128,
-    /// How many from `next` on are reserved.
+    /// The number of reserved values from `next` on.
     left: u32,
 }
 
 impl Identities {
-    /// Takes the next number.
+    /// Takes the next value.
     ///
     /// # Errors
     /// SQLite's error.
@@ -75,7 +75,7 @@ impl Identities {
         })
     }
 
-    /// Numbers continue after one that was given explicitly.
+    /// Moves the counter after an explicit value.
     ///
     /// # Errors
     /// SQLite's error.
@@ -93,7 +93,7 @@ impl Identities {
         })
     }
 
-    /// What was given last, if anything was.
+    /// The last generated value, if any.
     ///
     /// # Errors
     /// SQLite's error.
@@ -107,16 +107,16 @@ impl Identities {
         Ok((next != rule.seed).then_some(next - rule.increment))
     }
 
-    /// The number given last, as far as it is known without reading the database; `None` if it is not.
+    /// The last generated value; `None` if it is not known without reading the database.
     pub fn known(&self, table: &Table) -> Option<Result<Option<i128>, SqlError>> {
         let counter = self.lock().get(&table.object_id).copied()?;
-        let told =
+        let last =
             numbered(table).map(|(rule, _)| (counter.next != rule.seed).then_some(counter.next - rule.increment));
-        Some(told)
+        Some(last)
     }
 
-    /// Temporary tables go to another database of the session's, and their numbers with them.
-    pub fn carry(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
+    /// Moves the counters of temporary tables to another database of the session.
+    pub fn move_counters(&self, to: &Self, table_ids: impl Iterator<Item = i32>) {
         for id in table_ids {
             let counter = self.lock().remove(&id);
             if let Some(counter) = counter {
@@ -125,18 +125,18 @@ impl Identities {
         }
     }
 
-    /// A table is made or dropped: its number is another table's from now on, unless that is undone.
+    /// Forgets the counter of a created or dropped table, whose id may be reused; can be undone.
     pub fn forget(&self, table_id: i32, journal: &IdentityJournal) {
         let before = self.lock().remove(&table_id);
         journal.before.borrow_mut().push((table_id, before));
     }
 
-    /// A table is gone that no rollback restores.
+    /// Removes the counter of a table that no rollback restores.
     pub fn discard(&self, table_id: i32) {
         self.lock().remove(&table_id);
     }
 
-    /// A table is empty, and its numbers restart at the seed.
+    /// Restarts the counter of an emptied table at the seed.
     ///
     /// # Errors
     /// SQLite's error.
@@ -159,8 +159,8 @@ impl Identities {
         Ok(())
     }
 
-    /// A transaction was rolled back to where its journal was at `mark`, and perhaps what it reserved: all is
-    /// reserved again.
+    /// Undoes the journal's entries after `mark`. The rollback may have undone reservations, so all values are reserved
+    /// again.
     pub fn undo(&self, journal: &IdentityJournal, mark: usize) {
         let mut counters = self.lock();
         let mut before = journal.before.borrow_mut();
@@ -211,7 +211,7 @@ fn numbered(table: &Table) -> Result<(IdentityRule, String), SqlError> {
     found.ok_or_else(|| SqlError::internal("a table without an identity"))
 }
 
-/// The next number, of what is reserved and what is in the table.
+/// The next value, from the reservation and the table's values.
 fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &str)) -> Result<i128, SqlError> {
     let reserved = connection
         .query_row(
@@ -241,7 +241,7 @@ fn load(connection: &Connection, table: &Table, (rule, column): (IdentityRule, &
 }
 
 fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), SqlError> {
-    // A temporary table goes with its session.
+    // A temporary table is dropped with its session.
     if table.sqlite.schema == "temp" {
         return Ok(());
     }
@@ -251,5 +251,5 @@ fn reserve(connection: &Connection, table: &Table, next: i128) -> Result<(), Sql
         .map_err(|error| tsql_error(&error))
 }
 
-/// As SQL Server's cache of numbers for int and smaller.
+/// SQL Server's identity cache for int and smaller.
 const RESERVED: u32 = 1000;

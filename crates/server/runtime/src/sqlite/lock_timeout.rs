@@ -1,33 +1,33 @@
-//! LOCK_TIMEOUT: how long a statement waits for others, of this server or of another process.
+//! LOCK_TIMEOUT: the limit of a statement's waits, for sessions of this server or other processes.
 //!
-//! Two sessions of one client's thread can block each other where no wait of a session shows it: the client waits
-//! itself. So no wait is without end.
+//! Two sessions of one client thread can block each other without a cycle of waiting sessions: the client itself waits.
+//! So every wait has a limit.
 
 use std::time::{Duration, Instant};
 
 use super::error::{is_busy, lock_timeout, tsql_error};
 use crate::machine::{Failure, Stop};
 
-/// The time that one statement has.
+/// The remaining time of one statement.
 #[derive(Clone, Copy, Debug)]
 pub struct LockTimeout {
     until: Instant,
 }
 
 impl LockTimeout {
-    /// So long from now on.
+    /// A timeout from now on.
     pub fn of(timeout: Duration) -> Self {
         Self {
             until: Instant::now() + timeout,
         }
     }
 
-    /// What is left of it.
+    /// The remaining time.
     pub fn left(self) -> Duration {
         self.until.saturating_duration_since(Instant::now())
     }
 
-    /// Whether it is over.
+    /// Whether it has expired.
     pub fn is_over(self) -> bool {
         self.left().is_zero()
     }
@@ -35,14 +35,14 @@ impl LockTimeout {
     /// Retries SQLite's call until no other process holds the lock.
     ///
     /// # Errors
-    /// 1222 when the time is over; why to stop; SQLite's error.
-    pub fn ask(
+    /// 1222 when the time has expired; the reason to stop; SQLite's error.
+    pub fn retry(
         self,
         mut poll: impl FnMut() -> Result<(), Stop>,
-        mut ask: impl FnMut() -> rusqlite::Result<()>,
+        mut call: impl FnMut() -> rusqlite::Result<()>,
     ) -> Result<(), Failure> {
         loop {
-            match ask() {
+            match call() {
                 Ok(()) => return Ok(()),
                 Err(error) if is_busy(&error) => {
                     if self.is_over() {
@@ -51,7 +51,7 @@ impl LockTimeout {
                 }
                 Err(error) => return Err(tsql_error(&error).into()),
             }
-            // SQLite has waited a little itself.
+            // SQLite's busy handler has already waited.
             poll()?;
         }
     }
@@ -78,39 +78,39 @@ mod tests {
     }
 
     #[test]
-    fn who_has_no_time_asks_once() {
+    fn an_expired_timeout_calls_once() {
         let mut count = 0;
-        let asked = LockTimeout::of(Duration::ZERO).ask(
+        let result = LockTimeout::of(Duration::ZERO).retry(
             || Ok(()),
             || {
                 count += 1;
                 Err(busy())
             },
         );
-        assert_eq!((number(asked), count), (Err(1222), 1));
+        assert_eq!((number(result), count), (Err(1222), 1));
     }
 
     #[test]
-    fn who_has_time_asks_until_it_is_free_or_told_to_stop() {
+    fn calls_are_retried_until_the_lock_is_free_or_the_statement_is_cancelled() {
         let mut count = 0;
-        let asked = LockTimeout::of(LONG).ask(
+        let result = LockTimeout::of(LONG).retry(
             || Ok(()),
             || {
                 count += 1;
                 if count == 100 { Ok(()) } else { Err(busy()) }
             },
         );
-        assert_eq!(number(asked), Ok(()));
-        let stopped = LockTimeout::of(LONG).ask(|| Err(Stop::Attention), || Err(busy()));
+        assert_eq!(number(result), Ok(()));
+        let stopped = LockTimeout::of(LONG).retry(|| Err(Stop::Attention), || Err(busy()));
         assert_eq!(number(stopped), Err(0));
     }
 
     #[test]
-    fn another_trouble_is_told_at_once() {
+    fn an_error_other_than_busy_is_not_retried() {
         let full = || rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
-        let asked = LockTimeout::of(LONG).ask(|| Ok(()), || Err(full()));
-        let Err(Failure::Error(error)) = asked else {
-            panic!("{asked:?}");
+        let result = LockTimeout::of(LONG).retry(|| Ok(()), || Err(full()));
+        let Err(Failure::Error(error)) = result else {
+            panic!("{result:?}");
         };
         assert_eq!(SqlError::number(&error), 1105);
     }

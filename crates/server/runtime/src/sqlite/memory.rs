@@ -1,4 +1,4 @@
-//! The memory of a session around what SQLite and its functions do.
+//! The session's memory limit in calls of SQLite and its functions.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
@@ -7,7 +7,7 @@ use selenite::thread_memory;
 use selenite_compiler::SqlError;
 use selenite_types::storage::StoredRef;
 
-/// Requests so many bytes more; 0 checks whether too many are in use.
+/// Requests memory; 0 checks whether too much is in use.
 ///
 /// # Errors
 /// 701.
@@ -18,8 +18,8 @@ pub fn reserve(bytes: usize) -> Result<(), SqlError> {
     }
 }
 
-/// Runs what SQLite does, within the session's memory. Where that ends SQLite says so (SQLITE_NOMEM), but rusqlite
-/// expects that a text of a column can always be had, and panics.
+/// Runs a call of SQLite within the session's memory limit. Beyond it SQLite reports SQLITE_NOMEM, but rusqlite
+/// expects that a column's text is always available, and panics.
 ///
 /// # Errors
 /// Those of `body`; SQLITE_NOMEM.
@@ -28,7 +28,7 @@ pub fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -
     let done = catch_unwind(AssertUnwindSafe(|| thread_memory::enforced(body)));
     let is_refused = thread_memory::take_refused();
     match done {
-        // A call that continued with a smaller piece has succeeded.
+        // A call that continued with a smaller allocation has succeeded.
         Ok(Ok(done)) => Ok(done),
         Ok(Err(_)) | Err(_) if is_refused => Err(out_of_memory()),
         Ok(Err(error)) => Err(error),
@@ -36,7 +36,7 @@ pub fn within_memory<R>(body: &mut impl FnMut() -> Result<R, rusqlite::Error>) -
     }
 }
 
-/// The bytes of a text or blob.
+/// The size of a text or blob in bytes.
 pub(super) fn size_of(value: &StoredRef<'_>) -> usize {
     match value {
         StoredRef::Text(bytes) | StoredRef::Blob(bytes) => bytes.len(),
@@ -44,5 +44,5 @@ pub(super) fn size_of(value: &StoredRef<'_>) -> usize {
     }
 }
 
-/// 64 KiB: what is smaller is counted when it is allocated.
+/// 64 KiB: smaller values are counted when they are allocated.
 pub(super) const HEAVY_SIZE: usize = 64 << 10;

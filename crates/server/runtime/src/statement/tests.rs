@@ -1,4 +1,4 @@
-//! SELECT on SQLite, compared with what T-SQL gives.
+//! SELECT on SQLite, compared with T-SQL's results.
 
 use crate::testing::Session;
 

@@ -1,4 +1,4 @@
-//! A database in memory, as the server has its own: our functions registered, numbers of IDENTITY kept.
+//! A database in memory with the server's registered functions and identity counters.
 
 use std::cell::Cell;
 use std::sync::{Arc, Mutex};
@@ -27,7 +27,7 @@ pub(crate) struct Database {
 
 impl Database {
     pub fn new() -> Self {
-        // `selenite_open_references` and T-SQL's collation come with our VFS.
+        // Selenite's VFS provides `selenite_open_references` and T-SQL's collation.
         selenite::install().unwrap();
         let mut connection = Connection::open_in_memory().unwrap();
         let catalog =
@@ -48,7 +48,7 @@ impl Database {
         }
     }
 
-    /// What runs a statement.
+    /// The executor of a statement.
     pub fn executor(&self) -> Executor<'_> {
         Executor {
             connection: &self.connection,

@@ -1,4 +1,4 @@
-//! A session of the tests: T-SQL in, text out.
+//! A test session: T-SQL in, text out.
 
 use std::ops::ControlFlow;
 
@@ -14,21 +14,21 @@ use super::database::Database;
 use super::tables::Tables;
 use crate::statement::Run;
 
-/// T-SQL on SQLite.
+/// A session on SQLite.
 pub(crate) struct Session {
     pub database: Database,
     pub tables: Tables,
     world: TestEnvironment,
 }
 
-/// What a batch gave.
+/// The results of a batch.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
-    /// The last result's columns as `name type`, with `null` if they may be NULL.
+    /// The last result's columns as `name type`, with `null` if they are nullable.
     pub columns: Vec<String>,
-    /// The rows of all results: values parted by `|`.
+    /// The rows of all results: values separated by `|`.
     pub rows: Vec<String>,
-    /// How many rows each statement touched.
+    /// The number of rows of each statement.
     pub counts: Vec<u64>,
     /// The variables at the end.
     pub slots: Vec<Value>,
@@ -37,7 +37,7 @@ pub(crate) struct Answer {
 }
 
 impl Session {
-    /// A session whose database has what these definitions and rows make.
+    /// A session with the tables and rows of a script.
     pub fn new(script: &str) -> Self {
         let mut session = Self {
             database: Database::new(),
@@ -100,17 +100,17 @@ impl Session {
         self.run_tree(&tree(batch))
     }
 
-    /// The rows of a batch, one a line.
+    /// The rows of a batch, one per line.
     pub fn rows(&self, batch: &str) -> String {
         self.answer(batch).rows.join("\n")
     }
 
-    /// What a batch gives.
+    /// The results of a batch.
     pub fn answer(&self, batch: &str) -> Answer {
         self.run(batch).unwrap_or_else(|error| panic!("{batch}: {error:?}"))
     }
 
-    /// Number and text of the error that a batch ends with.
+    /// Number and text of a batch's error.
     pub fn fault(&self, batch: &str) -> (i32, String) {
         match self.run(batch) {
             Ok(answer) => panic!("{batch} gave {:?}", answer.rows),
@@ -118,7 +118,7 @@ impl Session {
         }
     }
 
-    /// The number of the error that a batch ends with.
+    /// The number of a batch's error.
     pub fn number(&self, batch: &str) -> i32 {
         self.fault(batch).0
     }

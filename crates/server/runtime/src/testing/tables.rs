@@ -1,4 +1,4 @@
-//! Tables and views of the tests, from T-SQL's own definitions.
+//! Tables and views of the tests, from T-SQL definitions.
 
 use std::sync::Arc;
 
@@ -40,7 +40,7 @@ impl Catalog for Tables {
     }
 
     fn function(&self, name: &ObjectName) -> Result<Option<Arc<SystemFunction>>, SqlError> {
-        // SQLite's own json_each has one hidden argument that it needs.
+        // SQLite's json_each has one mandatory hidden argument.
         let function = SystemFunction {
             schema: "sys".to_owned(),
             name: "each".to_owned(),
@@ -82,7 +82,7 @@ fn system_view() -> SystemView {
 }
 
 impl Tables {
-    /// Adds a table, and gives the SQL that makes it in SQLite.
+    /// Adds a table, and returns the SQL that creates it in SQLite.
     pub fn create(&mut self, definition: &CreateTable) -> String {
         let mut table = Table {
             database: "testdb".to_owned(),
@@ -120,12 +120,12 @@ impl Tables {
         }
         let sql = sqlite_table(&table);
         self.tables.push(Arc::new(table));
-        self.refer();
+        self.set_references();
         sql
     }
 
-    /// Tells tables what refers to them.
-    fn refer(&mut self) {
+    /// Sets the tables' incoming foreign keys.
+    fn set_references(&mut self) {
         let of = |table: &Arc<Table>| {
             let place = (table.schema.clone(), table.name.clone());
             let keys = table.foreign_keys.clone().into_iter();
@@ -157,7 +157,7 @@ impl Tables {
         }));
     }
 
-    /// Makes a key of a unique index.
+    /// Adds the key of a unique index.
     pub fn unique_index(&mut self, name: &str, table: &str, columns: &[Name], is_filtered: bool) {
         let table = self
             .tables

@@ -30,7 +30,7 @@ pub fn move_all(from: &DatabaseConnection, to: &DatabaseConnection, is_writing: 
     }
     let temporary = from.temporary();
     let table_ids = temporary.tables().map(|table| table.table.object_id);
-    from.shared.identities.carry(&to.shared.identities, table_ids);
+    from.shared.identities.move_counters(&to.shared.identities, table_ids);
     drop_all(&from.connection, &made).map_err(|error| tsql_error(&error))?;
     from.reload_temporary()?;
     to.reload_temporary()

@@ -134,7 +134,7 @@ impl Transaction {
             Err(NoPermit::TimedOut) => return Err(lock_timeout().into()),
             Err(NoPermit::Stopped(stop)) => return Err(stop.into()),
         };
-        timeout.ask(poll, || {
+        timeout.retry(poll, || {
             let begin = self.database.connection.prepare_cached(begin);
             begin.and_then(|mut begin| begin.raw_execute()).map(drop)
         })?;

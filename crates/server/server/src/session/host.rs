@@ -169,7 +169,7 @@ impl Host for SessionHost<'_> {
         self.state.now = self.stock.clock.now();
     }
 
-    fn look_at_names(&mut self) -> Result<(), SqlError> {
+    fn prepare_names(&mut self) -> Result<(), SqlError> {
         self.executor.refresh().map(drop)
     }
 

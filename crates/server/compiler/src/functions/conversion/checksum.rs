@@ -1,22 +1,21 @@
 //! CHECKSUM and BINARY_CHECKSUM.
 //!
 //! - `equal-lists-equal-checksums`: equal lists of values have equal checksums; in CHECKSUM text is
-//!   equal as its collation compares.
-//! - `whole-number-is-its-checksum`: a whole number's checksum is the number itself, as in SQL
-//!   Server; those of other types are our own.
+//! compared by its collation.
+//! - `whole-number-is-its-checksum`: an integer's checksum is the integer itself, as in SQL Server;
+//! those of other types are specific to this server.
 
 use selenite_types::{Collation, Value};
 
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// CHECKSUM.
 pub(super) fn checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = call.collation.order();
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
 }
 
-/// BINARY_CHECKSUM: of the very characters.
+/// BINARY_CHECKSUM: text is compared by code points.
 pub(super) fn binary_checksum(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = Collation::Latin1GeneralBin2;
     Ok(Value::Int(all(call.values, |text| hash(&order.key(text.as_bytes())))))
@@ -40,7 +39,7 @@ fn of(value: &Value, of_text: impl Fn(&str) -> u32) -> u32 {
             Ok(number) => u32::from_ne_bytes(number.to_ne_bytes()),
             Err(_) => hash(&number.to_be_bytes()),
         },
-        // Equal numbers of different scales are equal without the zeros at their ends.
+        // Decimals that differ only in trailing zeros are equal.
         Value::Decimal(number) => {
             let (mut unscaled, mut scale) = (number.unscaled, number.scale);
             while scale > 0 && unscaled % 10 == 0 {
@@ -68,5 +67,5 @@ fn hash(bytes: &[u8]) -> u32 {
     })
 }
 
-/// CHECKSUM(NULL).
+/// The value of CHECKSUM(NULL).
 const NULL: u32 = 0x7fff_ffff;

@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256, Sha512};
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// HASHBYTES: NULL for an algorithm that there is not.
+/// HASHBYTES: NULL for an unknown algorithm.
 pub(super) fn hash_bytes(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let bytes = if let Value::Binary(bytes) = call.value(1) {
         bytes.to_vec()

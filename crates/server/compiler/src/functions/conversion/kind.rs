@@ -5,7 +5,7 @@ use selenite_types::{DataType, Family, Value, convert};
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// ISNUMERIC: 1 if some type of numbers takes the value.
+/// ISNUMERIC: 1 if the value converts to any numeric type.
 pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (value, of) = (call.value(0), call.data_type(0));
     let format = call.environment.session().date_format;
@@ -27,7 +27,6 @@ pub(super) fn is_numeric(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::Int(i32::from(is_number)))
 }
 
-/// NEWID.
 pub(super) fn new_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::Guid(call.environment.new_guid()))
 }

@@ -3,7 +3,7 @@ use crate::functions::Function;
 use crate::testing::{assert_shown, fault, shown, type_of};
 
 #[test]
-fn isnumeric_takes_whatever_some_number_takes() {
+fn isnumeric_accepts_text_that_any_numeric_type_accepts() {
     assert_shown(&[
         ("ISNUMERIC('12')", "1"),
         ("ISNUMERIC('1e5')", "1"),
@@ -55,7 +55,7 @@ fn checksums_follow_the_collation_unless_they_are_binary() {
 }
 
 #[test]
-fn a_new_identifier_is_another_in_each_row() {
+fn newid_differs_in_each_row() {
     assert_eq!(shown("NEWID()"), "07070707-0707-0707-0707-070707070707");
     assert_eq!(type_of("NEWID()"), "uniqueidentifier");
     assert_eq!(Function::find("NewId").unwrap().volatility, Volatility::Row);

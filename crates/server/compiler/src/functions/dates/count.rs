@@ -1,4 +1,4 @@
-//! Parts of moments, and how many of them there are between two.
+//! Date parts and differences of dates and times.
 
 use std::sync::Arc;
 
@@ -26,17 +26,14 @@ pub(super) fn part(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_part(call, call.part()?)
 }
 
-/// YEAR.
 pub(super) fn year(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_part(call, DatePart::Year)
 }
 
-/// MONTH.
 pub(super) fn month(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_part(call, DatePart::Month)
 }
 
-/// DAY.
 pub(super) fn day(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_part(call, DatePart::Day)
 }

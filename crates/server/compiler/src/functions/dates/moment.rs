@@ -1,4 +1,4 @@
-//! The present moment, in each of its types.
+//! The current time, in each of its types.
 
 use selenite_types::Value;
 

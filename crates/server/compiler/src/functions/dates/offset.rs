@@ -5,7 +5,7 @@ use selenite_types::{DataType, Value, offset_from_minutes, offset_from_text, swi
 use crate::functions::{Arguments, seconds_scale};
 use crate::{Expr, SqlError};
 
-/// The type of both: datetimeoffset with the digits of the first argument.
+/// The type of both: datetimeoffset with the fractional digits of the first argument.
 pub(super) fn offset_type(arguments: &[Expr]) -> DataType {
     DataType::DateTimeOffset(arguments.first().map_or(7, |moment| seconds_scale(&moment.data_type)))
 }
@@ -19,7 +19,7 @@ pub(super) fn switch(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::DateTimeOffset(switch_offset(*moment, offset)?))
 }
 
-/// TODATETIMEOFFSET: an offset that the moment has already is given up.
+/// TODATETIMEOFFSET: replaces an existing offset.
 pub(super) fn attach(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let offset = offset(call, "todatetimeoffset")?;
     let local = if let Value::DateTimeOffset(moment) = call.value(0) {

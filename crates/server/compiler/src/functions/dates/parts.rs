@@ -1,4 +1,4 @@
-//! DATEFROMPARTS and related ones.
+//! DATEFROMPARTS and related functions.
 
 use selenite_types::{
     CivilParts, ClockParts, DataType, Value, date_from_parts, datetime_from_parts, datetime2_from_parts,
@@ -9,22 +9,22 @@ use crate::functions::Arguments;
 use crate::functions::typing::constant_whole;
 use crate::{Expr, SqlError};
 
-/// The type of TIMEFROMPARTS: its last argument is a constant.
+/// The type of TIMEFROMPARTS, whose last argument is a constant.
 pub(super) fn time_type(arguments: &[Expr]) -> DataType {
     DataType::Time(scale(arguments.get(4)))
 }
 
-/// The type of DATETIME2FROMPARTS: its last argument is a constant.
+/// The type of DATETIME2FROMPARTS, whose last argument is a constant.
 pub(super) fn datetime2_type(arguments: &[Expr]) -> DataType {
     DataType::DateTime2(scale(arguments.get(7)))
 }
 
-/// The type of DATETIMEOFFSETFROMPARTS: its last argument is a constant.
+/// The type of DATETIMEOFFSETFROMPARTS, whose last argument is a constant.
 pub(super) fn datetimeoffset_type(arguments: &[Expr]) -> DataType {
     DataType::DateTimeOffset(scale(arguments.get(9)))
 }
 
-/// Binding has made sure that it is a constant.
+/// The number of fractional digits, which binding has checked to be a constant.
 fn scale(argument: Option<&Expr>) -> u8 {
     constant_whole(argument)
         .and_then(|scale| u8::try_from(scale).ok())

@@ -3,7 +3,7 @@ use selenite_types::{DateFirst, DateFormat};
 use crate::testing::{Batch, assert_shown, fault, type_of};
 
 #[test]
-fn the_present_moment_has_six_names() {
+fn six_functions_return_the_current_time() {
     assert_shown(&[
         ("CONVERT(varchar(23), GETDATE(), 121)", "2024-02-29 14:14:15.123"),
         (

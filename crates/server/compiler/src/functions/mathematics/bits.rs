@@ -1,4 +1,4 @@
-//! LEFT_SHIFT, RIGHT_SHIFT and BIT_COUNT: whole numbers and bytes as rows of bits.
+//! LEFT_SHIFT, RIGHT_SHIFT and BIT_COUNT: integers and bytes as bit strings.
 //!
 //! A shift is logical: bits shifted out are lost, and zeros are shifted in, whatever the sign was.
 
@@ -23,11 +23,10 @@ pub(super) fn left_shift(call: &Arguments<'_>) -> Result<Value, SqlError> {
 /// `>>`.
 pub(super) fn right_shift(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let amount = call.bigint(1)?;
-    // The least number has no opposite, and shifts everything out either way.
+    // The least integer has no negation; it shifts all bits out in either direction.
     shifted(call, amount.checked_neg().unwrap_or(i64::MAX))
 }
 
-/// BIT_COUNT.
 pub(super) fn bit_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = bytes_of(call)?
         .iter()
@@ -36,7 +35,7 @@ pub(super) fn bit_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::BigInt(i64::try_from(count).unwrap_or(i64::MAX)))
 }
 
-/// The first argument, shifted to the left: to the right by a negative amount.
+/// The first argument shifted left by `amount`; right if `amount` is negative.
 fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, SqlError> {
     let bytes = bytes_of(call)?;
     let count = i64::try_from(bytes.len()).unwrap_or(i64::MAX).saturating_mul(8);
@@ -47,7 +46,7 @@ fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, SqlError> {
     let (whole, part) = (distance / 8, u32::try_from(distance % 8).unwrap_or(0));
     let byte = |at: Option<usize>| at.and_then(|at| bytes.get(at)).copied().map_or(0, u16::from);
     let moved = (0..bytes.len()).map(|at| {
-        // Two neighbours as one number, of which the wanted byte is a part.
+        // Two adjacent bytes as one number, which contains the resulting byte.
         let pair = if amount >= 0 {
             ((byte(at.checked_add(whole)) << 8) | byte(at.checked_add(whole + 1))) << part
         } else {
@@ -60,7 +59,7 @@ fn shifted(call: &Arguments<'_>, amount: i64) -> Result<Value, SqlError> {
     Ok(value_of(call, moved))
 }
 
-/// The first argument's bytes, the highest first.
+/// The first argument's bytes, most significant first.
 fn bytes_of(call: &Arguments<'_>) -> Result<Vec<u8>, SqlError> {
     if let Value::Binary(bytes) = call.value(0) {
         return Ok(bytes.to_vec());
@@ -98,7 +97,7 @@ mod tests {
     use crate::testing::{assert_shown, fault, type_of};
 
     #[test]
-    fn a_shift_moves_bits_and_takes_zeros_in() {
+    fn a_shift_shifts_zeros_in() {
         assert_shown(&[
             ("LEFT_SHIFT(12345, 5)", "395040"),
             ("RIGHT_SHIFT(12345, 5)", "385"),

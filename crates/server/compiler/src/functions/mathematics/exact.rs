@@ -1,4 +1,4 @@
-//! ABS, SIGN, CEILING and FLOOR: of each type of numbers.
+//! ABS, SIGN, CEILING and FLOOR of each numeric type.
 
 use selenite_types::{DataType, Decimal, Value};
 
@@ -6,7 +6,6 @@ use super::number_type;
 use crate::functions::{Arguments, float_in, with_digits};
 use crate::{Expr, SqlError};
 
-/// ABS.
 pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let overflow = || SqlError::overflow(call.data_type.overflow_name());
     match Number::of(call)? {
@@ -20,7 +19,6 @@ pub(super) fn abs(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// SIGN.
 pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, SqlError> {
     match Number::of(call)? {
         Number::Decimal(number) => {
@@ -36,11 +34,11 @@ pub(super) fn sign(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// A number of one of the four kinds that functions of numbers distinguish.
+/// A number of one of the four kinds that mathematical functions distinguish.
 pub(super) enum Number {
     Whole(i64),
     Decimal(Decimal),
-    /// In ten-thousandths.
+    /// In units of 1/10,000.
     Money(i64),
     Float(f64),
 }
@@ -62,19 +60,17 @@ impl Number {
     }
 }
 
-/// The type of CEILING and FLOOR: a decimal loses its digits after the point.
+/// The type of CEILING and FLOOR: a decimal gets scale 0.
 pub(super) fn whole_type(arguments: &[Expr]) -> DataType {
     with_digits(number_type(arguments), |precision, _| (precision, 0))
 }
 
-/// CEILING.
 pub(super) fn ceiling(call: &Arguments<'_>) -> Result<Value, SqlError> {
     to_whole(call, f64::ceil, |number, unit| {
         number.div_euclid(unit) + i128::from(number.rem_euclid(unit) != 0)
     })
 }
 
-/// FLOOR.
 pub(super) fn floor(call: &Arguments<'_>) -> Result<Value, SqlError> {
     to_whole(call, f64::floor, i128::div_euclid)
 }
@@ -102,7 +98,7 @@ fn to_whole(
     }
 }
 
-/// A decimal of the result's type.
+/// A decimal as a value of the result's type.
 ///
 /// Errors: 8115 if it does not fit.
 pub(super) fn decimal_result(number: Option<Decimal>, call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -114,7 +110,7 @@ pub(super) fn decimal_result(number: Option<Decimal>, call: &Arguments<'_>) -> R
         .ok_or_else(|| SqlError::overflow(call.data_type.overflow_name()))
 }
 
-/// An amount of money.
+/// An amount of money as a value of the result's type.
 ///
 /// Errors: 8115 if it does not fit.
 pub(super) fn money_result(units: i128, call: &Arguments<'_>) -> Result<Value, SqlError> {
@@ -128,5 +124,5 @@ pub(super) fn power_of_ten(exponent: u8) -> i128 {
     10_i128.checked_pow(u32::from(exponent)).unwrap_or(i128::MAX)
 }
 
-/// Ten-thousandths in one.
+/// Units of 1/10,000 in one.
 pub(super) const MONEY_UNIT: i64 = 10_000;

@@ -1,46 +1,39 @@
-//! Functions of floats.
+//! Mathematical functions of floats.
 
 use selenite_types::Value;
 
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// PI.
 pub(super) fn pi(_: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::Float(std::f64::consts::PI))
 }
 
-/// ACOS.
 pub(super) fn acos(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.acos())
 }
 
-/// ASIN.
 pub(super) fn asin(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.asin())
 }
 
-/// ATAN.
 pub(super) fn atan(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.atan())
 }
 
-/// ATN2: of y and x.
+/// ATN2 of y and x.
 pub(super) fn atn2(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.atan2(call.float(1)?))
 }
 
-/// COS.
 pub(super) fn cos(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.cos())
 }
 
-/// COT.
 pub(super) fn cot(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(1.0 / call.float(0)?.tan())
 }
 
-/// EXP.
 pub(super) fn exp(call: &Arguments<'_>) -> Result<Value, SqlError> {
     finite(call.float(0)?.exp())
 }
@@ -61,33 +54,28 @@ pub(super) fn log(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(natural / logarithm(call.float(1)?)?)
 }
 
-/// LOG10.
 pub(super) fn log10(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.log10())
 }
 
-/// SIN.
 pub(super) fn sin(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.sin())
 }
 
-/// SQRT.
 pub(super) fn sqrt(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.sqrt())
 }
 
-/// SQUARE.
 pub(super) fn square(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let side = call.float(0)?;
     finite(side * side)
 }
 
-/// TAN.
 pub(super) fn tan(call: &Arguments<'_>) -> Result<Value, SqlError> {
     number(call.float(0)?.tan())
 }
 
-/// What is no number is error 3623.
+/// A float, or error 3623 for NaN and infinity.
 fn number(number: f64) -> Result<Value, SqlError> {
     if number.is_finite() {
         Ok(Value::Float(number))
@@ -96,7 +84,7 @@ fn number(number: f64) -> Result<Value, SqlError> {
     }
 }
 
-/// What is beyond float is error 8115.
+/// A float, or error 8115 for NaN and infinity.
 pub(super) fn finite(number: f64) -> Result<Value, SqlError> {
     if number.is_finite() {
         Ok(Value::Float(number))

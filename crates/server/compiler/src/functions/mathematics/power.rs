@@ -8,17 +8,16 @@ use super::number_type;
 use crate::functions::{Arguments, float_in, with_digits};
 use crate::{Expr, SqlError};
 
-/// The type of POWER: a decimal has all 38 digits.
+/// The type of POWER: a decimal has precision 38.
 pub(super) fn power_type(arguments: &[Expr]) -> DataType {
     with_digits(number_type(arguments), |_, scale| (38, scale))
 }
 
-/// The type of DEGREES and RADIANS: a decimal has 18 digits after its point.
+/// The type of DEGREES and RADIANS: a decimal has scale 18.
 pub(super) fn angle_type(arguments: &[Expr]) -> DataType {
     with_digits(number_type(arguments), |_, scale| (38, scale.max(ANGLE_SCALE)))
 }
 
-/// POWER.
 pub(super) fn power(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (base, exponent) = (as_float(call)?, call.float(1)?);
     if base == 0.0 && exponent < 0.0 {
@@ -34,7 +33,7 @@ pub(super) fn power(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_type(result, call)
 }
 
-/// Whole powers of whole numbers, which float would round.
+/// Integer powers of integers, which float would round.
 fn exact_power(call: &Arguments<'_>, exponent: f64) -> Option<Value> {
     if exponent < 0.0 || exponent.fract() != 0.0 || exponent > 64.0 {
         return None;
@@ -44,12 +43,10 @@ fn exact_power(call: &Arguments<'_>, exponent: f64) -> Option<Value> {
     call.whole_result(power).ok()
 }
 
-/// DEGREES.
 pub(super) fn degrees(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_type(as_float(call)?.to_degrees(), call)
 }
 
-/// RADIANS.
 pub(super) fn radians(call: &Arguments<'_>) -> Result<Value, SqlError> {
     of_type(as_float(call)?.to_radians(), call)
 }
@@ -63,9 +60,9 @@ fn as_float(call: &Arguments<'_>) -> Result<f64, SqlError> {
     float_in(&converted).ok_or_else(|| SqlError::internal("a number that is no float"))
 }
 
-/// A float in the result's type: whole numbers are cut off, decimals and money rounded.
+/// A float converted to the result's type: integers are truncated, decimals and money rounded.
 ///
-/// Errors: 232 for whole numbers and 8115 for others that do not fit.
+/// Errors: 232 for integers and 8115 for others that do not fit.
 fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, SqlError> {
     let overflow = || SqlError::overflow(call.data_type.overflow_name());
     if let Some((_, scale)) = call.data_type.decimal_digits() {
@@ -85,12 +82,12 @@ fn of_type(number: f64, call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// A float without its digits after the point.
+/// The integer part of a float.
 fn whole_of(number: f64) -> Option<i64> {
     scaled_of(number.trunc(), 0).and_then(|whole| i64::try_from(whole).ok())
 }
 
-/// A float times 10^`scale`, rounded on its 17 digits.
+/// A float times 10^`scale`, rounded to 17 significant digits.
 fn scaled_of(number: f64, scale: u8) -> Option<i128> {
     if !number.is_finite() {
         return None;
@@ -99,5 +96,5 @@ fn scaled_of(number: f64, scale: u8) -> Option<i128> {
     text.replace('.', "").parse().ok()
 }
 
-/// What DEGREES and RADIANS make of a decimal.
+/// The scale of DEGREES and RADIANS of a decimal.
 const ANGLE_SCALE: u8 = 18;

@@ -5,7 +5,7 @@ use selenite_types::Value;
 use crate::functions::Arguments;
 use crate::{RandomState, SqlError};
 
-/// RAND: the session's next number; a seed restarts, and NULL is seed 0.
+/// RAND: the session's next number; a seed resets the generator, and NULL is seed 0.
 pub(super) fn rand(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let state = call.environment.random();
     let before = match call.values {

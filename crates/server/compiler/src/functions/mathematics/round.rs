@@ -1,4 +1,4 @@
-//! ROUND: to a place before or after the point, or cut off there.
+//! ROUND: rounds or truncates at a position before or after the decimal point.
 
 use selenite_types::{Decimal, Value};
 
@@ -6,7 +6,7 @@ use super::exact::{MONEY_UNIT, Number, decimal_result, money_result, power_of_te
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// ROUND: halves away from zero; with a third argument that is not 0, cut off.
+/// ROUND: halves away from zero; truncates if the third argument is not 0.
 pub(super) fn round(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let place = call.int(1)?;
     let cut = call.values.len() > 2 && call.int(2)? != 0;
@@ -31,7 +31,7 @@ pub(super) fn round(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// `number` with its last `digits` digits zero; none if that has more digits than a decimal may.
+/// `number` with its last `digits` digits zero; `None` if the result has more digits than a decimal may.
 fn to_place(number: i128, digits: i32, cut: bool) -> Option<i128> {
     let Ok(digits) = u8::try_from(digits) else {
         return Some(if digits < 0 { number } else { 0 });
@@ -50,7 +50,7 @@ fn to_place(number: i128, digits: i32, cut: bool) -> Option<i128> {
     (number - rest).checked_add(away)
 }
 
-/// A float is rounded on the digits that it shows.
+/// A float rounded or truncated in decimal.
 fn float_to_place(number: f64, place: i32, cut: bool) -> f64 {
     let scale = 10_f64.powi(place.saturating_abs());
     if !scale.is_finite() {
@@ -67,7 +67,7 @@ fn float_to_place(number: f64, place: i32, cut: bool) -> f64 {
 /// 10^38 is the highest power that an i128 holds.
 const DIGITS_MAX: u8 = 38;
 
-/// Digits of money after its point.
+/// The scale of money.
 const MONEY_SCALE: i32 = 4;
 
 const _: () = assert!(

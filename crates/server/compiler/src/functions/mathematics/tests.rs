@@ -40,7 +40,7 @@ fn ceiling_and_floor_go_to_the_next_whole_number() {
 }
 
 #[test]
-fn round_goes_to_a_place_before_or_behind_the_point() {
+fn round_rounds_at_a_digit_before_or_after_the_point() {
     assert_shown(&[
         ("ROUND(123.9994, 3)", "123.9990"),
         ("ROUND(123.9995, 3)", "124.0000"),
@@ -138,7 +138,7 @@ fn angles_keep_the_type_of_a_whole_number() {
 }
 
 #[test]
-fn rand_with_a_seed_begins_anew() {
+fn rand_with_a_seed_restarts_the_sequence() {
     let batch = Batch::new();
     assert_eq!(batch.shown("STR(RAND(100), 17, 15)"), "0.715436657367485");
     assert_eq!(batch.shown("STR(RAND(), 16, 14)"), "0.28463380767982");

@@ -1,4 +1,4 @@
-//! ERROR_NUMBER and related ones: the error that a CATCH handles; NULL outside one.
+//! ERROR_NUMBER and related functions: the error that a CATCH handles; NULL outside one.
 
 use std::sync::Arc;
 

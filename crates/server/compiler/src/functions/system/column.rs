@@ -12,7 +12,7 @@ pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |column| Value::Text(column.name)))
 }
 
-/// COL_LENGTH: bytes; -1 for `max`.
+/// COL_LENGTH: in bytes; -1 for `max`.
 pub(super) fn length(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(table) = by_name(call, call.text(0)?, None)? else {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! Databases and schemas, by name and number.
+//! Databases and schemas, by name and id.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |database| Value::SmallInt(database.id)))
 }
 
-/// DB_NAME: of number 0 too it is the current database.
+/// DB_NAME: id 0 is the current database.
 pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call.environment.database(id_or_current(call)?)?;
     Ok(found.map_or(Value::Null, |database| Value::Text(database.name)))
@@ -38,7 +38,7 @@ pub(super) fn schema_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |schema| Value::Text(schema.name)))
 }
 
-/// The type of DATABASEPROPERTYEX: what its value is in SQL Server's variant.
+/// The type of DATABASEPROPERTYEX: the property's base type in SQL Server's sql_variant.
 pub(super) fn property_type(arguments: &[Expr]) -> DataType {
     match constant_text(arguments.get(1)).as_deref() {
         Some("collation" | "recovery" | "status" | "updateability" | "useraccess" | "sqlsortordername") | None => {
@@ -75,7 +75,7 @@ pub(super) fn property(call: &Arguments<'_>) -> Result<Value, SqlError> {
         "comparisonstyle" => number(COMPARISON_STYLE),
         "lcid" => number(LCID),
         "sqlsortorder" => number(SORT_ORDER),
-        // What every database of ours has on: it is not to be switched off.
+        // These properties are on in every database, and can't be set off.
         "isansinulldefault"
         | "isansinullsenabled"
         | "isansipaddingenabled"

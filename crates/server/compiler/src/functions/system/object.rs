@@ -1,4 +1,4 @@
-//! Objects by name and number, their properties and identities.
+//! Objects by name and id, their properties and identities.
 
 use selenite_types::Value;
 
@@ -92,7 +92,7 @@ fn identity(call: &Arguments<'_>, fact: fn(IdentityFacts) -> Value) -> Result<Va
     Ok(call.environment.identity(table.id)?.map_or(Value::Null, fact))
 }
 
-/// The object that a text of one to three names means.
+/// The object with a name of one to three parts.
 pub(super) fn by_name(
     call: &Arguments<'_>,
     name: &str,

@@ -57,7 +57,7 @@ pub(super) fn login_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
         .map_or(Value::Null, |login| Value::Int(login.id)))
 }
 
-/// IS_MEMBER: NULL for what is no role.
+/// IS_MEMBER: NULL for an unknown role.
 pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let found = call
         .environment
@@ -66,7 +66,7 @@ pub(super) fn is_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(found.map_or(Value::Null, |role| Value::Int(i32::from(role.is_member))))
 }
 
-/// IS_ROLEMEMBER, of the current user.
+/// IS_ROLEMEMBER for the current user.
 pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let user = call.environment.user(Key::Current)?;
     let is_current = |name: &str| user.as_ref().is_some_and(|user| same_name(&user.name, name));
@@ -76,7 +76,7 @@ pub(super) fn is_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     is_member(call)
 }
 
-/// IS_SRVROLEMEMBER, of the current login.
+/// IS_SRVROLEMEMBER for the current login.
 pub(super) fn is_server_role_member(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let login = call.environment.connection().login.as_ref();
     if call.values.len() > 1 && !same_name(call.text(1)?, login) {

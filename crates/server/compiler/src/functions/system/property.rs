@@ -1,6 +1,6 @@
 //! SERVERPROPERTY and COLLATIONPROPERTY.
 //!
-//! A property's value is of the type that it has in SQL Server's variant, if the property is a constant; else it is
+//! The result has the property's base type in SQL Server's sql_variant if the property's name is a constant; else it is
 //! text.
 
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(super) fn of_server(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&number.to_string()))
 }
 
-/// A property that is a number; without a server any number, for the sake of its type.
+/// An integer property; without a server any integer, for its type.
 fn number_of(property: &str, server: Option<&Server>) -> Option<i64> {
     let of_server = |fact: fn(&Server) -> i32| server.map_or(0, |server| i64::from(fact(server)));
     Some(match property {
@@ -116,14 +116,14 @@ pub(super) fn of_collation(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(value)
 }
 
-/// `SQL_Latin1_General_CP1_CI_AS` on the wire.
+/// The TDS collation of `SQL_Latin1_General_CP1_CI_AS`.
 const COLLATION_ID: i32 = 872_468_488;
 
-/// Case, kana and width do not count.
+/// Case, kana type and width are ignored.
 pub(super) const COMPARISON_STYLE: i32 = 196_609;
 
-/// English of the United States.
+/// The locale English (United States).
 pub(super) const LCID: i32 = 1033;
 
-/// `SQL_Latin1_General_CP1_CI_AS` among SQL Server's old sort orders.
+/// The SQL sort order of `SQL_Latin1_General_CP1_CI_AS`.
 pub(super) const SORT_ORDER: i32 = 52;

@@ -1,4 +1,4 @@
-//! Who is connected, and how; the session's counters.
+//! The connection and its user; the session's counters.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ pub(super) fn host_id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&format!("{id:<10}")))
 }
 
-/// SUSER_SNAME, also of a security identifier, and SYSTEM_USER.
+/// SUSER_SNAME, also with a security identifier, and SYSTEM_USER.
 pub(super) fn login(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if let Some(sid) = call.values.first() {
         let Value::Binary(sid) = sid else {
@@ -74,7 +74,7 @@ pub(super) fn row_count(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::BigInt(call.environment.session().row_count))
 }
 
-/// GETANSINULL: new columns may be NULL in every database.
+/// GETANSINULL: new columns are nullable by default in every database.
 pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let key = if call.values.is_empty() {
         crate::Key::Current
@@ -84,7 +84,7 @@ pub(super) fn ansi_null(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.environment.database(key)?.map_or(Value::Null, |_| Value::Int(1)))
 }
 
-/// The type of CONNECTIONPROPERTY: what its value is in SQL Server's variant.
+/// The type of CONNECTIONPROPERTY: the property's base type in SQL Server's sql_variant.
 pub(super) fn property_type(arguments: &[Expr]) -> DataType {
     match constant_text(arguments.first()).as_deref() {
         Some("local_tcp_port") => DataType::Int,

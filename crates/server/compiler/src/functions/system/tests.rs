@@ -4,7 +4,7 @@ use crate::CaughtError;
 use crate::testing::{Batch, assert_shown, fault, type_of};
 
 #[test]
-fn databases_and_schemas_have_names_and_numbers() {
+fn databases_and_schemas_have_names_and_ids() {
     assert_shown(&[
         ("DB_NAME()", "TestDB"),
         ("DB_NAME(0)", "TestDB"),
@@ -54,7 +54,7 @@ fn objects_are_found_by_their_names() {
 }
 
 #[test]
-fn users_logins_and_roles_are_told() {
+fn users_logins_and_roles_are_found() {
     assert_shown(&[
         ("USER", "dbo"),
         ("CURRENT_USER", "dbo"),
@@ -103,7 +103,7 @@ fn properties_have_the_types_of_their_values() {
 }
 
 #[test]
-fn types_have_names_and_numbers() {
+fn types_have_names_and_ids() {
     assert_shown(&[
         ("TYPE_NAME(56)", "int"),
         ("TYPE_NAME(231)", "nvarchar"),
@@ -115,7 +115,7 @@ fn types_have_names_and_numbers() {
 }
 
 #[test]
-fn the_caught_error_is_told_in_a_catch_and_null_outside() {
+fn error_functions_return_the_caught_error_and_null_outside_a_catch() {
     assert_shown(&[
         ("ERROR_NUMBER()", "NULL"),
         ("ERROR_MESSAGE()", "NULL"),
@@ -137,7 +137,7 @@ fn the_caught_error_is_told_in_a_catch_and_null_outside() {
 }
 
 #[test]
-fn globals_and_their_kin_tell_the_session() {
+fn globals_and_related_functions_return_session_properties() {
     let mut batch = Batch::new();
     batch.world.session.row_count = 7;
     batch.world.session.error = 547;

@@ -17,7 +17,7 @@ pub(super) fn name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(alias.map_or(Value::Null, |(_, name, _)| call.text_result(&name)))
 }
 
-/// TYPE_ID: a name may have its schema before it.
+/// TYPE_ID: the name may be qualified by a schema.
 pub(super) fn id(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Some(parts) = name_parts(call.text(0)?) else {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! Text made of values.
+//! Functions that compose text.
 
 use selenite_types::{DataType, Value, Width, code_page_char, text_of, utf16_length};
 
@@ -7,7 +7,7 @@ use crate::functions::arguments::within;
 use crate::functions::typing::{sum_of_widths, text_width, varying};
 use crate::{Expr, SqlError};
 
-/// CHAR: NULL beyond a byte.
+/// CHAR: NULL outside one byte.
 pub(super) fn character(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(byte) = u8::try_from(call.int(0)?) else {
         return Ok(Value::Null);
@@ -15,7 +15,7 @@ pub(super) fn character(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(code_page_char(byte).encode_utf8(&mut [0; 4])))
 }
 
-/// NCHAR: NULL beyond a unit of UTF-16.
+/// NCHAR: NULL outside one UTF-16 code unit.
 pub(super) fn national_character(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let Ok(unit) = u16::try_from(call.int(0)?) else {
         return Ok(Value::Null);
@@ -35,7 +35,7 @@ pub(super) fn concat_type(arguments: &[Expr]) -> DataType {
     varying(is_national, if has_max { Width::Max } else { sum })
 }
 
-/// CONCAT: NULL is as if empty.
+/// CONCAT: NULL is an empty string.
 pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let mut text = String::new();
     for at in 0..call.values.len() {
@@ -44,7 +44,7 @@ pub(super) fn concat(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&text))
 }
 
-/// CONCAT_WS: NULLs are left out, with their separator.
+/// CONCAT_WS: NULLs are skipped, with their separators.
 pub(super) fn concat_with_separator(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let separator = if *call.value(0) == Value::Null {
         ""
@@ -76,23 +76,23 @@ fn append(text: &mut String, call: &Arguments<'_>, at: usize) -> Result<(), SqlE
     call.reserve(text.len())
 }
 
-/// PARSENAME: a part of a name, the last being 1; NULL if it is not there.
+/// PARSENAME: a part of a name, counted from the last as 1; NULL if there is none.
 pub(super) fn parse_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let wanted = call.int(1)?;
+    let number = call.int(1)?;
     let Some(parts) = name_parts(call.text(0)?) else {
         return Ok(Value::Null);
     };
-    let part = usize::try_from(wanted)
+    let part = usize::try_from(number)
         .ok()
-        .and_then(|wanted| parts.len().checked_sub(wanted));
-    let part = part.filter(|_| wanted > 0).and_then(|at| parts.get(at));
+        .and_then(|number| parts.len().checked_sub(number));
+    let part = part.filter(|_| number > 0).and_then(|at| parts.get(at));
     match part {
         Some(part) if !part.is_empty() => Ok(call.text_result(part)),
         Some(_) | None => Ok(Value::Null),
     }
 }
 
-/// The parts of a name of at most four, without their brackets or quotes; none if it is no such name.
+/// The parts of a name, at most four, without brackets or quotes; `None` if the name is invalid.
 pub(crate) fn name_parts(name: &str) -> Option<Vec<String>> {
     let mut parts = vec![String::new()];
     let mut rest = name.chars().peekable();
@@ -127,7 +127,7 @@ pub(crate) fn name_parts(name: &str) -> Option<Vec<String>> {
     (parts.len() <= 4 && fits).then_some(parts)
 }
 
-/// QUOTENAME: NULL for a name that is too long, or a character that quotes nothing.
+/// QUOTENAME: NULL for a name that is too long, or an invalid quote character.
 pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let name = call.text(0)?;
     let quote = if call.values.len() > 1 {
@@ -158,7 +158,6 @@ pub(super) fn quote_name(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&quoted))
 }
 
-/// STRING_ESCAPE(text, 'json').
 pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let kind = call.text(1)?;
     if !kind.eq_ignore_ascii_case("json") {
@@ -188,5 +187,5 @@ pub(super) fn string_escape(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&escaped))
 }
 
-/// An identifier's length.
+/// The length of a sysname.
 const NAME_LENGTH_MAX: u16 = 128;

@@ -1,4 +1,4 @@
-//! How long text is, where something is in it, and which characters it has.
+//! Functions that return lengths, positions and code points.
 
 use selenite_types::{DataType, Value, code_page_byte, utf16_length};
 
@@ -6,12 +6,12 @@ use super::{piece, search};
 use crate::functions::Arguments;
 use crate::{Expr, SqlError};
 
-/// LEN: without the blanks at its end.
+/// LEN: the length without trailing spaces.
 pub(super) fn len(call: &Arguments<'_>) -> Result<Value, SqlError> {
     call.length_result(utf16_length(call.text(0)?.trim_end_matches(' ')))
 }
 
-/// DATALENGTH: bytes.
+/// DATALENGTH: the size in bytes.
 pub(super) fn data_length(call: &Arguments<'_>) -> Result<Value, SqlError> {
     match call.data_type(0).data_length(call.value(0)) {
         Some(length) => call.length_result(length),
@@ -19,15 +19,15 @@ pub(super) fn data_length(call: &Arguments<'_>) -> Result<Value, SqlError> {
     }
 }
 
-/// The type of CHARINDEX and PATINDEX: bigint if the text that is searched is a `max`.
+/// The type of CHARINDEX and PATINDEX: bigint if the searched text is a `max` type.
 pub(super) fn index_type(arguments: &[Expr]) -> DataType {
     let is_max = arguments.get(1).is_some_and(|text| text.data_type.is_max());
     if is_max { DataType::BigInt } else { DataType::Int }
 }
 
-/// CHARINDEX: where the first text is found in the second, from 1; 0 if nowhere.
+/// CHARINDEX: the position of the first text in the second, from 1; 0 if it is not found.
 pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let (wanted, text) = (call.text(0)?, call.text(1)?);
+    let (needle, text) = (call.text(0)?, call.text(1)?);
     let start = if call.values.len() > 2 {
         call.bigint(2)?.max(1)
     } else {
@@ -35,10 +35,10 @@ pub(super) fn char_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     };
     let skipped = usize::try_from(start - 1).unwrap_or(usize::MAX);
     let rest = piece::skip(text, skipped);
-    if wanted.is_empty() {
+    if needle.is_empty() {
         return call.length_result(0);
     }
-    let found = search::Haystack::new(rest, call)?.find_all(wanted, call)?.next();
+    let found = search::Haystack::new(rest, call)?.find_all(needle, call)?.next();
     match found {
         Some((at, _)) => {
             let before = text.len() - rest.len() + at;
@@ -56,7 +56,7 @@ pub(super) fn ascii(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(Value::Int(i32::from(code_page_byte(first).unwrap_or(b'?'))))
 }
 
-/// UNICODE: the first unit of UTF-16; NULL for an empty text.
+/// UNICODE: the first UTF-16 code unit; NULL for an empty text.
 pub(super) fn unicode(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let first = call.text(0)?.encode_utf16().next();
     Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))

@@ -1,4 +1,4 @@
-//! STR: a number as text of a given length.
+//! STR: formats a number with a given length.
 
 use selenite_types::{DataType, Value, Width};
 
@@ -6,7 +6,7 @@ use crate::functions::Arguments;
 use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
 use crate::{Expr, SqlError};
 
-/// The type of STR: as wide as its length, 10 without.
+/// The type of STR: as wide as its length, 10 by default.
 pub(super) fn str_type(arguments: &[Expr]) -> DataType {
     let length = match arguments.get(1) {
         None => Some(i64::from(LENGTH)),
@@ -22,7 +22,7 @@ pub(super) fn str_type(arguments: &[Expr]) -> DataType {
     )
 }
 
-/// STR: the number right-aligned, rounded to what fits; asterisks if its whole part does not; NULL for no such length.
+/// STR: right-aligned and rounded to fit; asterisks if the integer part does not fit; NULL for an invalid length.
 pub(super) fn str(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let number = call.float(0)?;
     let length = if call.values.len() > 1 {
@@ -46,7 +46,7 @@ pub(super) fn str(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&format!("{text:>length$}")))
 }
 
-/// A float with so many digits after its point, rounded half away from zero on its first 17 digits.
+/// A float with `decimals` fractional digits, rounded half away from zero on its first 17 digits.
 pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     let scientific = format!("{:.16e}", number.abs());
     let Some((mantissa, exponent)) = scientific.split_once('e') else {
@@ -63,7 +63,7 @@ pub(crate) fn fixed(number: f64, decimals: usize) -> String {
         index.and_then(|index| digits.get(index)).copied().unwrap_or(0)
     };
     let decimals_signed = i32::try_from(decimals).unwrap_or(0);
-    // The digits from the highest place to the last that is kept, lowest last.
+    // The digits from the highest position to the last one kept, lowest last.
     let highest = exponent.max(0);
     let mut kept: Vec<u8> = (-decimals_signed..=highest).rev().map(digit_at).collect();
     if digit_at(-decimals_signed - 1) >= 5 {
@@ -95,10 +95,10 @@ pub(crate) fn fixed(number: f64, decimals: usize) -> String {
     text
 }
 
-/// What STR makes without a length.
+/// The default length of STR.
 const LENGTH: u8 = 10;
 
-/// More digits after the point are not shown.
+/// The maximum number of fractional digits.
 const DECIMALS_MAX: usize = 16;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Parts of text.
+//! Substring functions.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use crate::functions::Arguments;
 use crate::functions::typing::{constant_whole, sum_of_widths, text_width, varying, with_width};
 use crate::{Expr, SqlError};
 
-/// The text after its first `units`.
+/// The text after its first `units` code units.
 pub(super) fn skip(text: &str, units: usize) -> &str {
     slice(text, units, usize::MAX)
 }
 
-/// The characters that are wholly in the `take` units after the first `skip`.
+/// The characters that are completely in the `take` code units after the first `skip`.
 pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     let end = skip.saturating_add(take);
     if text.is_ascii() {
@@ -36,12 +36,12 @@ pub(super) fn slice(text: &str, skip: usize, take: usize) -> &str {
     text.get(first.min(last)..last).unwrap_or_default()
 }
 
-/// The type of SUBSTRING: as wide as a constant length requires.
+/// The type of SUBSTRING: as wide as a constant length.
 pub(super) fn substring_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(2)))
 }
 
-/// The type of LEFT and RIGHT: as wide as a constant length requires.
+/// The type of LEFT and RIGHT: as wide as a constant length.
 pub(super) fn end_type(arguments: &[Expr]) -> DataType {
     piece_type(arguments, constant_whole(arguments.get(1)))
 }
@@ -59,7 +59,7 @@ fn piece_type(arguments: &[Expr], length: Option<i64>) -> DataType {
     with_width(first, width)
 }
 
-/// SUBSTRING: a start before the first character counts as the characters that are not there.
+/// SUBSTRING: positions before the first character count toward the length.
 pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (start, length) = (call.bigint(1)?, call.bigint(2)?);
     if length < 0 {
@@ -77,20 +77,17 @@ pub(super) fn substring(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(slice(call.text(0)?, first, count)))
 }
 
-/// LEFT.
 pub(super) fn left(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length())?;
     Ok(call.text_result(slice(call.text(0)?, 0, count)))
 }
 
-/// RIGHT.
 pub(super) fn right(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let count = usize::try_from(call.int(1)?).map_err(|_| SqlError::invalid_length_of("RIGHT"))?;
     let text = call.text(0)?;
     Ok(call.text_result(skip(text, utf16_length(text).saturating_sub(count))))
 }
 
-/// LTRIM.
 pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(match trimmed(call)? {
@@ -99,7 +96,6 @@ pub(super) fn left_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     })
 }
 
-/// RTRIM.
 pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(match trimmed(call)? {
@@ -108,18 +104,17 @@ pub(super) fn right_trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     })
 }
 
-/// Which characters LTRIM and RTRIM remove, if they are specified: those that fold to the same one
+/// The characters that LTRIM and RTRIM remove, if they are specified: those that fold to the same character
 /// (`fold-then-find-bytes` of `search`).
 fn trimmed(call: &Arguments<'_>) -> Result<Option<impl FnMut(char) -> bool>, SqlError> {
     if call.values.len() < 2 {
         return Ok(None);
     }
     let order = call.collation.order();
-    let wanted: HashSet<char> = call.text(1)?.chars().map(|wanted| order.fold(wanted)).collect();
-    Ok(Some(move |character: char| wanted.contains(&order.fold(character))))
+    let removed: HashSet<char> = call.text(1)?.chars().map(|character| order.fold(character)).collect();
+    Ok(Some(move |character: char| removed.contains(&order.fold(character))))
 }
 
-/// TRIM.
 pub(super) fn trim(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(call.text(0)?.trim_matches(' ')))
 }
@@ -135,7 +130,7 @@ pub(super) fn stuff_type(arguments: &[Expr]) -> DataType {
     varying(is_national(0) || is_national(3), sum_of_widths(width(0), width(3)))
 }
 
-/// STUFF: NULL if the start is not in the text; a NULL to insert only deletes.
+/// STUFF: NULL if the start is outside the text; a NULL replacement only deletes.
 pub(super) fn stuff(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if (0..3).any(|at| *call.value(at) == Value::Null) {
         return Ok(Value::Null);

@@ -1,4 +1,4 @@
-//! Text made of text, character by character.
+//! Functions that replace characters.
 
 use std::collections::HashMap;
 
@@ -9,20 +9,18 @@ use crate::functions::Arguments;
 use crate::functions::typing::{WIDTH_MAX, constant_whole, varying};
 use crate::{Expr, SqlError};
 
-/// Two characters, and a map's overhead.
+/// Two characters, and the overhead of a map entry.
 const ENTRY_SIZE: usize = 10;
 
-/// UPPER.
 pub(super) fn upper(call: &Arguments<'_>) -> Result<Value, SqlError> {
     cased(call, |character| only(character.to_uppercase()))
 }
 
-/// LOWER.
 pub(super) fn lower(call: &Arguments<'_>) -> Result<Value, SqlError> {
     cased(call, |character| only(character.to_lowercase()))
 }
 
-/// Each character's other case, where that is one character and of the same code page.
+/// Each character in the other case, if that is one character in the same code page.
 fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Value, SqlError> {
     let is_national = call.data_type.is_national();
     let change = |character: char| match case(character) {
@@ -33,7 +31,7 @@ fn cased(call: &Arguments<'_>, case: impl Fn(char) -> Option<char>) -> Result<Va
     Ok(call.text_result(&collected(text.chars().map(change), text.len(), call)?))
 }
 
-/// The text of these characters; `size` bytes, or about so many.
+/// Collects the characters into a text; `size` is its size in bytes, exact or estimated.
 fn collected(characters: impl Iterator<Item = char>, size: usize, call: &Arguments<'_>) -> Result<String, SqlError> {
     let mut text = String::with_capacity(size);
     let mut polls = call.polls();
@@ -49,7 +47,6 @@ fn only(mut characters: impl Iterator<Item = char>) -> Option<char> {
     characters.next().is_none().then_some(first)
 }
 
-/// REVERSE.
 pub(super) fn reverse(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let text = call.text(0)?;
     Ok(call.text_result(&collected(text.chars().rev(), text.len(), call)?))
@@ -64,7 +61,7 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     if text.is_empty() {
         return Ok(call.text_result(""));
     }
-    // Nothing longer than the result's type is made.
+    // The result is not longer than its type.
     let count = match call.data_type.width() {
         Some(Width::Limited(width)) => count.min(usize::from(width)),
         Some(Width::Max) | None => count,
@@ -73,10 +70,10 @@ pub(super) fn replicate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&text.repeat(count)))
 }
 
-/// The type of SPACE: as wide as a constant requires.
+/// The type of SPACE: as wide as a constant argument.
 pub(super) fn space_type(arguments: &[Expr]) -> DataType {
-    let asked = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
-    varying(false, Width::Limited(asked.unwrap_or(WIDTH_MAX)))
+    let length = constant_whole(arguments.first()).and_then(|count| u16::try_from(count).ok());
+    varying(false, Width::Limited(length.unwrap_or(WIDTH_MAX)))
 }
 
 /// SPACE: NULL for a negative count.
@@ -94,28 +91,27 @@ pub(super) fn replaced_type(arguments: &[Expr]) -> DataType {
     varying(is_national, if is_max { Width::Max } else { Width::Limited(WIDTH_MAX) })
 }
 
-/// REPLACE.
 pub(super) fn replace(call: &Arguments<'_>) -> Result<Value, SqlError> {
-    let (text, wanted, replacement) = (call.text(0)?, call.text(1)?, call.text(2)?);
-    if wanted.is_empty() {
+    let (text, needle, replacement) = (call.text(0)?, call.text(1)?, call.text(2)?);
+    if needle.is_empty() {
         return Ok(call.text_result(text));
     }
     let haystack = Haystack::new(text, call)?;
     let mut replaced = String::with_capacity(text.len());
-    let mut behind = 0;
+    let mut copied = 0;
     let mut polls = call.polls();
-    for (start, end) in haystack.find_all(wanted, call)? {
+    for (start, end) in haystack.find_all(needle, call)? {
         polls.step()?;
-        replaced.push_str(text.get(behind..start).unwrap_or_default());
+        replaced.push_str(text.get(copied..start).unwrap_or_default());
         replaced.push_str(replacement);
         call.reserve(replaced.len())?;
-        behind = end;
+        copied = end;
     }
-    replaced.push_str(text.get(behind..).unwrap_or_default());
+    replaced.push_str(text.get(copied..).unwrap_or_default());
     Ok(call.text_result(&replaced))
 }
 
-/// TRANSLATE: each character of the second text becomes the one in its place in the third.
+/// TRANSLATE: each character of the second text is replaced by the one at its position in the third.
 pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let order = call.collation.order();
     let map = TranslationMap::new(call)?;
@@ -124,16 +120,16 @@ pub(super) fn translate(call: &Arguments<'_>) -> Result<Value, SqlError> {
     Ok(call.text_result(&collected(text.chars().map(change), text.len(), call)?))
 }
 
-/// What becomes of folded characters.
+/// Replacements of folded characters.
 struct TranslationMap {
     ascii: [Option<char>; 128],
     others: HashMap<char, char>,
 }
 
 impl TranslationMap {
-    /// Of the second and third text of a call.
+    /// The map from the second to the third text of a call.
     ///
-    /// Errors: 9828 for texts that are not equally long; 701; that the statement is to stop.
+    /// Errors: 9828 for texts of different lengths; 701; the error of cancellation.
     fn new(call: &Arguments<'_>) -> Result<Self, SqlError> {
         let order = call.collation.order();
         let mut map = Self {
@@ -145,7 +141,7 @@ impl TranslationMap {
         loop {
             polls.step()?;
             match (from.next(), to.next()) {
-                // Of two that are equal the first counts.
+                // Of equal characters the first applies.
                 (Some(from), Some(to)) => map.insert(order.fold(from), to, call)?,
                 (None, None) => return Ok(map),
                 (Some(_), None) | (None, Some(_)) => return Err(SqlError::translate_sets()),
@@ -163,7 +159,7 @@ impl TranslationMap {
             return Ok(());
         }
         if self.others.len() == self.others.capacity() {
-            // It grows to twice its size, and is copied.
+            // The map doubles when it grows, and is copied.
             call.environment
                 .reserve(self.others.len().saturating_mul(4 * ENTRY_SIZE))?;
         }

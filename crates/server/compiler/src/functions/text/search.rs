@@ -1,7 +1,7 @@
-//! Finding text in text.
+//! Text search.
 //!
-//! - `fold-then-find-bytes`: characters that are equal under the collation fold to the same one. So
-//!   text is folded, and then found as bytes, in linear time.
+//! - `fold-then-find-bytes`: characters that are equal under the collation fold to the same character.
+//! So text is folded, and then searched as bytes, in linear time.
 
 use std::borrow::Cow;
 use std::str::Chars;
@@ -13,7 +13,7 @@ use crate::SqlError;
 use crate::expr::HEAVY_SIZE;
 use crate::functions::Arguments;
 
-/// A text in which others are found.
+/// A text to search in.
 pub(super) struct Haystack<'a> {
     text: &'a str,
     folded: Cow<'a, str>,
@@ -21,9 +21,9 @@ pub(super) struct Haystack<'a> {
 }
 
 impl<'a> Haystack<'a> {
-    /// A text, folded.
+    /// Folds a text.
     ///
-    /// Errors: 701; that the statement is to stop.
+    /// Errors: 701; the error of cancellation.
     pub fn new(text: &'a str, call: &Arguments<'_>) -> Result<Self, SqlError> {
         Ok(Self {
             text,
@@ -32,14 +32,14 @@ impl<'a> Haystack<'a> {
         })
     }
 
-    /// Where `wanted`, which is not empty, is found: ranges of the text's bytes, none of which overlaps the one before.
+    /// The occurrences of `needle`, which is not empty: ranges of the text's bytes that do not overlap.
     ///
     /// Errors: as [`Haystack::new`].
-    pub fn find_all(&'a self, wanted: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, SqlError> {
-        let wanted = folded(wanted, call)?;
-        let size = wanted.len();
-        let finder = memmem::Finder::new(wanted.as_bytes()).into_owned();
-        // Where folding changes no character's size, each stays at its place.
+    pub fn find_all(&'a self, needle: &str, call: &Arguments<'_>) -> Result<Occurrences<'a>, SqlError> {
+        let needle = folded(needle, call)?;
+        let size = needle.len();
+        let finder = memmem::Finder::new(needle.as_bytes()).into_owned();
+        // If folding keeps each character's size, positions in both texts are equal.
         let is_in_place = matches!(self.folded, Cow::Borrowed(_)) || self.text.is_ascii();
         Ok(Occurrences {
             finder,
@@ -54,12 +54,12 @@ impl<'a> Haystack<'a> {
     }
 }
 
-/// See [`Haystack::find_all`].
+/// The iterator of [`Haystack::find_all`].
 pub(super) struct Occurrences<'a> {
     finder: memmem::Finder<'static>,
     size: usize,
     folded: &'a [u8],
-    /// The characters after `at`; `None` where the folded text's positions are the text's.
+    /// The characters after `at`; `None` if positions in the folded text are those of the text.
     rest: Option<Chars<'a>>,
     order: selenite_types::Collation,
     folded_at: usize,
@@ -80,7 +80,7 @@ impl Iterator for Occurrences<'_> {
 }
 
 impl Occurrences<'_> {
-    /// Where that place of the folded text is in the text. Places only go up.
+    /// Maps a position in the folded text to one in the text. Positions must increase.
     fn place(&mut self, folded_at: usize) -> usize {
         let Some(rest) = &mut self.rest else {
             return folded_at;
@@ -94,14 +94,14 @@ impl Occurrences<'_> {
     }
 }
 
-/// The text with one character for all that are equal by the collation.
+/// The text folded: characters that are equal under the collation become one.
 fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, SqlError> {
     let order = call.collation.order();
     if call.collation.is_binary {
         return Ok(Cow::Borrowed(text));
     }
     if text.len() > HEAVY_SIZE {
-        // No character folds to one of more than twice its bytes.
+        // A folded character has at most twice the bytes.
         call.environment.reserve(text.len().saturating_mul(2))?;
     }
     if text.is_ascii() {
@@ -116,7 +116,7 @@ fn folded<'a>(text: &'a str, call: &Arguments<'_>) -> Result<Cow<'a, str>, SqlEr
     Ok(Cow::Owned(folded))
 }
 
-/// PATINDEX: where the pattern matches first, from 1; 0 if nowhere.
+/// PATINDEX: the position of the first match, from 1; 0 if there is none.
 pub(super) fn pattern_index(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (pattern, text) = (call.text(0)?, call.text(1)?);
     let is_national = call.data_type(0).is_national() || call.data_type(1).is_national();

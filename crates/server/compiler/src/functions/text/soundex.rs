@@ -1,24 +1,23 @@
-//! SOUNDEX and DIFFERENCE: how alike two words sound in English.
+//! SOUNDEX and DIFFERENCE: the phonetic similarity of English words.
 
 use selenite_types::Value;
 
 use crate::SqlError;
 use crate::functions::Arguments;
 
-/// SOUNDEX.
 pub(super) fn soundex(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let code: String = code_of(call.text(0)?).iter().collect();
     Ok(call.text_result(&code))
 }
 
-/// DIFFERENCE: how many characters of two codes agree: 0 to 4.
+/// DIFFERENCE: the number of equal characters in both codes, 0 to 4.
 pub(super) fn difference(call: &Arguments<'_>) -> Result<Value, SqlError> {
     let (left, right) = (code_of(call.text(0)?), code_of(call.text(1)?));
     let agreeing = left.iter().zip(&right).filter(|(left, right)| left == right).count();
     Ok(Value::Int(i32::try_from(agreeing).unwrap_or(0)))
 }
 
-/// The first letter and three digits; equal digits count once, also with H or W between them, and vowels divide.
+/// The first letter and three digits; equal adjacent digits count once, also with H or W between them; vowels separate.
 fn code_of(text: &str) -> [char; 4] {
     let mut code = ['0'; 4];
     let mut letters = text

@@ -143,7 +143,7 @@ fn patindex_finds_a_pattern() {
 }
 
 #[test]
-fn replace_and_translate_change_what_they_find() {
+fn replace_and_translate_replace_all_occurrences() {
     assert_shown(&[
         ("REPLACE('abcdefghicde', 'cde', 'xxx')", "abxxxfghixxx"),
         ("REPLACE('ABC', 'b', '')", "AC"),
@@ -201,7 +201,7 @@ fn str_aligns_and_rounds_a_number() {
 }
 
 #[test]
-fn concat_takes_null_for_nothing() {
+fn concat_treats_null_as_an_empty_string() {
     assert_shown(&[
         ("CONCAT('a', 1, NULL, N'b')", "a1b"),
         ("CONCAT(NULL, NULL)", ""),
@@ -224,7 +224,7 @@ fn concat_takes_null_for_nothing() {
 }
 
 #[test]
-fn characters_have_numbers() {
+fn characters_and_code_points_are_converted() {
     assert_shown(&[
         ("ASCII('A')", "65"),
         ("ASCII('')", "NULL"),
@@ -288,7 +288,7 @@ fn a_function_that_is_not_supported_says_so() {
     assert_eq!(shown("{fn UCASE('a')}"), "A");
 }
 
-/// Texts of a megabyte: of ASCII, and of others.
+/// Texts of one megabyte: one in ASCII, one not.
 fn long_texts() -> Batch {
     let mut batch = Batch::new();
     let text = |national: bool| {
@@ -318,10 +318,10 @@ fn long_texts() -> Batch {
 }
 
 #[test]
-fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
+fn long_operations_poll_and_end_when_cancelled() {
     let batch = long_texts();
     for (text, polls_min) in [
-        // Linear: between two of them it is enough.
+        // Linear functions: a poll between two of them is enough.
         ("LEN(@a) + DATALENGTH(@b)", 2),
         (
             "SUBSTRING(@a, 5, 7) + LEFT(@b, 4) + RIGHT(@b, 7) + STUFF(@b, 1, 2, @b)",
@@ -335,7 +335,7 @@ fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
         ("HASHBYTES('MD5', @a)", 1),
         ("CONVERT(varchar(max), CONVERT(varbinary(max), @a), 2)", 2),
         ("CASE WHEN @a = @b OR @b < @b OR @a IN (@b, @a) THEN 1 END", 2),
-        // Character by character.
+        // Functions that loop over characters.
         ("UPPER(@a)", 15),
         ("LOWER(@b)", 7),
         ("REVERSE(@a)", 15),
@@ -344,7 +344,7 @@ fn what_takes_long_polls_and_ends_when_it_is_to_stop() {
         ("REPLACE(@b, N'\u{c9}', '')", 10),
         ("TRANSLATE(@a, 'abc', 'xyz')", 15),
         ("TRANSLATE(@b, @b, @b)", 14),
-        // As often as text and pattern are long.
+        // Functions that are quadratic in text and pattern.
         ("PATINDEX(@p, @a)", 100),
         ("PATINDEX(@q, @b)", 100),
         ("CASE WHEN @a LIKE @p THEN 1 END", 100),
@@ -379,8 +379,8 @@ fn long_texts_are_found_and_replaced_in_linear_time() {
 }
 
 #[test]
-fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
-    // U+023A folds to one of three bytes, the Kelvin sign to one of one.
+fn characters_whose_folding_changes_size_are_found_at_their_positions() {
+    // U+023A folds to three bytes, the Kelvin sign to one byte.
     assert_shown(&[
         ("CHARINDEX(N'x', N'\u{23a}\u{212a}x')", "3"),
         ("CHARINDEX(N'K', N'\u{23a}\u{212a}x')", "2"),
@@ -394,11 +394,11 @@ fn what_folding_makes_longer_or_shorter_is_found_in_its_place() {
 }
 
 #[test]
-fn the_memory_of_patterns_and_folded_texts_is_asked_for() {
+fn memory_is_reserved_for_patterns_and_folded_texts() {
     let batch = long_texts();
     let literal = format!("CASE WHEN 'a' LIKE '%{}c%' THEN 1 END", "ab".repeat(50_000));
     for (text, bytes_min) in [
-        // A part of a pattern takes 32 bytes, a character that is not of ASCII eight.
+        // An element of a pattern takes 32 bytes, a non-ASCII character eight.
         (literal.as_str(), 3_200_000),
         ("CASE WHEN 'a' LIKE @p THEN 1 END", 3_200_000),
         ("PATINDEX(@p, 'a')", 3_200_000),

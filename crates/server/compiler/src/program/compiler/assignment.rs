@@ -1,4 +1,4 @@
-//! DECLARE, SET of a variable, and SELECT that needs no table.
+//! DECLARE, SET of a variable, and SELECT without a table.
 
 use selenite_tsql::ast::{self, ExprKind, Position, SelectItem, StatementKind};
 use selenite_types::{DataType, DeclarationContext, Operator};
@@ -6,7 +6,7 @@ use selenite_types::{DataType, DeclarationContext, Operator};
 use super::Compiler;
 use crate::binding::ResultColumn;
 use crate::program::step::{
-    Asks, Branch, BranchInt, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
+    Branch, BranchInt, EnvironmentRead, Int, Operand, Role, SelectAssign, SelectValues, Set, SetInt, Step,
 };
 use crate::query::SELECT_COUNT_MAX;
 use crate::{Expr, NameKey, Predicate, Slot, SqlError, Whole, WholeOperand};
@@ -37,7 +37,7 @@ impl Compiler<'_> {
             true => Err(SqlError::old_type_of_variable()),
             false => crate::declared_type(type_name, place),
         };
-        // A variable of no known type is declared all the same: its uses are not undeclared.
+        // A variable of an invalid type is declared all the same, so that its uses are not errors.
         let fallback = declared.as_ref().copied().unwrap_or(DataType::Int);
         let slot = self.declare(&declaration.name, fallback)?;
         let data_type = declared?;
@@ -87,7 +87,7 @@ impl Compiler<'_> {
         )
     }
 
-    /// One assignment as a statement of its own.
+    /// One assignment as a statement.
     fn assign(
         &mut self,
         name: &str,
@@ -124,9 +124,9 @@ impl Compiler<'_> {
         self.host_statement(ast::Statement { kind, position }, Role::Plain)
     }
 
-    /// The step for a list of values, if it needs no table.
+    /// The step for a list of values; `None` if it needs a table.
     ///
-    /// Errors: 1056 for too long a list; whatever is wrong with a value.
+    /// Errors: 1056 for a list that is too long; any error of a value.
     fn select_values(&self, items: &[SelectItem]) -> Result<Option<Step>, SqlError> {
         if items.len() > SELECT_COUNT_MAX {
             return Err(SqlError::too_many_columns());
@@ -134,7 +134,7 @@ impl Compiler<'_> {
         let mut select = SelectValues {
             columns: Vec::with_capacity(items.len()),
             values: Vec::with_capacity(items.len()),
-            asks: Asks::Nothing,
+            reads: EnvironmentRead::Nothing,
         };
         for item in items {
             let SelectItem::Value { value, alias } = item else {
@@ -151,16 +151,16 @@ impl Compiler<'_> {
                 identity: None,
                 place: String::new(),
             });
-            select.asks = select.asks.max(operand.asks);
+            select.reads = select.reads.max(operand.reads);
             select.values.push(operand.value);
         }
         Ok(Some(Step::SelectValues(Box::new(select))))
     }
 
-    /// The step for a list of assignments, if it needs no table.
+    /// The step for a list of assignments; `None` if it needs a table.
     fn select_assign(&self, items: &[SelectItem], position: Position) -> Result<Option<Step>, SqlError> {
         let mut assignments: Vec<(Slot, Expr)> = Vec::with_capacity(items.len());
-        let mut asks = Asks::Nothing;
+        let mut reads = EnvironmentRead::Nothing;
         for item in items {
             let SelectItem::Assign {
                 variable,
@@ -176,13 +176,13 @@ impl Compiler<'_> {
             let Some(operand) = self.scalar(&whole, Some(&found.data_type))? else {
                 return Ok(None);
             };
-            asks = asks.max(operand.asks);
+            reads = reads.max(operand.reads);
             assignments.push((found.slot, operand.value));
         }
-        Ok(Some(Step::SelectAssign(Box::new(SelectAssign { assignments, asks }))))
+        Ok(Some(Step::SelectAssign(Box::new(SelectAssign { assignments, reads }))))
     }
 
-    /// The step of a test, the fast way if it compares an int variable.
+    /// The step of a branch, in the fast form if it compares an int variable.
     pub(super) fn fast_branch(&self, branch: Branch) -> Step {
         let Predicate::Whole(compare) = &branch.condition else {
             return Step::Branch(Box::new(branch));
@@ -199,7 +199,7 @@ impl Compiler<'_> {
     }
 }
 
-/// An operand that is an int available without evaluation.
+/// An operand that is an int variable or constant.
 fn int_operand(operand: &WholeOperand) -> Option<Int> {
     match operand {
         WholeOperand::Slot(slot, Whole::Int) => Some(Int::Slot(slot.index())),
@@ -210,7 +210,7 @@ fn int_operand(operand: &WholeOperand) -> Option<Int> {
     }
 }
 
-/// `@a += b` as `@a + b`; `=` as it is.
+/// `@a += b` as `@a + b`; the value itself for `=`.
 fn compound(name: &str, operator: ast::AssignmentOperator, value: ast::Expr, position: Position) -> ast::Expr {
     let Some(operator) = binary(operator) else {
         return value;
@@ -242,7 +242,7 @@ fn binary(operator: ast::AssignmentOperator) -> Option<ast::BinaryOperator> {
     })
 }
 
-/// A SET, the fast way if it adds to an int.
+/// The step of a SET, in the fast form if it adds to an int.
 fn fast_set(slot: Slot, data_type: DataType, operand: Operand) -> Step {
     let general = Set { slot, operand };
     let crate::ExprKind::Whole(whole) = &general.operand.value.kind else {
@@ -273,7 +273,7 @@ fn fast_set(slot: Slot, data_type: DataType, operand: Operand) -> Step {
     }))
 }
 
-/// The items of a SELECT that has nothing else.
+/// The items of a SELECT that has no other clause.
 fn plain_items(select: &ast::SelectStatement) -> Option<&[SelectItem]> {
     let query = &select.query;
     let ast::QueryBody::Select(inner) = &query.body else {
@@ -293,7 +293,7 @@ fn plain_items(select: &ast::SelectStatement) -> Option<&[SelectItem]> {
     is_plain.then_some(inner.items.as_slice())
 }
 
-/// Errors: 141 for assignments beside values, 263 for a star of no table.
+/// Errors: 141 for assignments mixed with values, 263 for `*` without a table.
 fn check_items(items: &[SelectItem]) -> Result<(), SqlError> {
     let assigns = items
         .iter()

@@ -1,25 +1,25 @@
-//! What DONE and a transaction must know of a statement that the host runs.
+//! Properties of statements that the host executes: DONE command, transaction access, rows.
 
 use selenite_tsql::ast::{self, DropKind, PermissionAction, StatementKind};
 
 use crate::program::Command;
 use crate::program::step::Access;
 
-/// What is known of a statement before it runs.
+/// The properties of a statement that are known before it runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Traits {
-    /// The number that its DONE has.
+    /// The command number of its DONE.
     pub(super) command: u16,
-    /// What it does to a transaction.
+    /// Its access in a transaction.
     pub(super) access: Access,
-    /// Whether the client gets rows of it.
+    /// Whether it returns rows to the client.
     pub(super) rows: bool,
 }
 
 /// The traits of a statement: those that begin an implicit transaction are listed with SET IMPLICIT_TRANSACTIONS.
 #[expect(
     clippy::wildcard_enum_match_arm,
-    reason = "what is not listed is beside transactions"
+    reason = "all other statements are outside transactions"
 )]
 pub(super) fn traits(kind: &StatementKind) -> Traits {
     match kind {
@@ -50,7 +50,7 @@ pub(super) fn traits(kind: &StatementKind) -> Traits {
     }
 }
 
-/// The number of a statement on the server or a database as a whole.
+/// The command number of a statement on the server or a whole database.
 fn server_command(kind: &StatementKind) -> u16 {
     let numbers = [
         (
@@ -135,7 +135,7 @@ fn write(command: u16) -> Traits {
     }
 }
 
-/// A statement beside transactions.
+/// A statement outside transactions.
 fn plain(command: u16) -> Traits {
     Traits {
         command,

@@ -14,7 +14,7 @@ use crate::{NameKey, SqlError};
 #[derive(Default)]
 pub(super) struct Flow {
     loops: Vec<Loop>,
-    /// The TRY and CATCH blocks around, outermost first.
+    /// The enclosing TRY and CATCH blocks, outermost first.
     blocks: Vec<Block>,
     block_count: u32,
     labels: HashMap<NameKey, Label>,
@@ -23,9 +23,9 @@ pub(super) struct Flow {
 
 /// A WHILE that is being compiled.
 struct Loop {
-    /// Its test.
+    /// The step of its condition.
     test: Target,
-    /// How many CATCH blocks are around it.
+    /// The number of CATCH blocks around it.
     catch_depth: u32,
     /// The jumps to its end.
     breaks: Vec<usize>,
@@ -51,7 +51,7 @@ struct Goto {
 }
 
 impl Compiler<'_> {
-    /// IF; its chain of ELSE IFs, which people write long, is walked without recursion.
+    /// IF; a chain of ELSE IFs, which may be long, is walked without recursion.
     pub(super) fn if_statement(&mut self, statement: ast::If, position: Position) {
         let mut tests = Vec::new();
         let mut jumps = Vec::new();
@@ -61,12 +61,12 @@ impl Compiler<'_> {
             tests.push(test);
             self.statement(statement.then);
             let Some(otherwise) = statement.otherwise else {
-                self.fill(test, self.here());
+                self.patch(test, self.here());
                 break;
             };
             jumps.push(self.steps.len());
             self.push(Step::Jump(0), position.line);
-            self.fill(test, self.here());
+            self.patch(test, self.here());
             let ast::StatementKind::If(next) = otherwise.kind else {
                 self.statement(otherwise);
                 break;
@@ -75,10 +75,10 @@ impl Compiler<'_> {
         }
         let end = self.here();
         for jump in jumps {
-            self.fill(jump, end);
+            self.patch(jump, end);
         }
         for test in tests {
-            self.fill_end(test, end);
+            self.patch_end(test, end);
         }
     }
 
@@ -94,11 +94,11 @@ impl Compiler<'_> {
         self.statement(statement.body);
         self.push(Step::Jump(start), position.line);
         let end = self.here();
-        self.fill(test, end);
-        self.fill_end(test, end);
+        self.patch(test, end);
+        self.patch_end(test, end);
         let breaks = self.flow.loops.pop().map(|inner| inner.breaks).unwrap_or_default();
         for step in breaks {
-            self.fill(step, end);
+            self.patch(step, end);
         }
     }
 
@@ -170,8 +170,8 @@ impl Compiler<'_> {
         }
     }
 
-    /// Gives each GOTO its target.
-    pub(super) fn fill_gotos(&mut self) {
+    /// Resolves the targets of GOTOs.
+    pub(super) fn patch_gotos(&mut self) {
         for goto in std::mem::take(&mut self.flow.gotos) {
             let error = match self.flow.labels.get(&NameKey::new(&goto.name.text)) {
                 Some(label) if goto.blocks.starts_with(&label.blocks) => {
@@ -203,8 +203,8 @@ impl Compiler<'_> {
         self.statements(statement.handler);
         self.flow.close();
         self.push(Step::EndCatch { catch_depth: depth }, line);
-        let behind = self.here();
-        self.steps[index(end)] = Step::EndTry(behind);
+        let after = self.here();
+        self.steps[index(end)] = Step::EndTry(after);
         self.tries.push(TryRegion {
             start,
             end,
@@ -213,13 +213,13 @@ impl Compiler<'_> {
         });
     }
 
-    /// Whether a CATCH block is around.
+    /// Whether a CATCH block is open.
     pub(super) fn in_catch(&self) -> bool {
         self.flow.catch_depth() > 0
     }
 
-    /// The condition of IF or WHILE: its step, whose target is to be filled in. Its errors do not keep the rest from
-    /// being compiled: there may be declarations.
+    /// Compiles the condition of IF or WHILE, and returns the step whose target is to be patched. After an error in it
+    /// the rest is compiled all the same, because it may contain declarations.
     fn condition(&mut self, condition: &ast::Condition, position: Position) -> usize {
         let step = self.steps.len();
         if let Err(error) = self.try_condition(condition, position) {
@@ -232,21 +232,21 @@ impl Compiler<'_> {
     }
 
     fn try_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), SqlError> {
-        let Some((bound, asks)) = self.scalar_condition(condition)? else {
+        let Some((bound, reads)) = self.scalar_condition(condition)? else {
             return self.query_condition(condition, position);
         };
         let step = self.fast_branch(Branch {
             condition: bound,
             otherwise: 0,
             end: 0,
-            asks,
+            reads,
         });
         self.push(step, position.line);
         Ok(())
     }
 
-    /// Fills in where a jump goes.
-    fn fill(&mut self, step: usize, to: Target) {
+    /// Patches the target of a jump.
+    fn patch(&mut self, step: usize, to: Target) {
         let place = if let Step::Branch(branch) = &mut self.steps[step] {
             &mut branch.otherwise
         } else if let Step::BranchInt(branch) = &mut self.steps[step] {
@@ -267,8 +267,8 @@ impl Compiler<'_> {
 }
 
 impl Compiler<'_> {
-    /// Fills in the target of a condition that is not true.
-    fn fill_end(&mut self, step: usize, to: Target) {
+    /// Patches the end of a branch, where execution continues after an error in its condition.
+    fn patch_end(&mut self, step: usize, to: Target) {
         let step = &mut self.steps[step];
         if let Step::Branch(branch) = step {
             branch.end = to;
@@ -304,7 +304,7 @@ fn catch_depth(blocks: &[Block]) -> u32 {
     super::number(blocks.iter().filter(|block| block.is_catch).count())
 }
 
-/// A jump from `depth` CATCH blocks to where `kept` of them are around.
+/// A jump from `depth` CATCH blocks to a target within `kept` of them.
 fn leave(target: Target, kept: u32, depth: u32) -> Step {
     if kept == depth {
         return Step::Jump(target);

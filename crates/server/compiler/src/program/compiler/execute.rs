@@ -48,7 +48,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// INSERT .. EXECUTE: the call is between two steps of the INSERT's.
+    /// INSERT .. EXECUTE: the call is between two steps of the INSERT.
     pub(super) fn insert_execute(&mut self, statement: ast::Statement, execute: ast::Execute) -> Result<(), SqlError> {
         let line = statement.position.line;
         let id = StatementId(number(self.statements.len()));
@@ -90,7 +90,7 @@ impl Compiler<'_> {
         })
     }
 
-    /// The variable that takes an output.
+    /// The variable that receives an output parameter.
     ///
     /// Errors: 179 if it is not a variable.
     fn output_variable(&self, value: &ArgumentValue) -> Result<(Slot, DataType), SqlError> {

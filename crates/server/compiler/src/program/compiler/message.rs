@@ -82,7 +82,7 @@ fn is_text(data_type: &DataType) -> bool {
     )
 }
 
-/// The types that a message's places take.
+/// Whether an argument of this type is allowed in a message.
 fn may_be_substituted(data_type: &DataType) -> bool {
     match data_type {
         DataType::TinyInt

@@ -1,18 +1,18 @@
-//! Subqueries in scalar statements: such a statement becomes one on tables.
+//! Subqueries in scalar statements, which make them statements on tables.
 
 use selenite_tsql::ast::{self, ExprKind, Position, StatementKind};
 use selenite_types::{Comparison, DataType};
 
 use super::command::Traits;
-use super::{Compiler, asked};
+use super::{Compiler, environment_read};
 use crate::program::Command;
-use crate::program::step::{Access, Asks, Operand, Role};
+use crate::program::step::{Access, EnvironmentRead, Operand, Role};
 use crate::{Binder, Expr, Predicate, QueryHook, SqlError, written_column};
 
 impl Compiler<'_> {
-    /// Binds an expression, converted to `data_type` if there is one; `None` if only a query can have it.
+    /// Binds an expression, converted to `data_type` if there is one; `None` if it contains a query node.
     ///
-    /// Errors: what is wrong with it.
+    /// Errors: any error of the expression.
     pub(super) fn scalar(&self, value: &ast::Expr, data_type: Option<&DataType>) -> Result<Option<Operand>, SqlError> {
         let mut finder = QueryFinder::default();
         let mut binder = Binder::new(&self.variables, &mut finder);
@@ -26,19 +26,22 @@ impl Compiler<'_> {
         bound.map(|value| Some(Operand::new(value)))
     }
 
-    /// Binds a condition, and returns what it reads; `None` if only a query can have it.
+    /// Binds a condition, and returns the environment that it reads; `None` if it contains a query node.
     ///
-    /// Errors: what is wrong with it.
-    pub(super) fn scalar_condition(&self, condition: &ast::Condition) -> Result<Option<(Predicate, Asks)>, SqlError> {
+    /// Errors: any error of the condition.
+    pub(super) fn scalar_condition(
+        &self,
+        condition: &ast::Condition,
+    ) -> Result<Option<(Predicate, EnvironmentRead)>, SqlError> {
         let mut finder = QueryFinder::default();
         let bound = Binder::new(&self.variables, &mut finder).condition(condition);
         if finder.found {
             return Ok(None);
         }
         let condition = bound?;
-        let mut asks = Asks::Nothing;
-        condition.visit(&mut |node| asks = asks.max(asked(node)));
-        Ok(Some((condition, asks)))
+        let mut reads = EnvironmentRead::Nothing;
+        condition.visit(&mut |node| reads = reads.max(environment_read(node)));
+        Ok(Some((condition, reads)))
     }
 
     /// `SELECT @name = value`, for the host.
@@ -71,7 +74,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// A condition that reads tables: one step, whose target is to be filled in.
+    /// Compiles a condition that reads tables: one step, whose target is to be patched.
     pub(super) fn query_condition(&mut self, condition: &ast::Condition, position: Position) -> Result<(), SqlError> {
         let literal = |text: &str| ast::Expr {
             kind: ExprKind::Literal(ast::Literal::Integer(text.to_owned())),
@@ -128,7 +131,7 @@ fn select_of(item: ast::SelectItem, position: Position) -> ast::Statement {
     }
 }
 
-/// Finds whether an expression has what only a query can have: its errors are never reported.
+/// Finds whether an expression contains a query node: its errors are never reported.
 #[derive(Default)]
 struct QueryFinder {
     found: bool,

@@ -55,7 +55,7 @@ impl Compiler<'_> {
         Ok(())
     }
 
-    /// `SET a, b ON`: the machine's own switches are steps of theirs; the rest stays one option.
+    /// `SET a, b ON`: the machine's options are separate steps; the others remain one SET.
     fn switches(&mut self, names: &[ast::Name], on: bool, line: u32) -> Result<(), SqlError> {
         let (own, others): (Vec<_>, Vec<_>) = names.iter().partition(|name| switch(name).is_some());
         let count = own.len();
@@ -74,7 +74,7 @@ impl Compiler<'_> {
     }
 }
 
-/// The machine's own switch of this name.
+/// The machine's option with this name.
 fn switch(name: &ast::Name) -> Option<Switch> {
     let known = [
         ("NOCOUNT", Switch::NoCount),

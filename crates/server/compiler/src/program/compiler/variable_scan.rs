@@ -1,5 +1,5 @@
-//! The variables that a statement names, seen in its text: the host binds it only when it first runs, and a name that
-//! no one declared must be refused before.
+//! Finds variables in a statement's text: the host binds the statement only when it first runs, but an undeclared
+//! variable must be refused before.
 
 use selenite_tsql::ast::Position;
 
@@ -7,9 +7,9 @@ use super::Compiler;
 use crate::{NameKey, SqlError};
 
 impl Compiler<'_> {
-    /// Refuses variables that are not declared up to here.
+    /// Refuses variables that are not declared yet.
     ///
-    /// Errors: 137, or 1087 in the place of a table.
+    /// Errors: 137, or 1087 where a table is expected.
     pub(super) fn check_variables(&mut self, position: Position) -> Result<(), SqlError> {
         let source = self.source;
         let text = position.text(source);
@@ -35,17 +35,17 @@ impl Compiler<'_> {
 
 /// A variable in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Found<'a> {
-    /// With its sign.
+struct VariableReference<'a> {
+    /// The name with its `@`.
     name: &'a str,
-    /// Where it begins.
+    /// The position of its first character.
     at: usize,
-    /// Whether it is in the place of a table.
+    /// Whether it is where a table is expected.
     is_table: bool,
 }
 
-/// The variables of a text in order. Strings, comments and delimited names are passed over, `@@` names too.
-fn names(text: &str) -> Vec<Found<'_>> {
+/// The variables of a text in order. Strings, comments, delimited names and `@@` names are skipped.
+fn names(text: &str) -> Vec<VariableReference<'_>> {
     let bytes = text.as_bytes();
     let mut found = Vec::new();
     let mut word = "";
@@ -62,7 +62,7 @@ fn names(text: &str) -> Vec<Found<'_>> {
                 let end = after_name(text, at + 1);
                 let is_table = TABLE_WORDS.iter().any(|table| word.eq_ignore_ascii_case(table));
                 let name = &text[at..end];
-                found.push(Found { name, at, is_table });
+                found.push(VariableReference { name, at, is_table });
                 word = "";
                 end
             }
@@ -95,7 +95,7 @@ fn after_name(text: &str, at: usize) -> usize {
     at + rest.find(|char| !is_name(char)).unwrap_or(rest.len())
 }
 
-/// Behind the delimiter that closes, which is not a doubled one.
+/// The position after the closing delimiter; a doubled one does not close.
 fn after_quoted(bytes: &[u8], mut at: usize, close: u8) -> usize {
     while let Some(&byte) = bytes.get(at) {
         at += 1;
@@ -117,7 +117,7 @@ fn after_line(bytes: &[u8], at: usize) -> usize {
         .map_or(bytes.len(), |end| at + end)
 }
 
-/// Behind the comment, which may hold others.
+/// The position after the comment, which may be nested.
 fn after_comment(bytes: &[u8], mut at: usize) -> usize {
     let mut depth = 1;
     while depth > 0 {
@@ -137,7 +137,7 @@ fn after_comment(bytes: &[u8], mut at: usize) -> usize {
     at
 }
 
-/// Words after which a variable is a table.
+/// Keywords after which a variable is a table.
 const TABLE_WORDS: [&str; 7] = ["FROM", "JOIN", "INTO", "UPDATE", "DELETE", "INSERT", "APPLY"];
 
 #[cfg(test)]
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_is_told_from_a_value() {
+    fn a_table_variable_is_distinguished_from_a_scalar_variable() {
         let text = "insert into @t select x from @u join\n@v on 1=@w";
         assert_eq!(scan(text), [("@t", true), ("@u", true), ("@v", true), ("@w", false)]);
     }

@@ -1,4 +1,4 @@
-//! What is wrong with common table expressions.
+//! Errors of common table expressions.
 
 use crate::{Ends, SqlError};
 
@@ -11,20 +11,20 @@ impl SqlError {
         Self::query(240, 16, 1, text)
     }
 
-    /// 252: a common table expression that names itself without UNION ALL.
+    /// 252: a recursive common table expression without UNION ALL.
     pub(crate) fn recursion_without_union(name: &str) -> Self {
         let text =
             format!("Recursive common table expression '{name}' does not contain a top-level UNION ALL operator.");
         Self::query(252, 16, 1, text)
     }
 
-    /// 253: a recursive member that names the table more than once.
+    /// 253: a recursive member that refers to the table more than once.
     pub(crate) fn recursion_twice(name: &str) -> Self {
         let text = format!("Recursive member of a common table expression '{name}' has multiple recursive references.");
         Self::query(253, 16, 1, text)
     }
 
-    /// 246: no anchor.
+    /// 246: a recursive common table expression without an anchor.
     pub(crate) fn recursion_without_anchor(name: &str) -> Self {
         let text = format!("No anchor member was specified for recursive query \"{name}\".");
         Self::query(246, 16, 1, text)
@@ -37,18 +37,18 @@ impl SqlError {
         Self::query(310, 15, 1, text)
     }
 
-    /// 460 and related ones: what the recursive member may not have.
+    /// 460 and related ones: forms that are not allowed in a recursive member.
     pub(crate) fn in_recursive_part(number: i32, what: &str, name: &str) -> Self {
         let text = format!("{what} not allowed in the recursive part of a recursive common table expression '{name}'.");
         Self::query(number, 16, 1, text)
     }
 
-    /// 465: a recursive member that reads the table in a subquery.
+    /// 465: a recursive member that refers to the table in a subquery.
     pub(crate) fn recursion_in_subquery() -> Self {
         Self::query(465, 16, 1, "Recursive references are not allowed in subqueries.")
     }
 
-    /// 530: a recursion too deep.
+    /// 530: a recursion that exceeds MAXRECURSION.
     pub fn recursion_exhausted(level_max: i64) -> Self {
         let text = format!(
             "The statement terminated. The maximum recursion {level_max} has been exhausted before statement completion."
@@ -56,7 +56,7 @@ impl SqlError {
         Self::new(530, Ends::Statement, text)
     }
 
-    /// 239: two common table expressions of one name.
+    /// 239: two common table expressions with one name.
     pub(crate) fn common_table_twice(name: &str) -> Self {
         Self::query(
             239,

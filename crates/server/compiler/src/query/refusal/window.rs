@@ -1,27 +1,27 @@
-//! What is wrong with windows.
+//! Errors of window functions.
 
 use crate::{Ends, SqlError};
 
 impl SqlError {
-    /// 8730: LAG or LEAD that looks the other way.
+    /// 8730: LAG or LEAD with a negative offset.
     pub(crate) fn negative_shift() -> Self {
         let text = "Offset parameter for Lag and Lead functions cannot be a negative value.";
         Self::new(8730, Ends::Statement, text)
     }
 
-    /// 9819: NTILE of nothing.
+    /// 9819: NTILE with a count below 1.
     pub(crate) fn invalid_tiles() -> Self {
         let text = "The function 'ntile' takes only a positive int or bigint expression as its input.";
         Self::new(9819, Ends::Statement, text)
     }
 
-    /// 4109: a window function in another.
+    /// 4109: nested window functions.
     pub(crate) fn window_in_window() -> Self {
         let text = "Windowed functions cannot be used in the context of another windowed function or aggregate.";
         Self::query(4109, 15, 1, text)
     }
 
-    /// 4112: a ranking function without an order.
+    /// 4112: a ranking function without ORDER BY.
     pub(crate) fn window_order_required(function: &str) -> Self {
         Self::query(
             4112,
@@ -31,7 +31,7 @@ impl SqlError {
         )
     }
 
-    /// 10752: a frame where there can be none.
+    /// 10752: a frame that the function does not support.
     pub(crate) fn window_frame_not_allowed(function: &str) -> Self {
         Self::query(
             10752,
@@ -41,7 +41,7 @@ impl SqlError {
         )
     }
 
-    /// 10756: a frame without an order.
+    /// 10756: a frame without ORDER BY.
     pub(crate) fn frame_without_order() -> Self {
         Self::query(
             10756,
@@ -58,13 +58,13 @@ impl SqlError {
         Self::query(4193, 16, 1, text)
     }
 
-    /// 4194: RANGE with a number.
+    /// 4194: RANGE with an offset.
     pub(crate) fn range_frame() -> Self {
         let text = "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
         Self::query(4194, 16, 1, text)
     }
 
-    /// 5308: a window ordered by a number.
+    /// 5308: a window ordered by an integer literal.
     pub(crate) fn window_order_index() -> Self {
         let text = "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY \
                     clause expressions.";
@@ -78,7 +78,7 @@ impl SqlError {
         Self::query(5309, 16, 1, text)
     }
 
-    /// 10759: DISTINCT over a window.
+    /// 10759: DISTINCT with OVER.
     pub(crate) fn distinct_window() -> Self {
         Self::query(10759, 15, 1, "Use of DISTINCT is not allowed with the OVER clause.")
     }

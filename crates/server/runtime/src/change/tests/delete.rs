@@ -43,7 +43,7 @@ fn top_limits_the_rows() {
 }
 
 #[test]
-fn a_row_that_is_referred_to_stays() {
+fn a_referenced_row_is_not_deleted() {
     let session = tree();
     let text = "The DELETE statement conflicted with the REFERENCE constraint \"FK_c\". The conflict occurred in database \
                 \"testdb\", table \"dbo.c\", column 'p'.";
@@ -58,7 +58,7 @@ fn a_row_that_is_referred_to_stays() {
 }
 
 #[test]
-fn of_several_references_the_one_that_holds_is_told() {
+fn of_several_references_the_violated_one_is_reported() {
     let session = Session::new(
         "CREATE TABLE p (id int PRIMARY KEY) CREATE TABLE a (p int CONSTRAINT FK_a REFERENCES p (id))
          CREATE TABLE b (p int CONSTRAINT FK_b REFERENCES p (id)) INSERT p VALUES (1), (2) INSERT a VALUES (1) INSERT b VALUES (2)",

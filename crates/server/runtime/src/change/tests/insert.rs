@@ -95,7 +95,7 @@ fn null_is_refused_where_none_may_be() {
 }
 
 #[test]
-fn text_that_is_too_long_is_told_with_what_fits() {
+fn text_that_is_too_long_is_reported_with_the_part_that_fits() {
     let session = people();
     let text = "String or binary data would be truncated in table 'testdb.dbo.person', column 'name'. \
                 Truncated value: 'Doroth'.";
@@ -147,7 +147,7 @@ fn values_may_hold_subqueries() {
 }
 
 #[test]
-fn an_identity_is_given_only_where_that_is_on() {
+fn an_explicit_identity_requires_identity_insert() {
     let session = people();
     let off = "Cannot insert explicit value for identity column in table 'person' when IDENTITY_INSERT is set to OFF.";
     assert_eq!(
@@ -168,7 +168,7 @@ fn an_identity_is_given_only_where_that_is_on() {
 }
 
 #[test]
-fn an_identity_ends_with_its_type() {
+fn an_identity_is_limited_by_its_type() {
     let session = Session::new("CREATE TABLE t (id tinyint IDENTITY(255, 1), a int)");
     session.answer("INSERT t VALUES (1)");
     assert_eq!(
@@ -193,7 +193,7 @@ fn a_check_must_not_be_false() {
 }
 
 #[test]
-fn a_key_is_there_once() {
+fn a_key_is_unique() {
     let session = Session::new(
         "CREATE TABLE t (a int, b varchar(5), c int CONSTRAINT UQ_c UNIQUE, CONSTRAINT PK_t PRIMARY KEY (a, b))
          INSERT t VALUES (1, 'x', 1), (2, 'y', NULL)",
@@ -215,7 +215,7 @@ fn a_key_is_there_once() {
 }
 
 #[test]
-fn a_key_holds_null_once() {
+fn a_unique_key_contains_null_once() {
     let mut session = Session::new("CREATE TABLE t (id int, a int) INSERT t VALUES (1, NULL)");
     session.define("CREATE UNIQUE INDEX IX_a ON t (a)");
     assert_eq!(
@@ -233,7 +233,7 @@ fn a_key_holds_null_once() {
 }
 
 #[test]
-fn a_foreign_key_must_be_there() {
+fn a_foreign_key_requires_a_referenced_row() {
     let session = Session::new(
         "CREATE TABLE p (id int PRIMARY KEY) CREATE TABLE q (id int PRIMARY KEY)
          CREATE TABLE c (id int, p int CONSTRAINT FK_p REFERENCES p (id), q int CONSTRAINT FK_q REFERENCES q (id))

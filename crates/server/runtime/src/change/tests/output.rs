@@ -10,7 +10,7 @@ fn table() -> Session {
 }
 
 #[test]
-fn inserted_rows_are_told_with_numbers_and_defaults() {
+fn output_of_an_insert_has_identities_and_defaults() {
     let answer = table().answer("INSERT t (a) OUTPUT inserted.id, inserted.*, inserted.a * 2 AS twice VALUES (5), (6)");
     assert_eq!(answer.rows, ["3|3|5|z|10", "4|4|6|z|12"]);
     assert_eq!(
@@ -20,7 +20,7 @@ fn inserted_rows_are_told_with_numbers_and_defaults() {
 }
 
 #[test]
-fn an_update_tells_both_rows() {
+fn output_of_an_update_has_both_rows() {
     let session = table();
     let answer =
         session.answer("UPDATE t SET a = a + 10 OUTPUT deleted.a, inserted.a, inserted.a - deleted.a WHERE id > 0");
@@ -33,7 +33,7 @@ fn an_update_tells_both_rows() {
 }
 
 #[test]
-fn a_delete_tells_what_is_gone() {
+fn output_of_a_delete_has_the_deleted_rows() {
     let session = table();
     let answer = session.answer("DELETE t OUTPUT deleted.*, deleted.a + 1 WHERE a = 2");
     assert_eq!(answer.rows, ["2|2|z|3"]);
@@ -52,7 +52,7 @@ fn output_may_go_into_a_table() {
 }
 
 #[test]
-fn what_output_may_not_hold_is_told() {
+fn invalid_output_is_refused() {
     let session = table();
     assert_eq!(session.number("INSERT t (a) OUTPUT deleted.a VALUES (1)"), 4104);
     assert_eq!(session.number("DELETE t OUTPUT inserted.a"), 4104);

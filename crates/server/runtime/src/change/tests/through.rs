@@ -12,7 +12,7 @@ fn doubled() -> Session {
 }
 
 #[test]
-fn doubles_are_deleted_through_their_numbers() {
+fn duplicates_are_deleted_through_their_row_numbers() {
     let session = doubled();
     let batch =
         "WITH d AS (SELECT id, ROW_NUMBER() OVER (PARTITION BY a ORDER BY id) AS n FROM t) DELETE FROM d WHERE n > 1";
@@ -35,7 +35,7 @@ fn the_first_rows_of_an_order_are_changed() {
 }
 
 #[test]
-fn rows_are_numbered_anew() {
+fn rows_are_renumbered() {
     let session = doubled();
     let update = "WITH n AS (SELECT a, ROW_NUMBER() OVER (ORDER BY b) AS r FROM t) UPDATE n SET a = r OUTPUT deleted.a, inserted.a";
     assert_eq!(session.answer(update).rows.len(), 4);
@@ -60,7 +60,7 @@ fn a_view_of_one_table_is_changed() {
 }
 
 #[test]
-fn what_is_not_one_table_s_rows_is_not_changed() {
+fn queries_not_over_rows_of_one_table_are_not_changed() {
     let session = doubled();
     for query in [
         "SELECT DISTINCT a FROM t",

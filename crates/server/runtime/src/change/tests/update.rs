@@ -28,7 +28,7 @@ fn rows_that_match_are_changed() {
 }
 
 #[test]
-fn columns_see_the_row_before_it_changes() {
+fn assignments_read_the_old_row() {
     let session = Session::new("CREATE TABLE t (a int, b int) INSERT t VALUES (1, 2)");
     session.answer("UPDATE t SET a = b, b = a");
     assert_eq!(session.rows("SELECT a, b FROM t"), "2|1");
@@ -76,7 +76,7 @@ fn a_join_changes_each_row_once() {
 }
 
 #[test]
-fn keys_may_be_moved_up() {
+fn keys_may_be_increased() {
     let session = Session::new("CREATE TABLE t (id int PRIMARY KEY) INSERT t VALUES (1), (2), (3), (4)");
     assert_eq!(session.answer("UPDATE t SET id = id + 1").counts, [4]);
     assert_eq!(session.rows("SELECT id FROM t ORDER BY id"), "2\n3\n4\n5");
@@ -124,7 +124,7 @@ fn variables_are_set_row_by_row() {
 }
 
 #[test]
-fn what_may_not_be_set_is_told() {
+fn invalid_assignments_are_refused() {
     let session = Session::new("CREATE TABLE t (id int IDENTITY, a int, c AS a + 1)");
     assert_eq!(
         session.fault("UPDATE t SET id = 1"),
@@ -166,7 +166,7 @@ fn a_table_with_computed_columns_is_changed() {
 }
 
 #[test]
-fn a_key_of_null_is_there_once() {
+fn a_null_in_a_unique_key_is_unique() {
     let session = Session::new("CREATE TABLE t (id int, a int UNIQUE) INSERT t VALUES (1, NULL), (2, 2)");
     assert_eq!(session.number("UPDATE t SET a = NULL WHERE id = 2"), 2627);
     assert_eq!(session.answer("UPDATE t SET a = NULL WHERE id = 1").counts, [1]);
@@ -187,7 +187,7 @@ fn keys_may_be_exchanged() {
     assert_eq!(session.rows("SELECT COUNT(*) FROM t"), "3");
 }
 
-/// The column that is set is the target's, whatever else FROM has of that name.
+/// The column on the right is the target's, even if another source of FROM has that name.
 #[test]
 fn a_compound_assignment_is_of_the_targets_own_column() {
     let session = Session::new(

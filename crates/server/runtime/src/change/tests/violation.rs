@@ -1,4 +1,4 @@
-//! What SQLite says of a broken constraint, as errors of T-SQL.
+//! SQLite's messages of violated constraints, as T-SQL errors.
 
 use selenite_compiler::catalog::{ChangeVerb, ForeignKey, Table, Violation};
 use selenite_types::Value;
@@ -35,7 +35,7 @@ fn sqlite_s_messages_are_read() {
 }
 
 #[test]
-fn what_sqlite_tells_of_other_things_is_unknown() {
+fn other_messages_of_sqlite_are_unknown() {
     let table = table();
     for message in [
         "",
@@ -48,7 +48,7 @@ fn what_sqlite_tells_of_other_things_is_unknown() {
 }
 
 #[test]
-fn a_reference_to_the_same_table_is_told_so() {
+fn a_violated_reference_to_the_same_table_is_reported_as_such() {
     let table = table();
     let key = ForeignKey {
         name: "FK_self".to_owned(),

@@ -1,4 +1,4 @@
-//! The forms are those of the documentation of RAISERROR: flags, width, precision and type as in C's printf.
+//! The forms in the documentation of RAISERROR: flags, width, precision and type as in C's printf.
 
 use selenite_types::Width;
 
@@ -25,7 +25,7 @@ fn refused(message: &str, arguments: &[(Value, DataType)]) -> (i32, String) {
 }
 
 #[test]
-fn places_take_numbers_and_texts_in_order() {
+fn placeholders_take_numbers_and_texts_in_order() {
     let arguments = [text("number"), int(5)];
     assert_eq!(
         filled("This is message %s %d.", &arguments),
@@ -38,7 +38,7 @@ fn places_take_numbers_and_texts_in_order() {
 }
 
 #[test]
-fn a_doubled_sign_is_one() {
+fn a_doubled_percent_sign_is_one() {
     assert_eq!(filled("15%% of %d%%", &[int(3)]), "15% of 3%");
 }
 
@@ -66,19 +66,19 @@ fn flags_give_signs_and_prefixes() {
 }
 
 #[test]
-fn a_negative_number_shows_its_bits_where_no_sign_is() {
+fn a_negative_number_shows_its_bits_in_an_unsigned_placeholder() {
     assert_eq!(filled("%u %x", &[int(-1), int(-1)]), "4294967295 ffffffff");
 }
 
 #[test]
-fn a_bigint_needs_a_wide_place() {
+fn a_bigint_needs_a_wide_placeholder() {
     let big = (Value::BigInt(5_000_000_000), DataType::BigInt);
     assert_eq!(filled("%I64d", std::slice::from_ref(&big)), "5000000000");
     assert_eq!(refused("%d", &[big]).0, 2786);
 }
 
 #[test]
-fn what_is_null_or_missing_shows_so() {
+fn null_and_missing_arguments_are_shown_as_null() {
     assert_eq!(
         filled("%d %s %d", &[(Value::Null, INT), (Value::Null, TEXT)]),
         "(null) (null) (null)"
@@ -86,11 +86,11 @@ fn what_is_null_or_missing_shows_so() {
 }
 
 #[test]
-fn another_type_than_the_place_takes_is_error_2786() {
-    let (number, told) = refused("%s %d", &[text("a"), text("b")]);
+fn a_wrong_type_for_a_placeholder_is_error_2786() {
+    let (number, message) = refused("%s %d", &[text("a"), text("b")]);
     assert_eq!(number, 2786);
     assert_eq!(
-        told,
+        message,
         "The data type of substitution parameter 2 does not match the expected type of the format specification."
     );
     assert_eq!(refused("%s", &[int(1)]).0, 2786);
@@ -98,7 +98,7 @@ fn another_type_than_the_place_takes_is_error_2786() {
 }
 
 #[test]
-fn a_place_of_no_type_is_error_2787() {
+fn an_invalid_placeholder_is_error_2787() {
     assert_eq!(
         refused("50% z", &[]),
         (2787, "Invalid format specification: '% z'.".to_owned())
@@ -109,16 +109,16 @@ fn a_place_of_no_type_is_error_2787() {
 }
 
 #[test]
-fn a_message_of_more_than_2047_characters_ends_in_three_points() {
+fn a_message_of_more_than_2047_characters_ends_in_three_periods() {
     let long = "a".repeat(2048);
-    let told = filled(&long, &[]);
-    assert_eq!(told.len(), 2047);
-    assert!(told.ends_with("a..."));
+    let message = filled(&long, &[]);
+    assert_eq!(message.len(), 2047);
+    assert!(message.ends_with("a..."));
     assert_eq!(filled(&"a".repeat(2047), &[]).len(), 2047);
     assert_eq!(filled("%2000000000d", &[int(1)]).len(), 2047);
 }
 
 #[test]
-fn thrown_messages_have_no_places() {
+fn thrown_messages_have_no_placeholders() {
     assert_eq!(unescape("15%% of %d"), "15% of %d");
 }

@@ -1,4 +1,4 @@
-//! Batches of any shape: whatever they do, the answer is one that a client can read.
+//! Random batches: every answer must be valid for a client.
 
 use proptest::prelude::*;
 
@@ -72,12 +72,12 @@ proptest! {
         bench.create("CREATE PROCEDURE q AS SET NOCOUNT ON BEGIN TRAN UPDATE t SET a = 1 EXEC p COMMIT RETURN 2");
         bench.host.stop_at = Some((3000, Stop::Attention));
         let (ended, _) = bench.end(&text);
-        let dones: Vec<&Done> = bench.host.told.iter().filter_map(|told| {
-            if let Heard::Done(done) = told { Some(done) } else { None }
+        let dones: Vec<&Done> = bench.host.calls.iter().filter_map(|call| {
+            if let HostCall::Done(done) = call { Some(done) } else { None }
         }).collect();
         if ended == Ended::Finished {
-            let last = bench.host.told.iter().rposition(|told| !matches!(told, Heard::Leave));
-            prop_assert!(matches!(bench.host.told[last.unwrap()], Heard::Done(_)), "a DONE is last: {:?}", bench.heard());
+            let last = bench.host.calls.iter().rposition(|call| !matches!(call, HostCall::Leave));
+            prop_assert!(matches!(bench.host.calls[last.unwrap()], HostCall::Done(_)), "a DONE is last: {:?}", bench.recorded());
             prop_assert_eq!(dones.iter().filter(|done| done.status & Done::MORE == 0).count(), 1);
             prop_assert_eq!(dones[dones.len() - 1].status & Done::MORE, 0);
         } else {
@@ -89,15 +89,15 @@ proptest! {
     }
 
     #[test]
-    fn transactions_begin_and_end_in_turn(text in batch()) {
+    fn every_begin_of_a_transaction_has_one_end(text in batch()) {
         let mut bench = Bench::new();
         bench.create("CREATE PROCEDURE p AS ROLLBACK");
         bench.create("CREATE PROCEDURE q AS BEGIN TRAN");
         bench.host.stop_at = Some((3000, Stop::Attention));
         bench.end(&text);
         let mut is_open = false;
-        for told in &bench.host.told {
-            let Heard::Transaction(step) = told else {
+        for call in &bench.host.calls {
+            let HostCall::Transaction(step) = call else {
                 continue;
             };
             if step.starts_with("Begin") {

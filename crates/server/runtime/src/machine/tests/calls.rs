@@ -1,4 +1,4 @@
-//! EXEC of procedures and texts.
+//! EXEC of procedures and dynamic SQL.
 
 use super::*;
 
@@ -9,18 +9,18 @@ fn bench(procedure: &str) -> Bench {
 }
 
 fn row(bench: &mut Bench, text: &str) -> String {
-    let heard = bench.run(text);
-    heard
+    let recorded = bench.run(text);
+    recorded
         .iter()
-        .find_map(|told| told.strip_prefix("row "))
-        .unwrap_or(&heard[0])
+        .find_map(|call| call.strip_prefix("row "))
+        .unwrap_or(&recorded[0])
         .to_owned()
 }
 
 const ADD: &str = "CREATE PROCEDURE p @a int, @b int = 10, @c int = NULL OUTPUT AS SET @c = @a + @b RETURN @a";
 
 #[test]
-fn arguments_go_by_place_or_by_name_and_defaults_fill_in() {
+fn arguments_are_positional_or_named_and_may_have_defaults() {
     let mut bench = bench(ADD);
     let call = |arguments: &str| format!("DECLARE @x int EXEC p {arguments} SELECT @x");
     assert_eq!(row(&mut bench, &call("1, 2, @x OUTPUT")), "3");
@@ -35,7 +35,7 @@ fn arguments_go_by_place_or_by_name_and_defaults_fill_in() {
 }
 
 #[test]
-fn a_status_comes_back() {
+fn a_return_status_is_assigned() {
     let mut bench = bench(ADD);
     assert_eq!(row(&mut bench, "DECLARE @r int EXEC @r = p 7 SELECT @r"), "7");
     assert_eq!(row(&mut bench, "DECLARE @r varchar(9) EXEC @r = p 7 SELECT @r"), "7");
@@ -43,7 +43,7 @@ fn a_status_comes_back() {
 
 /// The status of a procedure without RETURN: 0, or 10 less the severity of its error.
 #[test]
-fn a_status_without_return_tells_of_errors() {
+fn a_status_without_return_depends_on_errors() {
     let mut bench = bench("CREATE PROCEDURE p AS PRINT 'a'");
     bench.create("CREATE PROCEDURE q AS RAISERROR('x', 14, 1)");
     let text = |name: &str| format!("DECLARE @r int EXEC @r = {name} SELECT @r");
@@ -59,7 +59,7 @@ fn a_status_of_null_is_0_with_a_warning() {
 }
 
 #[test]
-fn what_does_not_fit_the_parameters_is_an_error_of_the_callee() {
+fn invalid_arguments_are_an_error_of_the_callee() {
     let mut bench = bench(ADD);
     for (arguments, number, text) in [
         (
@@ -81,18 +81,18 @@ fn what_does_not_fit_the_parameters_is_an_error_of_the_callee() {
             "Procedure or function 'p' expects parameter '@a', which was not supplied.",
         ),
     ] {
-        let heard = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
-        assert_eq!(heard[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
-        assert!(heard.contains(&"print on".to_owned()), "{arguments}");
-        let told = bench
+        let recorded = bench.run(&format!("EXEC p {arguments} PRINT 'on'"));
+        assert_eq!(recorded[0], format!("msg {number} level 16 line 0 of p"), "{arguments}");
+        assert!(recorded.contains(&"print on".to_owned()), "{arguments}");
+        let call = bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text: told, .. } if told == text));
-        assert!(told, "{arguments}: {:?}", bench.host.told);
+            .any(|call| matches!(call, HostCall::Message { text: call, .. } if call == text));
+        assert!(call, "{arguments}: {:?}", bench.host.calls);
     }
-    let heard = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
-    assert_eq!(heard[1], "msg 8162 level 16 line 0 of p");
+    let recorded = bench.run("DECLARE @x int = 1 EXEC p @x OUTPUT");
+    assert_eq!(recorded[1], "msg 8162 level 16 line 0 of p");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn an_unknown_procedure_is_error_2812() {
 }
 
 #[test]
-fn what_is_wrong_with_the_callee_does_not_end_the_caller() {
+fn a_compilation_error_of_the_callee_does_not_end_the_caller() {
     assert_eq!(
         printed("EXEC sp_broken PRINT 'a'"),
         ["msg 208 level 16 line 1", "print a"]
@@ -132,7 +132,7 @@ fn a_variable_names_the_procedure() {
     );
 }
 
-/// A bare word is the string of its letters.
+/// A bare word is a string.
 #[test]
 fn a_word_is_a_string() {
     let mut bench = bench("CREATE PROCEDURE p @a varchar(20), @b varchar(20) = dflt AS SELECT @a, @b");
@@ -140,7 +140,7 @@ fn a_word_is_a_string() {
 }
 
 #[test]
-fn the_host_may_be_the_procedure() {
+fn the_host_may_execute_a_procedure() {
     assert_eq!(
         run("DECLARE @r int, @x int EXEC @r = sp_host 1, @x OUTPUT SELECT @r, @x"),
         ["status 5", "doneproc e0 more", "columns ,", "row 5,77", "done c1 n=1"]
@@ -183,18 +183,18 @@ fn variables_are_the_procedures_own() {
 #[test]
 fn calls_nest_32_deep() {
     let mut bench = bench("CREATE PROCEDURE p AS PRINT @@NESTLEVEL EXEC p");
-    let heard = bench.run("EXEC p PRINT 'on'");
-    let prints = heard.iter().filter(|told| told.starts_with("print ")).count();
+    let recorded = bench.run("EXEC p PRINT 'on'");
+    let prints = recorded.iter().filter(|call| call.starts_with("print ")).count();
     assert_eq!(prints, 32);
-    assert!(heard.contains(&"print 32".to_owned()));
+    assert!(recorded.contains(&"print 32".to_owned()));
     assert_eq!(
-        heard[heard.len() - 2..],
+        recorded[recorded.len() - 2..],
         ["msg 217 level 16 line 1 of p", "done 00 error"]
     );
 }
 
 #[test]
-fn the_level_and_number_of_the_procedure_are_seen_and_set_back() {
+fn nest_level_and_procedure_id_are_restored() {
     let mut bench = bench("CREATE PROCEDURE p AS SELECT @@NESTLEVEL, @@PROCID");
     assert_eq!(row(&mut bench, "EXEC p"), "1,100");
     assert_eq!(row(&mut bench, "SELECT @@NESTLEVEL, @@PROCID"), "0,0");
@@ -222,19 +222,19 @@ fn a_text_runs_with_variables_of_its_own() {
             "doneproc e0"
         ]
     );
-    let heard = run("DECLARE @a int EXEC ('SELECT @a') PRINT 'on'");
-    assert_eq!(heard[0], "msg 137 level 15 line 1");
-    assert!(heard.contains(&"print on".to_owned()));
+    let recorded = run("DECLARE @a int EXEC ('SELECT @a') PRINT 'on'");
+    assert_eq!(recorded[0], "msg 137 level 15 line 1");
+    assert!(recorded.contains(&"print on".to_owned()));
 }
 
-/// A text that is no T-SQL is an error of its EXEC, which a TRY around it catches.
+/// A text with a syntax error is an error of its EXEC, which a TRY around it catches.
 #[test]
-fn a_text_with_a_fault_is_caught_around_it() {
+fn a_syntax_error_in_a_text_is_caught_around_it() {
     assert_eq!(
         printed("BEGIN TRY EXEC ('SELEC 1 FROM') END TRY BEGIN CATCH PRINT 'caught' END CATCH"),
         ["print caught"]
     );
-    assert_eq!(printed("EXEC ('SELECT @a SELECT @b')").len(), 2, "all faults are told");
+    assert_eq!(printed("EXEC ('SELECT @a SELECT @b')").len(), 2, "all faults are call");
 }
 
 #[test]
@@ -242,7 +242,7 @@ fn a_text_of_null_is_nothing() {
     assert_eq!(run("DECLARE @t varchar(9) EXEC (@t)"), ["status 0", "doneproc e0"]);
 }
 
-/// 8178: a parameter of sp_executesql that is not given.
+/// 8178: a missing argument of sp_executesql.
 #[test]
 fn a_text_with_parameters_takes_arguments() {
     let text = "SELECT @a";

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn an_if_takes_one_of_two_ways() {
+fn an_if_takes_one_of_two_branches() {
     assert_eq!(printed("IF 1 = 1 PRINT 'a' ELSE PRINT 'b'"), ["print a"]);
     assert_eq!(
         printed("IF 1 = 2 PRINT 'a' ELSE IF 2 = 2 PRINT 'b' ELSE PRINT 'c'"),
@@ -13,7 +13,7 @@ fn an_if_takes_one_of_two_ways() {
 
 /// A condition that is unknown is not true.
 #[test]
-fn an_unknown_condition_takes_the_way_of_else() {
+fn an_unknown_condition_takes_the_else_branch() {
     assert_eq!(
         printed("DECLARE @a int IF @a = 1 PRINT 'a' ELSE PRINT 'b'"),
         ["print b"]
@@ -43,7 +43,7 @@ fn break_leaves_the_innermost_loop() {
 }
 
 #[test]
-fn continue_goes_to_the_test() {
+fn continue_evaluates_the_condition_again() {
     assert_eq!(
         printed("DECLARE @i int = 0 WHILE @i < 4 BEGIN SET @i += 1 IF @i % 2 = 0 CONTINUE PRINT @i END"),
         ["print 1", "print 3"]
@@ -51,7 +51,7 @@ fn continue_goes_to_the_test() {
 }
 
 #[test]
-fn goto_goes_back_and_forth() {
+fn goto_jumps_backward_and_forward() {
     assert_eq!(
         printed(
             "DECLARE @i int = 0 Again: SET @i += 1 PRINT @i IF @i < 3 GOTO AGAIN GOTO past PRINT 'x' past: PRINT 'y'"
@@ -108,9 +108,9 @@ fn waitfor_hands_the_host_a_time() {
     assert_eq!(run("WAITFOR DELAY 'x'"), ["msg 148 level 15 line 1", "done 00 error"]);
 }
 
-/// A subquery in a condition reads tables: the host answers, and the IF is one DONE.
+/// A condition with a subquery reads tables: the host evaluates it, and the IF has one DONE.
 #[test]
-fn a_condition_with_a_subquery_is_the_hosts() {
+fn a_condition_with_a_subquery_is_evaluated_by_the_host() {
     for (found, way) in [(1, "print yes"), (0, "print no")] {
         let mut bench = Bench::new();
         bench.host.answers.push_back(Box::new(move |statement, slots| {
@@ -125,7 +125,7 @@ fn a_condition_with_a_subquery_is_the_hosts() {
     }
 }
 
-/// The deepest text of a kind that is T-SQL at all: the parser bounds how deep a tree is.
+/// The deepest text of a kind that parses: the parser limits the depth of a tree.
 fn deepest(text: impl Fn(usize) -> String) -> String {
     let is_parsed = |depth: &usize| parse(&text(*depth), ParseOptions::default()).is_ok();
     let depth = (1..=1000).rev().find(is_parsed).unwrap();
@@ -134,7 +134,7 @@ fn deepest(text: impl Fn(usize) -> String) -> String {
 }
 
 #[test]
-fn what_nests_as_deep_as_the_parser_lets_it_runs_on_a_threads_stack() {
+fn the_deepest_nesting_that_the_parser_accepts_runs_on_a_threads_stack() {
     let texts = [
         deepest(|depth| format!("{}PRINT 'a'{}", "BEGIN ".repeat(depth), " END".repeat(depth))),
         deepest(|depth| format!("{}PRINT 'a'", "IF 1 = 0 PRINT 'b' ELSE ".repeat(depth))),
@@ -151,14 +151,14 @@ fn what_nests_as_deep_as_the_parser_lets_it_runs_on_a_threads_stack() {
     }
 }
 
-/// Attention is looked for between steps: a loop without an end stops.
+/// The machine polls for attention between steps: an infinite loop stops.
 #[test]
 fn attention_ends_a_loop() {
     let mut bench = Bench::new();
     bench.host.stop_at = Some((50, Stop::Attention));
-    let (ended, heard) = bench.end("WHILE 1 = 1 PRINT 'a'");
+    let (ended, recorded) = bench.end("WHILE 1 = 1 PRINT 'a'");
     assert_eq!(ended, Ended::Attention);
-    assert!(heard.iter().all(|told| told == "print a" || told.ends_with(" more")));
+    assert!(recorded.iter().all(|call| call == "print a" || call.ends_with(" more")));
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn attention_in_a_silent_loop_is_seen_by_polling() {
 }
 
 #[test]
-fn a_client_that_is_gone_ends_the_batch() {
+fn a_disconnected_client_ends_the_batch() {
     let mut bench = Bench::new();
     bench.host.stop_at = Some((3, Stop::Gone));
     assert_eq!(bench.end("SELECT 1 SELECT 2 SELECT 3").0, Ended::Gone);

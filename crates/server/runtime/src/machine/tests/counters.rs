@@ -34,8 +34,8 @@ fn other_statements_set_the_row_count_to_0() {
     ] {
         let mut bench = Bench::new();
         bench.answer(Ok(Affected::Rows(5)));
-        let heard = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
-        assert!(heard.contains(&"row 0".to_owned()), "{statement}: {heard:?}");
+        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        assert!(recorded.contains(&"row 0".to_owned()), "{statement}: {recorded:?}");
     }
 }
 
@@ -44,8 +44,8 @@ fn declarations_and_jumps_leave_the_row_count_alone() {
     for statement in ["DECLARE @b int", "GOTO x; x:", "BEGIN DECLARE @c int END"] {
         let mut bench = Bench::new();
         bench.answer(Ok(Affected::Rows(5)));
-        let heard = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
-        assert!(heard.contains(&"row 5".to_owned()), "{statement}: {heard:?}");
+        let recorded = bench.run(&format!("SELECT a FROM t; {statement}; SELECT @@ROWCOUNT"));
+        assert!(recorded.contains(&"row 5".to_owned()), "{statement}: {recorded:?}");
     }
 }
 
@@ -58,16 +58,16 @@ fn a_statement_on_tables_sets_the_row_count_to_its_rows() {
     assert_eq!(bench.run("CREATE TABLE t (a int) SELECT @@ROWCOUNT")[3], "row 0");
 }
 
-/// `@@ROWCOUNT`: EXECUTE preserves the row count of the last statement in it.
+/// `@@ROWCOUNT`: EXECUTE preserves the row count of its last statement.
 #[test]
-fn a_call_keeps_the_row_count_of_what_it_ran() {
+fn a_call_keeps_the_row_count_of_its_last_statement() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS DELETE t");
     bench.answer(Ok(Affected::Rows(9)));
     assert!(bench.run("EXEC p SELECT @@ROWCOUNT").contains(&"row 9".to_owned()));
 }
 
-/// `@@ERROR` is the number of the statement before, and 0 after one that succeeded: IF sets it to 0 as well.
+/// `@@ERROR` is the number of the previous statement's error, and 0 after one that succeeded: IF sets it to 0 as well.
 #[test]
 fn the_error_is_that_of_the_statement_before() {
     assert_eq!(
@@ -80,7 +80,7 @@ fn the_error_is_that_of_the_statement_before() {
     );
 }
 
-/// johnnycoder.com: a SELECT that fails leaves the row count of the statement before it.
+/// johnnycoder.com: a SELECT that fails leaves the row count of the previous statement.
 #[test]
 fn both_counters_can_be_read_at_once() {
     assert_eq!(rows("SELECT 1/0 SELECT @@ERROR, @@ROWCOUNT"), ["8134,0"]);
@@ -97,9 +97,9 @@ fn a_failed_change_sets_the_row_count_to_0() {
     );
 }
 
-/// RAISERROR: severity 10 and less leave `@@ERROR` at 0, but for WITH SETERROR.
+/// RAISERROR: severity 10 and less leave `@@ERROR` at 0, except WITH SETERROR.
 #[test]
-fn an_information_is_no_error_unless_it_is_said_so() {
+fn an_informational_message_is_an_error_only_with_seterror() {
     assert_eq!(rows("RAISERROR('a', 10, 1) SELECT @@ERROR"), ["0"]);
     assert_eq!(rows("RAISERROR('a', 10, 1) WITH SETERROR SELECT @@ERROR"), ["50000"]);
     assert_eq!(rows("RAISERROR('a', 16, 1) SELECT @@ERROR"), ["50000"]);

@@ -1,13 +1,13 @@
-//! Which statements are reported by a DONE, and its contents.
+//! DONE tokens: which statements have one, and its contents.
 
 use super::*;
 
 /// MS-TDS 2.2.7.6: a DONE for each statement of a batch except declarations of variables; all but the last with MORE.
 #[test]
 fn each_statement_has_a_done_and_only_the_last_is_without_more() {
-    let heard = run("SELECT 1; PRINT 'a'; SELECT 2");
+    let recorded = run("SELECT 1; PRINT 'a'; SELECT 2");
     assert_eq!(
-        heard,
+        recorded,
         [
             "columns ",
             "row 1",
@@ -30,7 +30,7 @@ fn a_declaration_without_a_value_has_none() {
 /// Captured from SQL Server 2022 (github.com/microsoft/mssql-rs, pull request 372): DECLARE with a value, SET and
 /// SELECT of a variable are DONEs of SELECT with a count of 1.
 #[test]
-fn an_assignment_is_told_as_a_select_of_one_row() {
+fn an_assignment_has_the_done_of_a_select_of_one_row() {
     assert_eq!(run("DECLARE @a int = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SET @a = 1"), ["done c1 n=1"]);
     assert_eq!(run("DECLARE @a int SELECT @a = 1"), ["done c1 n=1"]);
@@ -46,13 +46,13 @@ fn an_empty_batch_has_one_done() {
     assert_eq!(run("-- nothing"), ["done 00"]);
 }
 
-/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million turns with two SETs are 15 million
-/// DONEs. BEGIN and END are no statements.
+/// E. Meazzo, "The impact of DONE tokens in SQL Server loops" (2019): 5 million iterations with two SETs are 15
+/// million DONEs. BEGIN and END are not statements.
 #[test]
-fn the_test_of_a_loop_has_a_done_at_each_turn() {
-    let heard = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
+fn the_condition_of_a_loop_has_a_done_in_each_iteration() {
+    let recorded = run("DECLARE @i int = 0 WHILE @i < 2 BEGIN SET @i = @i + 1 END");
     let set = "done c1 n=1 more";
-    assert_eq!(heard, [set, "done c0 more", set, "done c0 more", set, "done c0"]);
+    assert_eq!(recorded, [set, "done c0 more", set, "done c0 more", set, "done c0"]);
 }
 
 #[test]
@@ -82,9 +82,9 @@ fn a_try_has_a_done_at_its_beginning_and_at_its_end() {
 fn jumps_and_labels_have_none() {
     assert_eq!(run("GOTO a; PRINT 'x'; a: RETURN; PRINT 'y'"), ["done 00"]);
     assert_eq!(run("WHILE 1 = 1 BREAK"), ["done c0"]);
-    let heard = run("DECLARE @i int = 0 WHILE @i < 1 BEGIN SET @i += 1 CONTINUE PRINT 'x' END");
+    let recorded = run("DECLARE @i int = 0 WHILE @i < 1 BEGIN SET @i += 1 CONTINUE PRINT 'x' END");
     assert_eq!(
-        heard,
+        recorded,
         ["done c1 n=1 more", "done c0 more", "done c1 n=1 more", "done c0"]
     );
 }
@@ -95,9 +95,9 @@ fn statements_of_the_host_have_their_counts_and_commands() {
     for count in [3, 4, 5, 6] {
         bench.answer(Ok(Affected::Rows(count)));
     }
-    let heard = bench.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
+    let recorded = bench.run("SELECT a FROM t INSERT t VALUES (1) UPDATE t SET a = 1 DELETE t");
     assert_eq!(
-        heard,
+        recorded,
         [
             "stmt SELECT a FROM t",
             "done c1 n=3 more",
@@ -111,12 +111,12 @@ fn statements_of_the_host_have_their_counts_and_commands() {
     );
 }
 
-/// mssql-jdbc, `StreamDone`: by these numbers the driver knows a definition, whose update count is 0.
+/// mssql-jdbc, `StreamDone`: the driver recognizes definitions by these numbers, whose update count is 0.
 #[test]
-fn definitions_are_told_by_number_and_without_a_count() {
-    let heard = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
+fn definitions_have_their_own_commands_and_no_count() {
+    let recorded = run("CREATE TABLE t (a int); DROP TABLE t; SELECT 1 AS a INTO u");
     assert_eq!(
-        heard,
+        recorded,
         [
             "stmt CREATE TABLE t (a int)",
             "done c6 more",
@@ -128,9 +128,9 @@ fn definitions_are_told_by_number_and_without_a_count() {
     );
 }
 
-/// SET NOCOUNT: the count is left out, whereas the DONE of a batch's statement stays.
+/// SET NOCOUNT: the count is omitted, whereas the DONE of a batch's statement stays.
 #[test]
-fn nocount_takes_counts_away_in_a_batch() {
+fn nocount_removes_counts_in_a_batch() {
     assert_eq!(
         run("SET NOCOUNT ON; DECLARE @a int = 1; SELECT @a; SET NOCOUNT OFF; SET @a = 2"),
         [
@@ -168,7 +168,7 @@ fn a_procedures_statements_are_doneinproc_and_its_end_is_doneproc() {
     );
 }
 
-/// SET NOCOUNT: "prevents the sending of DONEINPROC messages" for statements that give no rows.
+/// SET NOCOUNT: "prevents the sending of DONEINPROC messages" for statements that return no rows.
 #[test]
 fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
     let mut bench = Bench::new();
@@ -193,7 +193,7 @@ fn nocount_silences_a_procedure_but_for_its_rows_and_errors() {
     );
 }
 
-/// What a procedure sets is set back when it ends.
+/// SET options of a procedure are restored when it ends.
 #[test]
 fn nocount_of_a_procedure_ends_with_it() {
     let mut bench = Bench::new();
@@ -268,7 +268,7 @@ fn a_call_of_the_clients_ends_in_status_outputs_and_doneproc() {
     );
 }
 
-/// MS-TDS 2.2.7.8: MORE is without only on the last DONEPROC of the answer.
+/// MS-TDS 2.2.7.8: only the last DONEPROC of the answer has no MORE.
 #[test]
 fn a_call_that_fails_ends_in_doneproc_with_the_error_bit() {
     let mut bench = Bench::new();

@@ -1,17 +1,17 @@
-//! What an error ends, and who catches it.
+//! The scope that an error ends, and the CATCH that handles it.
 
 use super::*;
 
 /// Sommarskog, part 2: a division by zero ends the statement, and the batch continues.
 #[test]
-fn an_error_of_a_statement_lets_the_batch_go_on() {
+fn the_batch_continues_after_an_error_of_a_statement() {
     assert_eq!(
         printed("SELECT 1/0\nPRINT 'a'"),
         ["msg 8134 level 16 line 1", "print a"]
     );
 }
 
-/// Sommarskog, part 2: text that is no number ends the batch and rolls back.
+/// Sommarskog, part 2: a conversion error ends the batch and rolls back.
 #[test]
 fn a_conversion_error_ends_the_batch_and_the_transaction() {
     let mut bench = Bench::new();
@@ -29,7 +29,7 @@ fn a_conversion_error_ends_the_batch_and_the_transaction() {
     assert_eq!(bench.host.session.transaction_count, 0);
 }
 
-/// The IF or WHILE is the statement that ends: neither of its ways is taken.
+/// The whole IF or WHILE ends: neither of its branches is taken.
 #[test]
 fn an_error_in_a_condition_ends_the_whole_if() {
     for text in [
@@ -42,9 +42,9 @@ fn an_error_in_a_condition_ends_the_whole_if() {
     }
     let mut bench = Bench::new();
     bench.answer(Err(SqlError::divide_by_zero()));
-    let heard = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
+    let recorded = bench.run("IF EXISTS (SELECT 1/a FROM t) PRINT 'a' ELSE PRINT 'b' PRINT 'c'");
     assert_eq!(
-        heard[1..],
+        recorded[1..],
         ["msg 8134 level 16 line 1", "done c0 error more", "print c", "done f7"]
     );
 }
@@ -67,27 +67,27 @@ fn xact_abort_makes_an_error_end_batch_and_transaction() {
 
 /// RAISERROR does not honour XACT_ABORT; THROW does.
 #[test]
-fn xact_abort_does_not_mind_raiserror_but_throw() {
+fn xact_abort_applies_to_throw_but_not_to_raiserror() {
     assert_eq!(
         printed("SET XACT_ABORT ON BEGIN TRAN RAISERROR('x', 16, 1) PRINT 'a'"),
         ["msg 50000 level 16 line 1", "print a"]
     );
     let mut bench = Bench::new();
-    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
-    assert!(heard.contains(&"Rollback".to_owned()));
+    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN; THROW 50000, 'x', 1");
+    assert!(recorded.contains(&"Rollback".to_owned()));
 }
 
 /// THROW without a TRY ends the batch; the transaction stays open.
 #[test]
 fn a_throw_ends_the_batch_but_not_the_transaction() {
     let mut bench = Bench::new();
-    let heard = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
-    assert_eq!(heard[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
+    let recorded = bench.run("BEGIN TRAN; THROW 50000, 'x', 1; PRINT 'a'");
+    assert_eq!(recorded[2..], ["msg 50000 level 16 line 1", "done 00 error"]);
     assert_eq!(bench.host.session.transaction_count, 1);
 }
 
 #[test]
-fn a_catch_takes_the_error_and_the_batch_goes_on_behind_it() {
+fn a_catch_handles_the_error_and_the_batch_continues_after_it() {
     assert_eq!(
         printed("BEGIN TRY PRINT 'a' SELECT 1/0 PRINT 'b' END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'"),
         ["print a", "print c", "print d"]
@@ -102,7 +102,7 @@ fn an_empty_catch_swallows_the_error() {
     );
 }
 
-/// A SELECT that fails in a TRY has its columns and a DONE of no rows.
+/// A SELECT that fails in a TRY has columns and a DONE without rows.
 #[test]
 fn a_caught_select_ends_in_no_rows() {
     assert_eq!(
@@ -113,7 +113,7 @@ fn a_caught_select_ends_in_no_rows() {
 
 /// ERROR_NUMBER and related functions return the error that the CATCH handles, and are NULL outside.
 #[test]
-fn the_functions_of_a_catch_tell_of_its_error() {
+fn error_functions_return_the_error_of_their_catch() {
     assert_eq!(
         rows(
             "BEGIN TRY\nRAISERROR('oops %d', 14, 7, 5)\nEND TRY BEGIN CATCH
@@ -125,7 +125,7 @@ fn the_functions_of_a_catch_tell_of_its_error() {
 }
 
 #[test]
-fn an_error_in_a_catch_goes_to_the_try_around() {
+fn an_error_in_a_catch_is_handled_by_the_enclosing_try() {
     assert_eq!(
         rows(
             "BEGIN TRY
@@ -153,17 +153,17 @@ fn nested_catches_each_have_their_error() {
 
 /// THROW without arguments: number, message, state and line are those of the error that was caught.
 #[test]
-fn a_rethrow_tells_the_error_as_it_was() {
+fn a_rethrow_sends_the_error_unchanged() {
     let mut bench = Bench::new();
     assert_eq!(
         bench.run("BEGIN TRY\nRAISERROR('x', 13, 9)\nEND TRY BEGIN CATCH PRINT 'c';\nTHROW END CATCH PRINT 'd'")[2..],
         ["print c", "done f7 more", "msg 50000 level 13 line 2", "done 00 error"]
     );
-    let Some(Heard::Message { state, text, .. }) = bench
+    let Some(HostCall::Message { state, text, .. }) = bench
         .host
-        .told
+        .calls
         .iter()
-        .rfind(|told| matches!(told, Heard::Message { .. }))
+        .rfind(|call| matches!(call, HostCall::Message { .. }))
     else {
         panic!();
     };
@@ -175,34 +175,34 @@ fn a_rethrow_tells_the_error_as_it_was() {
 fn a_procedure_called_in_a_catch_sees_the_error() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS SELECT ERROR_NUMBER()");
-    let heard = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
-    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    let recorded = bench.run("BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH EXEC p END CATCH EXEC p");
+    let rows: Vec<&String> = recorded.iter().filter(|call| call.starts_with("row")).collect();
     assert_eq!(rows, ["row 8134", "row NULL"]);
 }
 
-/// An error in a procedure goes to the TRY around its call, with the procedure's name and line.
+/// An error in a procedure is handled by the TRY around its call, with the procedure's name and line.
 #[test]
-fn an_error_in_a_procedure_goes_to_the_callers_catch() {
+fn an_error_in_a_procedure_is_handled_by_the_callers_catch() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nPRINT 'p'\nSELECT 1/0\nPRINT 'q'");
-    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
-    assert!(heard.contains(&"row p,3".to_owned()), "{heard:?}");
-    assert!(!heard.contains(&"print q".to_owned()));
+    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH SELECT ERROR_PROCEDURE(), ERROR_LINE() END CATCH");
+    assert!(recorded.contains(&"row p,3".to_owned()), "{recorded:?}");
+    assert!(!recorded.contains(&"print q".to_owned()));
 }
 
 #[test]
-fn an_error_in_a_procedure_without_a_try_lets_it_go_on() {
+fn a_procedure_continues_after_an_error_outside_try() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS\nSELECT 1/0\nPRINT 'q'");
-    let heard = bench.run("EXEC p PRINT 'r'");
-    let told: Vec<&String> = heard
+    let recorded = bench.run("EXEC p PRINT 'r'");
+    let call: Vec<&String> = recorded
         .iter()
-        .filter(|told| told.starts_with("msg") || told.starts_with("print"))
+        .filter(|call| call.starts_with("msg") || call.starts_with("print"))
         .collect();
-    assert_eq!(told, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
+    assert_eq!(call, ["msg 8134 level 16 line 2 of p", "print q", "print r"]);
 }
 
-/// TRY .. CATCH: what does not compile is not caught at its own level, but by the TRY around the call.
+/// TRY .. CATCH: a compilation error is not caught in its own frame, but by the TRY around the call.
 #[test]
 fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     let missing = || Err(SqlError::unknown_object("t"));
@@ -214,28 +214,28 @@ fn a_name_that_is_not_found_ends_the_scope_and_is_caught_around_it() {
     );
     bench.create("CREATE PROCEDURE p AS BEGIN TRY SELECT a FROM t END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     bench.answer(missing());
-    let heard = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
+    let recorded = bench.run("BEGIN TRY EXEC p END TRY BEGIN CATCH PRINT ERROR_NUMBER() END CATCH");
     assert!(
-        heard.contains(&"print 208".to_owned()) && !heard.contains(&"print d".to_owned()),
-        "{heard:?}"
+        recorded.contains(&"print 208".to_owned()) && !recorded.contains(&"print d".to_owned()),
+        "{recorded:?}"
     );
     bench.answer(missing());
-    let heard = bench.run("EXEC p PRINT 'e'");
+    let recorded = bench.run("EXEC p PRINT 'e'");
     assert!(
-        heard.contains(&"print e".to_owned()) && !heard.contains(&"print d".to_owned()),
-        "{heard:?}"
+        recorded.contains(&"print e".to_owned()) && !recorded.contains(&"print d".to_owned()),
+        "{recorded:?}"
     );
 }
 
-/// RAISERROR: severity 20 and above end the connection, and no CATCH sees them.
+/// RAISERROR: severity 20 and above end the connection, and no CATCH handles them.
 #[test]
 fn a_fatal_error_ends_the_connection() {
     let mut bench = Bench::new();
-    let (ended, heard) =
+    let (ended, recorded) =
         bench.end("BEGIN TRY RAISERROR('x', 20, 1) WITH LOG END TRY BEGIN CATCH PRINT 'c' END CATCH PRINT 'd'");
     assert_eq!(ended, Ended::Connection);
     assert_eq!(
-        heard[1..],
+        recorded[1..],
         [
             "msg 2745 level 16 line 1",
             "msg 50000 level 20 line 1",
@@ -245,9 +245,9 @@ fn a_fatal_error_ends_the_connection() {
     );
 }
 
-/// RAISERROR in a TRY: severity 11 to 19 go to the CATCH, 10 and less are informations.
+/// RAISERROR in a TRY: severity 11 to 19 are handled by the CATCH, 10 and less are informational.
 #[test]
-fn an_information_in_a_try_is_told_and_not_caught() {
+fn an_informational_message_in_a_try_is_sent_and_not_caught() {
     assert_eq!(
         printed("BEGIN TRY RAISERROR('x', 10, 1) PRINT 'a' END TRY BEGIN CATCH PRINT 'c' END CATCH"),
         ["msg 50000 level 10 line 1", "print a"]
@@ -262,11 +262,11 @@ fn an_information_in_a_try_is_told_and_not_caught() {
 #[test]
 fn an_error_that_would_roll_back_dooms_the_transaction_in_a_try() {
     let mut bench = Bench::new();
-    let heard = bench.run(
+    let recorded = bench.run(
         "BEGIN TRAN BEGIN TRY SELECT CAST('x' AS int) END TRY BEGIN CATCH SELECT XACT_STATE(), @@TRANCOUNT ROLLBACK END CATCH
          SELECT XACT_STATE()",
     );
-    let rows: Vec<&String> = heard.iter().filter(|told| told.starts_with("row")).collect();
+    let rows: Vec<&String> = recorded.iter().filter(|call| call.starts_with("row")).collect();
     assert_eq!(rows, ["row -1,1", "row 0"]);
 }
 
@@ -284,7 +284,7 @@ fn an_error_of_a_statement_leaves_the_transaction_committable() {
     );
 }
 
-/// 3621 follows the error of a statement that changes rows, if that is all that it ends.
+/// 3621 follows the error of a statement that changes rows, if it ends only the statement.
 #[test]
 fn the_statement_has_been_terminated() {
     let failed = || {
@@ -305,21 +305,21 @@ fn the_statement_has_been_terminated() {
         !bench
             .run("SET XACT_ABORT ON INSERT t VALUES (NULL)")
             .iter()
-            .any(|told| told.contains("3621"))
+            .any(|call| call.contains("3621"))
     );
 }
 
-/// An unsupported statement refuses its whole batch by its name.
+/// An unsupported statement refuses its whole batch by name.
 #[test]
 fn an_unsupported_statement_refuses_its_batch_by_name() {
     let mut bench = Bench::new();
-    let heard = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
-    assert_eq!(heard, ["msg 40510 level 16 line 1", "done 00 error"]);
+    let recorded = bench.run("PRINT 'a' IF 1 = 0 EXEC p WITH RESULT SETS NONE");
+    assert_eq!(recorded, ["msg 40510 level 16 line 1", "done 00 error"]);
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, .. } if text == "WITH RESULT SETS is not supported."))
+            .any(|call| matches!(call, HostCall::Message { text, .. } if text == "WITH RESULT SETS is not supported."))
     );
 }

@@ -5,15 +5,15 @@ use super::*;
 fn messages_of(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
     let mut bench = Bench::new();
     bench.run(text);
-    let messages = bench.host.told.into_iter().filter_map(|told| {
-        let Heard::Message {
+    let messages = bench.host.calls.into_iter().filter_map(|call| {
+        let HostCall::Message {
             number,
             severity,
             state,
             line,
             text,
             ..
-        } = told
+        } = call
         else {
             return None;
         };
@@ -23,20 +23,20 @@ fn messages_of(text: &str) -> Vec<(i32, u8, u8, u32, String)> {
 }
 
 #[test]
-fn print_tells_a_text_of_number_and_severity_0() {
+fn print_sends_a_message_with_number_and_severity_0() {
     assert_eq!(messages_of("\nPRINT 'a' + N'b'"), [(0, 0, 1, 2, "ab".to_owned())]);
     assert_eq!(printed("PRINT 1 + 2"), ["print 3"]);
 }
 
 #[test]
-fn print_of_null_or_nothing_is_a_blank() {
+fn print_of_null_or_an_empty_text_is_a_space() {
     assert_eq!(printed("PRINT NULL"), ["print  "]);
     assert_eq!(printed("PRINT ''"), ["print  "]);
 }
 
 /// PRINT: 8,000 characters, or 4,000 of Unicode.
 #[test]
-fn print_cuts_what_is_too_long() {
+fn print_truncates_long_texts() {
     let length = |text: &str| messages_of(text)[0].4.len();
     assert_eq!(length("PRINT REPLICATE(CAST('a' AS varchar(max)), 9000)"), 8000);
     assert_eq!(length("PRINT REPLICATE(CAST(N'a' AS nvarchar(max)), 9000)"), 4000);
@@ -44,12 +44,12 @@ fn print_cuts_what_is_too_long() {
 
 /// PRINT of a column: 128.
 #[test]
-fn print_knows_no_columns() {
+fn print_refuses_columns() {
     assert_eq!(printed("PRINT a"), ["msg 128 level 15 line 1"]);
 }
 
 #[test]
-fn raiserror_puts_its_arguments_into_the_text() {
+fn raiserror_substitutes_its_arguments() {
     assert_eq!(
         messages_of("DECLARE @n int = 5 RAISERROR(N'This is message %s %d.', 10, 3, N'number', @n)"),
         [(50000, 10, 3, 1, "This is message number 5.".to_owned())]
@@ -75,7 +75,7 @@ fn raiserror_above_18_needs_with_log() {
 #[test]
 fn raiserror_with_log_is_for_administrators() {
     let mut bench = Bench::new();
-    bench.host.is_stranger = true;
+    bench.host.is_administrator = false;
     assert_eq!(
         bench.run("RAISERROR('x', 5, 1) WITH LOG")[0],
         "msg 2778 level 16 line 1"
@@ -86,7 +86,7 @@ fn raiserror_with_log_is_for_administrators() {
     );
 }
 
-/// RAISERROR with a number: it must be of sys.messages, which has none that RAISERROR may use.
+/// RAISERROR with a number: it must be in sys.messages, which has none that RAISERROR may use.
 #[test]
 fn raiserror_with_a_number_is_refused() {
     assert_eq!(
@@ -103,17 +103,17 @@ fn raiserror_with_nowait_reaches_the_client_at_once() {
         run("RAISERROR('x', 0, 1) WITH NOWAIT PRINT 'a'"),
         ["msg 50000 level 0 line 1", "flush", "print a", "done f7"]
             .into_iter()
-            .flat_map(|told| if told == "print a" {
-                vec!["done f7 more", told]
+            .flat_map(|call| if call == "print a" {
+                vec!["done f7 more", call]
             } else {
-                vec![told]
+                vec![call]
             })
             .collect::<Vec<_>>()
     );
 }
 
 #[test]
-fn raiserror_refuses_types_that_no_place_takes() {
+fn raiserror_refuses_types_without_a_placeholder() {
     let error = messages_of("DECLARE @d datetime RAISERROR('%s', 16, 1, @d)").remove(0);
     assert_eq!(
         (error.0, error.4.as_str()),
@@ -127,14 +127,14 @@ fn raiserror_refuses_types_that_no_place_takes() {
 }
 
 #[test]
-fn raiserror_checks_places_when_it_runs() {
+fn raiserror_checks_placeholders_when_it_runs() {
     assert_eq!(messages_of("RAISERROR('%d', 16, 1, 'a')")[0].0, 2786);
     assert_eq!(messages_of("RAISERROR('50% z', 16, 1)")[0].0, 2787);
 }
 
-/// THROW: severity 16 always; the number is not below 50000.
+/// THROW: severity is always 16; the number is not below 50000.
 #[test]
-fn throw_tells_number_text_and_state() {
+fn throw_sends_number_text_and_state() {
     assert_eq!(
         messages_of("\nTHROW 51000, 'The record does not exist.', 7"),
         [(51000, 16, 7, 2, "The record does not exist.".to_owned())]
@@ -146,7 +146,7 @@ fn throw_tells_number_text_and_state() {
     );
 }
 
-/// THROW takes variables, and a doubled % is one.
+/// THROW takes variables, and `%%` is one `%`.
 #[test]
 fn throw_takes_variables() {
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A host that records what it is sent, and whose statements do what a test says.
+//! A host that records its calls, and whose statements return results that a test sets.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -18,9 +18,9 @@ use crate::machine::{
 };
 use crate::testing::TestEnvironment;
 
-/// What a host was sent, in order.
+/// A recorded call of the host.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum DoneReport {
+pub(crate) enum HostCall {
     Done(Done),
     Message {
         number: i32,
@@ -48,31 +48,31 @@ pub(crate) enum DoneReport {
     Leave,
 }
 
-/// What a statement of the host's does: variables to set, and how it ends.
+/// A statement of the host: sets variables, and returns a result.
 pub(crate) type Answer = Box<dyn FnMut(&TableStatement<'_>, &mut [Value]) -> Result<Affected, Failure>>;
 
 pub(crate) struct Mock {
-    pub(crate) told: Vec<DoneReport>,
+    pub(crate) calls: Vec<HostCall>,
     pub(crate) session: Session,
     pub(crate) caught: Option<Arc<CaughtError>>,
     environment: TestEnvironment,
-    /// Answers of the next statements; then each reads one row.
+    /// The next statements; without one a statement reads one row.
     pub(crate) answers: VecDeque<Answer>,
     pub(crate) procedures: Vec<(String, Arc<Program>)>,
     /// Stops at this call of `done`, `message` or `poll`.
     pub(crate) stop_at: Option<(u32, Stop)>,
     pub(crate) commit_fails: bool,
-    /// Whether its login is no administrator.
-    pub(crate) is_stranger: bool,
+    /// Whether its login is an administrator.
+    pub(crate) is_administrator: bool,
     pub(crate) statements_begun: u32,
-    /// How often names were looked up.
-    pub(crate) looks_at_names: u32,
+    /// The number of calls of `prepare_names`.
+    pub(crate) name_preparations: u32,
 }
 
 impl Mock {
     pub(crate) fn new() -> Self {
         Self {
-            told: Vec::new(),
+            calls: Vec::new(),
             session: Session::default(),
             caught: None,
             environment: TestEnvironment::default(),
@@ -80,9 +80,9 @@ impl Mock {
             procedures: Vec::new(),
             stop_at: None,
             commit_fails: false,
-            is_stranger: false,
+            is_administrator: true,
             statements_begun: 0,
-            looks_at_names: 0,
+            name_preparations: 0,
         }
     }
 
@@ -97,13 +97,13 @@ impl Mock {
         Ok(())
     }
 
-    /// What was recorded, in short.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.told.iter().filter_map(super::in_short).collect()
+    /// The recorded calls in short form.
+    pub(crate) fn recorded(&self) -> Vec<String> {
+        self.calls.iter().filter_map(super::in_short).collect()
     }
 
-    fn push(&mut self, told: DoneReport) -> Result<(), Stop> {
-        self.told.push(told);
+    fn push(&mut self, call: HostCall) -> Result<(), Stop> {
+        self.calls.push(call);
         self.stop()
     }
 }
@@ -145,7 +145,7 @@ impl Environment for Mock {
             id: 3,
             name: Arc::from("sysadmin"),
             is_role: true,
-            is_member: !self.is_stranger,
+            is_member: self.is_administrator,
         };
         Ok(matches!(key, Key::Name("sysadmin")).then_some(role))
     }
@@ -168,8 +168,8 @@ impl Host for Mock {
         self.statements_begun += 1;
     }
 
-    fn look_at_names(&mut self) -> Result<(), SqlError> {
-        self.looks_at_names += 1;
+    fn prepare_names(&mut self) -> Result<(), SqlError> {
+        self.name_preparations += 1;
         Ok(())
     }
 
@@ -178,11 +178,11 @@ impl Host for Mock {
     }
 
     fn done(&mut self, done: Done) -> Result<(), Stop> {
-        self.push(DoneReport::Done(done))
+        self.push(HostCall::Done(done))
     }
 
     fn message(&mut self, message: &Message<'_>) -> Result<(), Stop> {
-        self.push(DoneReport::Message {
+        self.push(HostCall::Message {
             number: message.number,
             severity: message.severity,
             state: message.state,
@@ -193,11 +193,11 @@ impl Host for Mock {
     }
 
     fn flush(&mut self) -> Result<(), Stop> {
-        self.push(DoneReport::Flush)
+        self.push(HostCall::Flush)
     }
 
     fn columns(&mut self, columns: &[ResultColumn]) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Columns(columns.to_vec()))?)
+        Ok(self.push(HostCall::Columns(columns.to_vec()))?)
     }
 
     fn begin_capture(&mut self, _: &TableStatement<'_>, _: bool) -> Result<(), Failure> {
@@ -207,15 +207,15 @@ impl Host for Mock {
     fn end_capture(&mut self) {}
 
     fn row(&mut self, values: &[Value]) -> Result<(), Stop> {
-        self.push(DoneReport::Row(values.to_vec()))
+        self.push(HostCall::Row(values.to_vec()))
     }
 
     fn return_status(&mut self, status: i32) -> Result<(), Stop> {
-        self.push(DoneReport::Status(status))
+        self.push(HostCall::Status(status))
     }
 
     fn return_value(&mut self, output: &Output<'_>) -> Result<(), Stop> {
-        self.push(DoneReport::Output {
+        self.push(HostCall::Output {
             ordinal: output.ordinal,
             name: output.name.to_owned(),
             value: output.value.clone(),
@@ -223,12 +223,12 @@ impl Host for Mock {
     }
 
     fn wait(&mut self, wait: Wait) -> Result<(), Stop> {
-        self.push(DoneReport::Wait(wait))
+        self.push(HostCall::Wait(wait))
     }
 
     fn statement(&mut self, statement: &TableStatement<'_>, slots: &mut [Value]) -> Result<Affected, Failure> {
         let text = statement.statement.position.text(statement.program.source());
-        self.push(DoneReport::Statement(text.to_owned()))?;
+        self.push(HostCall::Statement(text.to_owned()))?;
         if let Some(mut answer) = self.answers.pop_front() {
             return answer(statement, slots);
         }
@@ -266,15 +266,15 @@ impl Host for Mock {
     }
 
     fn enter(&mut self, _: &Arc<Program>, kind: FrameKind) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Enter(kind))?)
+        Ok(self.push(HostCall::Enter(kind))?)
     }
 
     fn leave(&mut self) {
-        self.told.push(DoneReport::Leave);
+        self.calls.push(HostCall::Leave);
     }
 
     fn transaction(&mut self, step: TransactionStep<'_>) -> Result<(), Failure> {
-        self.push(DoneReport::Transaction(format!("{step:?}")))?;
+        self.push(HostCall::Transaction(format!("{step:?}")))?;
         if self.commit_fails && matches!(step, TransactionStep::Commit { .. }) {
             return Err(SqlError::new(9002, Ends::Statement, "The log is full.").into());
         }
@@ -289,15 +289,15 @@ impl Host for Mock {
             | ast::SetOption::IdentityInsert { .. }
             | ast::SetOption::IsolationLevel(_) => "other".to_owned(),
         };
-        Ok(self.push(DoneReport::Option(name, value.cloned()))?)
+        Ok(self.push(HostCall::Option(name, value.cloned()))?)
     }
 
     fn use_database(&mut self, name: &ast::Name) -> Result<(), Failure> {
-        Ok(self.push(DoneReport::Use(name.text.clone()))?)
+        Ok(self.push(HostCall::Use(name.text.clone()))?)
     }
 }
 
-/// A host that counts DONEs and does nothing else.
+/// A host that only counts DONEs.
 pub(crate) struct Counter {
     pub(crate) inner: Mock,
     pub(crate) done_count: u64,
@@ -333,8 +333,8 @@ impl Host for Counter {
         self.inner.begin_statement();
     }
 
-    fn look_at_names(&mut self) -> Result<(), SqlError> {
-        self.inner.look_at_names()
+    fn prepare_names(&mut self) -> Result<(), SqlError> {
+        self.inner.prepare_names()
     }
 
     fn poll(&mut self) -> Result<(), Stop> {
@@ -345,7 +345,7 @@ impl Host for Counter {
     #[inline]
     fn done(&mut self, done: Done) -> Result<(), Stop> {
         self.done_count += 1;
-        // A writer copies the fields into a packet: none may be left out of the measurement.
+        // A writer copies the fields into a packet: all of them are part of the measurement.
         self.last = Some(std::hint::black_box(done));
         Ok(())
     }
@@ -419,7 +419,7 @@ impl Host for Counter {
     }
 }
 
-/// A DONE in short: `done c1 n=1 more`.
+/// The short form of a DONE: `done c1 n=1 more`.
 pub(crate) fn short(done: &Done) -> String {
     let kind = match done.kind {
         DoneKind::Statement => "done",

@@ -1,4 +1,4 @@
-//! The script of the context switches article, with fewer turns: it runs as it was published.
+//! The script of the context switches article, with fewer iterations: it runs as published.
 
 use self::mock::Counter;
 use super::*;
@@ -38,7 +38,7 @@ SELECT Datediff(s, @starttime, @endtime) elapsed_seconds
 select * from sys.dm_os_wait_stats where wait_type = 'PREEMPTIVE_OS_ENCRYPTMESSAGE' ;
 ";
 
-/// TDS.md 5.1: two DONEs for each turn, one for the test that ends the loop, and one for each other statement.
+/// TDS.md 5.1: two DONEs for each iteration, one for the test that ends the loop, and one for each other statement.
 #[test]
 fn the_whole_script_compiles_and_runs() {
     let text = SCRIPT.replace("100000000", "1000");
@@ -57,25 +57,25 @@ fn the_whole_script_compiles_and_runs() {
     };
     assert_eq!(machine.run(request, &mut host), Ended::Finished);
     let others = 12;
-    assert_eq!(host.done_count, 2 * 1000 + 1 + others, "{:?}", host.inner.told);
-    let heard = host.inner.heard();
-    let context_switches = heard
+    assert_eq!(host.done_count, 2 * 1000 + 1 + others, "{:?}", host.inner.calls);
+    let recorded = host.inner.recorded();
+    let context_switches = recorded
         .iter()
-        .position(|told| told == "columns context_switches")
+        .position(|call| call == "columns context_switches")
         .unwrap();
     assert_eq!(
-        heard[context_switches + 1],
+        recorded[context_switches + 1],
         "row NULL",
         "the host of this test assigns nothing"
     );
-    assert!(heard.contains(&"columns elapsed_seconds".to_owned()));
-    assert!(!heard.iter().any(|told| told.starts_with("msg ")), "{heard:?}");
+    assert!(recorded.contains(&"columns elapsed_seconds".to_owned()));
+    assert!(!recorded.iter().any(|call| call.starts_with("msg ")), "{recorded:?}");
 }
 
-/// The second script of the source, which samples the load from another session.
+/// The second script of the article, which samples the load from another session.
 #[test]
 fn the_sampling_script_runs() {
-    let heard = run("declare @spid int = 78, @i int = 1, @samples int = 3 ;
+    let recorded = run("declare @spid int = 78, @i int = 1, @samples int = 3 ;
 
 begin
   while ( @i <= @samples ) 
@@ -89,9 +89,9 @@ begin
   end
 end ;");
     assert_eq!(
-        heard
+        recorded
             .iter()
-            .filter(|told| *told == "Delay { milliseconds: 1000 }")
+            .filter(|call| *call == "Delay { milliseconds: 1000 }")
             .count(),
         3
     );

@@ -1,4 +1,4 @@
-//! How fast the loop of the context switches article runs, and that it sends each DONE.
+//! The speed of the loop in the context switches article, and its DONEs.
 
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn counted_of(text: &str) -> (Counter, f64) {
 }
 
 #[test]
-fn a_turn_of_the_loop_is_two_dones() {
+fn a_loop_iteration_sends_two_dones() {
     let turns = 50_000;
     let (host, _) = counted(turns);
     assert_eq!(host.done_count, 1 + 2 * u64::from(turns) + 1);
@@ -40,7 +40,7 @@ fn a_turn_of_the_loop_is_two_dones() {
 }
 
 #[test]
-fn each_step_with_a_large_value_is_polled_for() {
+fn each_step_with_a_large_value_polls() {
     for step in [
         "SET @s = UPPER(@s)",
         "SELECT @s = LOWER(@s)",
@@ -61,7 +61,7 @@ fn each_step_with_a_large_value_is_polled_for() {
 
 #[test]
 #[ignore = "make soak: prints what a turn costs, and needs a release build"]
-fn what_a_turn_of_the_loop_costs_is_printed() {
+fn the_cost_of_a_loop_iteration_is_printed() {
     let turns = 100_000_000;
     let (host, seconds) = counted(turns);
     let ns = seconds * 1e9 / f64::from(turns);

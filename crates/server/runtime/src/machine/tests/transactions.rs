@@ -2,17 +2,17 @@
 
 use super::*;
 
-/// `@@TRANCOUNT`: BEGIN adds 1, COMMIT takes 1 away, ROLLBACK sets 0. Only the outermost COMMIT commits.
+/// `@@TRANCOUNT`: BEGIN adds 1, COMMIT subtracts 1, ROLLBACK sets 0. Only the outermost COMMIT commits.
 #[test]
 fn transactions_nest_by_counting() {
     let mut bench = Bench::new();
-    let heard = bench.run(
+    let recorded = bench.run(
         "BEGIN TRAN SELECT @@TRANCOUNT BEGIN TRAN SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT COMMIT SELECT @@TRANCOUNT",
     );
-    let steps: Vec<&str> = heard
+    let steps: Vec<&str> = recorded
         .iter()
         .map(String::as_str)
-        .filter(|told| !told.starts_with("done") && !told.starts_with("columns"))
+        .filter(|call| !call.starts_with("done") && !call.starts_with("columns"))
         .collect();
     assert_eq!(
         steps,
@@ -38,23 +38,23 @@ fn a_rollback_ends_all_levels() {
 }
 
 #[test]
-fn what_has_no_transaction_is_an_error() {
+fn commit_rollback_and_save_require_a_transaction() {
     assert_eq!(printed("COMMIT"), ["msg 3902 level 16 line 1"]);
     assert_eq!(printed("ROLLBACK"), ["msg 3903 level 16 line 1"]);
     assert_eq!(printed("SAVE TRAN a"), ["msg 628 level 16 line 1"]);
     assert_eq!(printed("COMMIT PRINT 'a'"), ["msg 3902 level 16 line 1", "print a"]);
 }
 
-/// ROLLBACK to a savepoint leaves the transaction open; later savepoints are gone.
+/// ROLLBACK to a savepoint leaves the transaction open; later savepoints are removed.
 #[test]
-fn a_savepoint_is_gone_back_to() {
+fn a_rollback_to_a_savepoint_keeps_the_transaction() {
     let mut bench = Bench::new();
-    let heard = bench
+    let recorded = bench
         .run("BEGIN TRAN SAVE TRAN a SAVE TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT ROLLBACK TRAN b ROLLBACK TRAN a");
-    let steps: Vec<&str> = heard
+    let steps: Vec<&str> = recorded
         .iter()
         .map(String::as_str)
-        .filter(|told| !told.starts_with("done") && !told.starts_with("col"))
+        .filter(|call| !call.starts_with("done") && !call.starts_with("col"))
         .collect();
     assert_eq!(
         steps,
@@ -70,9 +70,9 @@ fn a_savepoint_is_gone_back_to() {
     );
 }
 
-/// ROLLBACK with a transaction's name: the outermost one's only. Names of transactions mind case.
+/// ROLLBACK with a transaction's name: only the outermost name. Names of transactions are case-sensitive.
 #[test]
-fn a_rollback_by_name_takes_the_outermost_name() {
+fn a_rollback_by_name_requires_the_outermost_name() {
     assert_eq!(
         rows("BEGIN TRAN a BEGIN TRAN b ROLLBACK TRAN a SELECT @@TRANCOUNT"),
         ["0"]
@@ -87,14 +87,14 @@ fn a_rollback_by_name_takes_the_outermost_name() {
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, .. }
+            .any(|call| matches!(call, HostCall::Message { text, .. }
         if text == "Cannot roll back x. No transaction or savepoint of that name was found."))
     );
 }
 
-/// A name in a variable counts by its first 32 characters.
+/// Only the first 32 characters of a name in a variable count.
 #[test]
 fn a_variable_names_a_transaction() {
     let name = "n".repeat(40);
@@ -114,31 +114,31 @@ fn a_transaction_outlives_its_batch() {
 fn a_commit_that_fails_leaves_no_transaction() {
     let mut bench = Bench::new();
     bench.host.commit_fails = true;
-    let heard = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
-    assert_eq!(heard[3], "msg 9002 level 16 line 1");
-    assert!(heard.contains(&"row 0".to_owned()));
+    let recorded = bench.run("BEGIN TRAN COMMIT SELECT @@TRANCOUNT");
+    assert_eq!(recorded[3], "msg 9002 level 16 line 1");
+    assert!(recorded.contains(&"row 0".to_owned()));
 }
 
 /// 3998: a transaction that can only be rolled back does not outlive its batch.
 #[test]
 fn a_doomed_transaction_is_rolled_back_at_the_batchs_end() {
     let mut bench = Bench::new();
-    let heard = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
+    let recorded = bench.run("SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH END CATCH");
     assert_eq!(
-        heard[heard.len() - 3..],
+        recorded[recorded.len() - 3..],
         ["msg 3998 level 16 line 1", "Rollback", "done 00 error"]
     );
     assert_eq!(bench.host.session.transaction_state, 0);
 }
 
-/// 3930: in such a transaction nothing is changed or committed; reading continues.
+/// 3930: a transaction that can only be rolled back refuses changes and COMMIT; reading continues.
 #[test]
 fn a_doomed_transaction_refuses_changes() {
     let doomed = "SET XACT_ABORT ON BEGIN TRAN BEGIN TRY SELECT 1/0 END TRY BEGIN CATCH ";
     for statement in ["INSERT t VALUES (1)", "COMMIT", "SAVE TRAN a", "CREATE TABLE t (a int)"] {
-        let heard = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
+        let recorded = printed(&format!("{doomed}{statement} PRINT 'a' END CATCH"));
         assert_eq!(
-            heard,
+            recorded,
             ["msg 3930 level 16 line 1", "msg 3998 level 16 line 1"],
             "{statement}"
         );
@@ -159,20 +159,20 @@ fn implicit_transactions_begin_by_themselves() {
     assert_eq!(rows(&format!("{on} BEGIN TRAN SELECT @@TRANCOUNT")), ["2"]);
 }
 
-/// Error 266: a procedure ends with another count than it began with. It is only reported.
+/// Error 266: a procedure that ends with another count than it began with. It ends nothing.
 #[test]
-fn a_procedure_that_leaves_another_count_is_told_by_266() {
+fn a_procedure_that_changes_the_transaction_count_is_error_266() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
-    let heard = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
-    assert_eq!(heard[2], "msg 266 level 16 line 0 of p");
-    assert!(heard.contains(&"row 266".to_owned()) && heard.contains(&"print a".to_owned()));
+    let recorded = bench.run("EXEC p SELECT @@ERROR PRINT 'a'");
+    assert_eq!(recorded[2], "msg 266 level 16 line 0 of p");
+    assert!(recorded.contains(&"row 266".to_owned()) && recorded.contains(&"print a".to_owned()));
     assert!(
         bench
             .host
-            .told
+            .calls
             .iter()
-            .any(|told| matches!(told, Heard::Message { text, state: 2, .. }
+            .any(|call| matches!(call, HostCall::Message { text, state: 2, .. }
         if text.ends_with("Previous count = 0, current count = 1.")))
     );
     bench.run("ROLLBACK");
@@ -184,9 +184,9 @@ fn a_procedure_that_leaves_another_count_is_told_by_266() {
     );
 }
 
-/// Drivers see it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
+/// Drivers receive it when they call a text that begins a transaction (github.com/rbatis/rbatis, issue 473: line 0).
 #[test]
-fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
+fn a_client_call_that_changes_the_transaction_count_is_error_266() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS BEGIN TRAN");
     let entry = Entry::Call {
@@ -209,8 +209,8 @@ fn a_call_of_the_clients_that_leaves_another_count_is_told_by_266() {
 fn an_implicit_transaction_of_a_call_is_no_mismatch() {
     let mut bench = Bench::new();
     bench.create("CREATE PROCEDURE p AS DELETE t");
-    let heard = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
-    assert!(!heard.iter().any(|told| told.contains("266")), "{heard:?}");
+    let recorded = bench.run("SET IMPLICIT_TRANSACTIONS ON EXEC p");
+    assert!(!recorded.iter().any(|call| call.contains("266")), "{recorded:?}");
     assert_eq!(bench.host.session.transaction_count, 1);
 }
 
@@ -225,7 +225,7 @@ fn transaction_requests_count_as_the_statements_do() {
     bench.machine.transact(rollback, &mut bench.host);
     bench.machine.transact(rollback, &mut bench.host);
     assert_eq!(
-        bench.heard(),
+        bench.recorded(),
         [
             "Begin { name: \"\" }",
             "done d4",
@@ -255,9 +255,9 @@ fn attention_rolls_back_with_xact_abort() {
 fn a_reset_session_has_no_transaction_and_no_options() {
     let mut bench = Bench::new();
     bench.run("SET NOCOUNT ON SET XACT_ABORT ON BEGIN TRAN");
-    bench.host.told.clear();
+    bench.host.calls.clear();
     bench.machine.reset(&mut bench.host).unwrap();
-    assert_eq!(bench.heard(), ["Rollback"]);
+    assert_eq!(bench.recorded(), ["Rollback"]);
     assert_eq!(*bench.machine.options(), Options::default());
     assert_eq!(bench.host.session.options & Options::MASK, 0);
     assert_eq!(bench.host.session.transaction_count, 0);

@@ -7,9 +7,9 @@ fn a_variable_is_null_until_it_is_set() {
     assert_eq!(rows("DECLARE @a int SELECT @a SET @a = 1 SELECT @a"), ["NULL", "1"]);
 }
 
-/// A value is set where the DECLARE is, at each iteration; without a value nothing happens there.
+/// A value is assigned where the DECLARE is, at each iteration; a DECLARE without a value does nothing.
 #[test]
-fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
+fn a_declaration_in_a_loop_assigns_its_value_in_each_iteration() {
     assert_eq!(
         printed("DECLARE @i int = 0 WHILE @i < 3 BEGIN DECLARE @a int = 5 PRINT @a SET @a += 1 SET @i += 1 END"),
         ["print 5", "print 5", "print 5"]
@@ -22,9 +22,9 @@ fn a_declaration_in_a_loop_sets_its_value_at_each_turn_and_else_nothing() {
     );
 }
 
-/// A declaration holds for the whole batch after it, also where it did not run.
+/// A declaration is in scope in the rest of the batch, even if it was not executed.
 #[test]
-fn a_declaration_that_does_not_run_declares_all_the_same() {
+fn a_declaration_that_does_not_run_still_declares() {
     assert_eq!(rows("IF 1 = 0 DECLARE @a int = 5 SELECT @a"), ["NULL"]);
 }
 
@@ -34,7 +34,7 @@ fn a_declaration_sees_those_before_it() {
 }
 
 #[test]
-fn names_of_variables_do_not_mind_case() {
+fn names_of_variables_are_case_insensitive() {
     assert_eq!(rows("DECLARE @Abc int = 1 SET @aBC += 1 SELECT @ABC"), ["2"]);
 }
 
@@ -48,7 +48,7 @@ fn compound_assignments_compute() {
     assert_eq!(rows("DECLARE @a int = 2 SET @a *= 1 + 2 SELECT @a"), ["6"]);
 }
 
-/// A value is converted to the variable's type, and a text cut to its length.
+/// A value is converted to the variable's type, and text truncated to its length.
 #[test]
 fn a_value_becomes_one_of_the_variables_type() {
     assert_eq!(rows("DECLARE @a int = '12' SELECT @a"), ["12"]);
@@ -57,7 +57,7 @@ fn a_value_becomes_one_of_the_variables_type() {
 }
 
 #[test]
-fn a_select_of_assignments_goes_from_left_to_right() {
+fn a_select_of_assignments_is_evaluated_from_left_to_right() {
     assert_eq!(
         rows("DECLARE @a int = 1, @b int SELECT @a = @a + 1, @b = @a * 10 SELECT @a, @b"),
         ["2,20"]
@@ -95,8 +95,8 @@ fn null_plus_one_is_null() {
 fn columns_have_names_types_and_nullability() {
     let mut bench = Bench::new();
     bench.run("DECLARE @a smallint SELECT 1 AS one, two = 'x', @a");
-    let Heard::Columns(columns) = &bench.host.told[1] else {
-        panic!("{:?}", bench.host.told);
+    let HostCall::Columns(columns) = &bench.host.calls[1] else {
+        panic!("{:?}", bench.host.calls);
     };
     let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
     assert_eq!(names, ["one", "two", ""]);
@@ -105,9 +105,9 @@ fn columns_have_names_types_and_nullability() {
     assert!(!columns[0].nullable && columns[2].nullable);
 }
 
-/// A subquery is the host's: `SET @a = (SELECT ..)` is `SELECT @a = (SELECT ..)`.
+/// The host executes a subquery: `SET @a = (SELECT ..)` is `SELECT @a = (SELECT ..)`.
 #[test]
-fn a_set_with_a_subquery_is_the_hosts() {
+fn a_set_with_a_subquery_is_executed_by_the_host() {
     let mut bench = Bench::new();
     bench.host.answers.push_back(Box::new(|statement, slots| {
         let ast::StatementKind::Select(select) = &statement.statement.kind else {

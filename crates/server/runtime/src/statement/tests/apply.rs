@@ -30,7 +30,7 @@ fn rows_of_a_query_are_joined() {
 }
 
 #[test]
-fn one_row_of_aggregates_is_always_there() {
+fn an_apply_of_aggregates_always_returns_one_row() {
     let shop = shop();
     let rows = "SELECT c.name, s.n, s.total FROM customer c
         CROSS APPLY (SELECT COUNT(*) AS n, SUM(amount) AS total FROM orders WHERE customer = c.id) s ORDER BY c.id";
@@ -72,7 +72,7 @@ fn values_are_turned_into_rows() {
 }
 
 #[test]
-fn a_query_that_does_not_depend_is_joined_as_any_other() {
+fn an_independent_query_is_joined_as_any_other() {
     let shop = shop();
     let rows = "SELECT COUNT(*) FROM customer c CROSS APPLY (SELECT TOP 2 id FROM orders ORDER BY id) o";
     assert_eq!(shop.rows(rows), "6");
@@ -83,7 +83,7 @@ fn a_query_that_does_not_depend_is_joined_as_any_other() {
 }
 
 #[test]
-fn what_can_not_be_taken_apart_is_applied_row_by_row() {
+fn an_apply_without_a_known_form_is_evaluated_row_by_row() {
     let session = Session::new(
         "CREATE TABLE t (id int, a int) INSERT t VALUES (1, 1), (1, 1), (1, 2), (2, 5)
          CREATE TABLE k (id int) INSERT k VALUES (1), (2), (3)",
@@ -113,7 +113,7 @@ fn what_can_not_be_taken_apart_is_applied_row_by_row() {
 }
 
 #[test]
-fn what_is_computed_beside_an_outer_join_is_null_without_a_row() {
+fn a_column_computed_from_an_outer_join_is_null_without_a_row() {
     let session = Session::new("CREATE TABLE t (id int, a int) INSERT t VALUES (1, NULL), (2, 5)");
     let left = "SELECT n.n, z.y FROM sys.numbers n
         LEFT JOIN (t CROSS APPLY (SELECT ISNULL(t.a, 0) AS y, 1 AS one) z) ON t.id = n.n ORDER BY n.n";
@@ -124,7 +124,7 @@ fn what_is_computed_beside_an_outer_join_is_null_without_a_row() {
 }
 
 #[test]
-fn joined_sources_that_depend_are_refused_where_they_may_be_missing() {
+fn dependent_sources_in_an_outer_join_are_refused() {
     let shop = shop();
     let joined = "SELECT 1 FROM customer c OUTER APPLY (orders o JOIN orders p ON p.customer = c.id)";
     assert_eq!(

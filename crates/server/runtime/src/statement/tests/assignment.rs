@@ -1,4 +1,4 @@
-//! SELECT that sets variables, SELECT INTO, and values of their own.
+//! SELECT that assigns variables, SELECT INTO, and values outside queries.
 
 use selenite_compiler::statement::Statement;
 use selenite_types::Value;
@@ -21,7 +21,7 @@ fn no_row_changes_nothing() {
 }
 
 #[test]
-fn each_row_sees_what_the_row_before_has_set() {
+fn each_row_reads_the_assignments_of_the_previous_row() {
     let shop = shop();
     let list = "DECLARE @s varchar(100) = '' SELECT @s = @s + name + ';' FROM customer ORDER BY id DESC SELECT @s";
     assert_eq!(shop.rows(list), "Cid;bob;Ann;");

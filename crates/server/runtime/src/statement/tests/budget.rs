@@ -1,4 +1,4 @@
-//! Nested operands cost what is written, and what is too large is refused.
+//! The cost of nested operands is that of their SQL, and statements that are too large are refused.
 
 use selenite_compiler::{Binder, Expr, NoQuery, Variables};
 
@@ -10,7 +10,7 @@ fn table() -> Session {
     )
 }
 
-/// A text nested so many levels deep.
+/// A text with `levels` levels of nesting.
 fn nested(levels: usize, inner: &str, level: impl Fn(usize, &str) -> String) -> String {
     (0..levels).fold(inner.to_owned(), |text, at| level(at, &text))
 }
@@ -25,10 +25,10 @@ type Level = fn(usize, &str) -> String;
 
 const DEEP: [usize; 3] = [10, 20, 40];
 
-/// CASE and IIF may be 10 deep (125).
+/// CASE and IIF may be nested 10 deep (125).
 const CASES: [usize; 3] = [2, 4, 8];
 
-/// What uses one of its operands more than once.
+/// Forms that use an operand more than once.
 const LEVELS: [(&str, Level, [usize; 3]); 10] = [
     ("NULLIF", |at, x| format!("NULLIF({x}, {})", at + 100), DEEP),
     (
@@ -69,7 +69,7 @@ fn a_nested_operand_is_bound_once() {
     let bind = |text: &str| Binder::new(&variables, &mut NoQuery).expr(&expr_of(text)).unwrap();
     for (name, level, levels) in LEVELS {
         let counts = levels.map(|levels| node_count(&bind(&nested(levels, "@x + 1", level))));
-        // Each level adds as much as the one before it.
+        // Each level adds as much as the previous one.
         assert_eq!(counts[2] - counts[1], 2 * (counts[1] - counts[0]), "{name}: {counts:?}");
     }
 }
@@ -99,7 +99,7 @@ fn a_simple_case_within_a_case_is_bound_once() {
 #[test]
 fn an_operand_is_evaluated_once() {
     let session = table();
-    // Two evaluations of NEWID would differ: then the first WHEN would be false for what it was made of.
+    // Two evaluations of NEWID would differ: then the first WHEN would be false for its own operand.
     for batch in [
         "SELECT COUNT(*) FROM t WHERE NULLIF(CAST(NEWID() AS varchar(36)), 'x') IS NULL",
         "SELECT COUNT(*) FROM t WHERE CASE LEN(CAST(NEWID() AS varchar(36))) WHEN 36 THEN 0 ELSE 1 END = 1",
@@ -112,7 +112,7 @@ fn an_operand_is_evaluated_once() {
 }
 
 #[test]
-fn what_one_evaluation_chooses_is_what_several_did() {
+fn one_evaluation_chooses_the_same_branch_as_several() {
     let session = table();
     for (batch, rows) in [
         ("SELECT NULLIF(x + 1, 2), NULLIF(y + 0, 9) FROM t", "NULL|2\n4|NULL"),
@@ -155,7 +155,7 @@ fn what_one_evaluation_chooses_is_what_several_did() {
     }
 }
 
-/// A statement whose columns SQLite would put into one another.
+/// A statement whose columns SQLite would substitute into one another.
 fn derived(levels: usize) -> String {
     let rows = nested(levels, "SELECT x AS a, x AS b FROM t", |_, rows| {
         format!("SELECT a + b AS a, a - b AS b FROM ({rows}) d")
@@ -164,10 +164,10 @@ fn derived(levels: usize) -> String {
 }
 
 #[test]
-fn sqlite_does_not_put_columns_into_one_another_without_end() {
+fn substitution_of_columns_in_sqlite_is_limited() {
     let session = table();
     assert_eq!(session.rows(&derived(4)), "12");
-    // 2 to the 30th without a bound.
+    // 2 to the 30th without a limit.
     assert_eq!(session.rows(&derived(30)), (3_u32 << 15).to_string());
     let commons = nested(30, "WITH q AS (SELECT x AS a, x AS b FROM t)", |at, text| {
         let before = if at == 0 {
@@ -229,25 +229,25 @@ fn a_statement_of_too_many_nodes_is_refused() {
     assert_eq!(session.number(&format!("SELECT {items} FROM t")), 8623);
 }
 
-/// A list of so many items.
+/// A list of `count` items.
 fn list(count: usize, separator: &str, item: impl Fn(usize) -> String) -> String {
     let items: Vec<String> = (0..count).map(item).collect();
     items.join(separator)
 }
 
-/// The number of the error that a batch ends with; 0 of none.
+/// The number of a batch's error; 0 without one.
 fn outcome(session: &Session, batch: &str) -> i32 {
     session.run(batch).map_or_else(|error| error.number(), |_| 0)
 }
 
 #[test]
-fn more_windows_than_sqlite_prepares_in_a_moment_are_refused() {
+fn more_windows_than_sqlite_prepares_quickly_are_refused() {
     let session = table();
     let frame = |at: usize| format!("SUM(x) OVER (ORDER BY x ROWS BETWEEN {at} PRECEDING AND CURRENT ROW)");
     let numbers = |count: usize| outcome(&session, &format!("SELECT {} FROM t", list(count, ", ", frame)));
     assert_eq!(numbers(256), 0);
     assert_eq!(numbers(257), 8623);
-    // In ORDER BY, too; and the same one is one however often it is used.
+    // Windows in ORDER BY count too; equal windows count once.
     let ordered = |count: usize| {
         format!(
             "SELECT {} FROM t ORDER BY {}",
@@ -266,12 +266,12 @@ fn more_windows_than_sqlite_prepares_in_a_moment_are_refused() {
     );
     let same = list(2000, ", ", |at| format!("SUM(x + {at}) OVER (ORDER BY x)"));
     assert_eq!(outcome(&session, &format!("SELECT {same} FROM t")), 0);
-    // In all of a statement.
+    // The limit applies to the whole statement.
     let member = format!("SELECT {} FROM t", list(128, ", ", frame));
     let members = |count: usize| outcome(&session, &vec![member.as_str(); count].join(" UNION ALL "));
     assert_eq!(members(6), 0);
     assert_eq!(members(7), 8623);
-    // Beside many columns, and of many keys.
+    // With many columns, and with many keys.
     let columns = list(1000, ", ", |at| format!("x + {at}"));
     let beside = |count: usize| {
         outcome(
@@ -300,7 +300,7 @@ fn subqueries_and_their_copies_are_counted() {
         outcome(&session, &format!("SELECT x FROM t WHERE {} = 1", whens(4100))),
         8623
     );
-    // SQLite would copy a derived table's column for each use: of 15 subqueries that is done, and counted; others are
+    // SQLite would copy a derived table's column for each use: up to 15 subqueries are copied, and counted; more are
     // computed first.
     let used = |subqueries: usize, uses: usize| {
         let uses = list(uses, " OR ", |at| format!("a = {at}"));
@@ -312,7 +312,7 @@ fn subqueries_and_their_copies_are_counted() {
     assert_eq!(outcome(&session, &used(15, 600)), 0);
     assert_eq!(outcome(&session, &used(15, 700)), 8623);
     assert_eq!(outcome(&session, &used(300, 700)), 0);
-    // Those without a source, too.
+    // Subqueries without a source count, too.
     let bare = |count: usize| list(count, " OR ", |at| format!("EXISTS (SELECT 1 WHERE x = {at})"));
     assert_eq!(outcome(&session, &format!("SELECT x FROM t WHERE {}", bare(9000))), 0);
     assert_eq!(

@@ -24,7 +24,7 @@ fn a_common_table_is_read_by_name() {
 }
 
 #[test]
-fn a_recursive_one_goes_on_until_no_row_comes() {
+fn a_recursive_common_table_ends_when_no_row_is_added() {
     let session = Session::new(
         "CREATE TABLE staff (id int PRIMARY KEY, boss int, name varchar(20))
          INSERT staff VALUES (1, NULL, 'Ann'), (2, 1, 'Bob'), (3, 1, 'Cid'), (4, 3, 'Dee')",
@@ -66,7 +66,7 @@ fn recursion_ends_at_its_limit() {
 }
 
 #[test]
-fn both_parts_of_a_recursion_have_one_type() {
+fn anchor_and_recursive_member_have_the_same_types() {
     let session = Session::new("");
     let batch = "WITH n AS (SELECT 'a' AS s UNION ALL SELECT s + 'b' FROM n) SELECT * FROM n";
     assert_eq!(
@@ -91,7 +91,7 @@ fn several_anchors_and_members_are_combined() {
 }
 
 #[test]
-fn what_recursion_may_not_be_is_told() {
+fn invalid_recursion_is_refused() {
     let session = Session::new("CREATE TABLE t (a int)");
     let member = |member: &str| format!("WITH n AS (SELECT 1 AS i UNION ALL {member}) SELECT * FROM n");
     assert_eq!(session.number("WITH n AS (SELECT i FROM n) SELECT * FROM n"), 252);
@@ -122,7 +122,7 @@ fn what_recursion_may_not_be_is_told() {
 }
 
 #[test]
-fn names_of_common_tables_are_each_once() {
+fn names_of_common_tables_are_unique() {
     let session = Session::new("");
     assert_eq!(
         session.fault("WITH a AS (SELECT 1 AS x), a AS (SELECT 2 AS x) SELECT * FROM a"),
@@ -135,9 +135,9 @@ fn names_of_common_tables_are_each_once() {
     assert_eq!(session.number("WITH a (x, y) AS (SELECT 1) SELECT * FROM a"), 8159);
 }
 
-/// SQLite joins 64 tables at most, and takes queries apart to join theirs with those beside them.
+/// SQLite joins 64 tables at most, and flattens queries, which joins their tables with the outer ones.
 #[test]
-fn queries_joined_with_themselves_are_not_taken_apart_beyond_what_sqlite_joins() {
+fn queries_joined_with_themselves_are_not_flattened_beyond_the_join_limit() {
     let commons = |levels: usize| {
         let mut text = "WITH c0 AS (SELECT 1 AS n)".to_owned();
         for level in 1..=levels {

@@ -71,7 +71,7 @@ fn aggregates_of_no_rows_are_null_and_counts_are_zero() {
 }
 
 #[test]
-fn null_left_out_of_an_aggregate_is_noted() {
+fn a_null_skipped_by_an_aggregate_is_recorded() {
     let session = numbers();
     session.rows("SELECT SUM(i) FROM t");
     assert!(!session.database.functions.take_left_out_null());
@@ -149,7 +149,7 @@ fn having_keeps_groups() {
 }
 
 #[test]
-fn aggregates_stand_only_where_there_are_groups() {
+fn aggregates_are_allowed_only_in_grouped_clauses() {
     let shop = shop();
     assert_eq!(shop.number("SELECT id FROM orders WHERE SUM(amount) > 1"), 147);
     assert_eq!(

@@ -4,7 +4,7 @@ use super::shop;
 use crate::testing::Session;
 
 #[test]
-fn what_is_joined_before_an_on_comes_belongs_to_the_right_side() {
+fn joins_before_an_on_belong_to_the_right_side() {
     let shop = shop();
     let inner = "SELECT c.id, o.id, d.id FROM customer c JOIN orders o JOIN orders d ON d.id = o.id + 1 ON o.customer = c.id ORDER BY o.id";
     let plain = "SELECT c.id, o.id, d.id FROM customer c, orders o, orders d WHERE d.id = o.id + 1 AND o.customer = c.id ORDER BY o.id";
@@ -62,7 +62,7 @@ fn joins_in_parentheses_are_joined_first() {
 }
 
 #[test]
-fn a_comma_binds_less_than_a_join() {
+fn a_comma_has_lower_precedence_than_a_join() {
     let shop = shop();
     assert_eq!(
         shop.number("SELECT 1 FROM customer a, customer b JOIN orders o ON o.customer = a.id"),
@@ -101,7 +101,7 @@ fn names_that_clash_are_refused() {
 }
 
 #[test]
-fn a_view_is_bound_where_it_stands() {
+fn a_view_is_bound_in_each_query_that_names_it() {
     let mut shop = shop();
     shop.define(
         "CREATE VIEW big AS SELECT id, customer AS c, amount FROM orders WHERE amount > 2
@@ -118,14 +118,14 @@ CREATE VIEW totals (who, total) AS SELECT c.name, SUM(b.amount) FROM customer c 
 }
 
 #[test]
-fn a_view_that_leads_to_itself_is_nested_too_deeply() {
+fn a_view_that_refers_to_itself_is_nested_too_deeply() {
     let mut session = Session::new("");
     session.define("CREATE VIEW a AS SELECT * FROM b\nGO\nCREATE VIEW b AS SELECT * FROM a");
     assert_eq!(session.number("SELECT * FROM a"), 191);
 }
 
 #[test]
-fn a_chain_of_many_joins_is_no_deep_tree() {
+fn a_chain_of_many_joins_is_not_deeply_nested() {
     let session = Session::new("CREATE TABLE t (a int) INSERT t VALUES (1)");
     let joins: String = (1..60).map(|at| format!(" JOIN t t{at} ON t{at}.a = t.a")).collect();
     assert_eq!(session.rows(&format!("SELECT COUNT(*) FROM t{joins}")), "1");

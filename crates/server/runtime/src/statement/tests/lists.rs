@@ -4,7 +4,7 @@ use super::shop;
 use crate::testing::Session;
 
 #[test]
-fn a_select_gives_names_types_and_rows() {
+fn a_select_returns_names_types_and_rows() {
     let answer = shop().answer("SELECT id, name AS n, city FROM customer WHERE id = 1");
     assert_eq!(answer.columns, ["id int", "n varchar(20)", "city nvarchar(20) null"]);
     assert_eq!(answer.rows, ["1|Ann|Oslo"]);
@@ -37,7 +37,7 @@ fn a_select_needs_no_table() {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_unknown_ones_are_told() {
+fn names_are_case_insensitive_and_unknown_ones_are_errors() {
     let shop = shop();
     assert_eq!(shop.rows("SELECT ID FROM CUSTOMER WHERE NAME = 'ann'"), "1");
     assert_eq!(
@@ -67,7 +67,7 @@ fn names_are_found_in_any_case_and_unknown_ones_are_told() {
 }
 
 #[test]
-fn an_error_has_the_line_of_what_is_wrong() {
+fn an_error_has_the_line_of_its_cause() {
     let error = shop().run("SELECT id,\n  nope\nFROM customer").unwrap_err();
     assert_eq!((error.number(), error.line()), (207, 2));
 }
@@ -135,7 +135,7 @@ fn a_volatile_function_is_evaluated_for_each_row_and_a_stable_one_once() {
 }
 
 #[test]
-fn a_stored_value_that_is_none_of_its_type_is_told_with_its_place() {
+fn an_invalid_stored_value_is_reported_with_its_table_and_column() {
     let session = Session::new("CREATE TABLE t (a tinyint)");
     session
         .database

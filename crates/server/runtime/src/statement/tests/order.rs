@@ -67,7 +67,7 @@ fn an_order_is_by_number_alias_or_value() {
 }
 
 #[test]
-fn distinct_rows_are_ordered_by_what_they_show() {
+fn distinct_rows_are_ordered_by_their_columns() {
     let shop = shop();
     assert_eq!(
         shop.rows("SELECT DISTINCT customer FROM orders ORDER BY customer DESC"),
@@ -102,7 +102,7 @@ fn top_takes_the_first_rows() {
 }
 
 #[test]
-fn ties_and_shares_are_counted() {
+fn with_ties_and_percent_are_counted() {
     let session = Session::new("CREATE TABLE t (a int, b int) INSERT t VALUES (1, 1), (2, 1), (2, 2), (3, 3), (3, 4)");
     assert_eq!(session.rows("SELECT TOP 2 WITH TIES a FROM t ORDER BY a"), "1\n2\n2");
     assert_eq!(session.rows("SELECT TOP 1 WITH TIES b FROM t ORDER BY a DESC"), "3\n4");

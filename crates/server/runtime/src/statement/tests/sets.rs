@@ -39,7 +39,7 @@ fn except_and_intersect_compare_rows() {
 }
 
 #[test]
-fn intersect_binds_more_than_the_others() {
+fn intersect_has_higher_precedence_than_the_others() {
     let session = Session::new("");
     assert_eq!(session.rows("SELECT 1 UNION SELECT 2 INTERSECT SELECT 3"), "1");
     assert_eq!(session.rows("(SELECT 1 UNION SELECT 2) INTERSECT SELECT 2"), "2");
@@ -47,7 +47,7 @@ fn intersect_binds_more_than_the_others() {
 }
 
 #[test]
-fn columns_take_the_type_that_all_become() {
+fn columns_have_the_common_type() {
     let session = Session::new("CREATE TABLE t (a int, d datetime) INSERT t VALUES (1, '2024-01-01')");
     let answer = session.answer("SELECT a FROM t UNION ALL SELECT 2.5 ORDER BY 1");
     assert_eq!(answer.columns, ["a numeric(11,1) null"]);
@@ -91,7 +91,7 @@ fn a_union_is_ordered_by_its_own_columns() {
 }
 
 #[test]
-fn a_union_is_ordered_by_what_its_first_list_says_in_the_same_words() {
+fn a_union_is_ordered_by_qualified_columns_of_its_first_list() {
     let shop = shop();
     let rows = "SELECT c.name AS n, c.id FROM customer c UNION SELECT 'zed', 0 UNION SELECT 'amy', 4 ORDER BY c.name DESC, C.ID";
     assert_eq!(shop.rows(rows), "zed|0\nCid|3\nbob|2\nAnn|1\namy|4");

@@ -1,4 +1,4 @@
-//! What is written for SQLite, and which indexes it uses.
+//! The SQL for SQLite, and the indexes that it uses.
 
 use crate::testing::Session;
 
@@ -143,7 +143,7 @@ fn assert_searched_any(session: &Session, batch: &str) {
 }
 
 #[test]
-fn what_sqlite_would_compare_otherwise_is_an_operation() {
+fn a_comparison_that_differs_in_sqlite_is_an_operation() {
     let session = indexed();
     for condition in [
         "id = 1.5",
@@ -198,7 +198,7 @@ fn nothing_that_a_user_wrote_is_in_the_sql_but_names() {
 }
 
 #[test]
-fn thousands_of_conditions_are_no_deep_tree() {
+fn thousands_of_conditions_are_not_deeply_nested() {
     let session = Session::new("CREATE TABLE t (a int) INSERT t VALUES (1), (1999)");
     let conditions: Vec<String> = (0..2000).map(|at| format!("a = {at}")).collect();
     assert_eq!(
@@ -218,7 +218,7 @@ fn thousands_of_conditions_are_no_deep_tree() {
 }
 
 #[test]
-fn like_matches_what_its_bounds_leave() {
+fn like_matches_rows_within_its_bounds() {
     let session = Session::new(
         "CREATE TABLE t (s varchar(20))
          INSERT t VALUES ('abc'), ('ABcd'), ('ab'), ('abd'), ('ab' + CHAR(10) + 'x'), ('ab' + CHAR(1)), ('b'), (''), (NULL)",

@@ -13,7 +13,7 @@ fn a_subquery_is_a_value() {
 }
 
 #[test]
-fn two_rows_are_no_value() {
+fn a_scalar_subquery_of_two_rows_is_an_error() {
     let shop = shop();
     let text = "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or \
                 when the subquery is used as an expression.";
@@ -28,7 +28,7 @@ fn two_rows_are_no_value() {
 }
 
 #[test]
-fn exists_asks_for_any_row() {
+fn exists_is_true_for_any_row() {
     let shop = shop();
     let some =
         "SELECT name FROM customer c WHERE EXISTS (SELECT * FROM orders o WHERE o.customer = c.id) ORDER BY name";
@@ -42,7 +42,7 @@ fn exists_asks_for_any_row() {
 }
 
 #[test]
-fn in_knows_unknown() {
+fn in_is_unknown_if_a_null_prevents_a_decision() {
     let shop = shop();
     assert_eq!(
         shop.rows("SELECT id FROM customer WHERE id IN (SELECT customer FROM orders) ORDER BY 1"),
@@ -134,7 +134,7 @@ fn values_are_a_table() {
 }
 
 #[test]
-fn queries_nest_only_so_deep() {
+fn the_nesting_of_queries_is_limited() {
     let session = Session::new("");
     let nested = |depth: usize| {
         let (open, close): (String, String) = ("(SELECT ".repeat(depth), ")".repeat(depth));

@@ -1,4 +1,4 @@
-//! The server's own views, computed columns, and what is refused.
+//! System views, computed columns, and refusals.
 
 use super::shop;
 use crate::testing::Session;
@@ -39,13 +39,13 @@ fn table_hints_and_options_are_taken() {
 }
 
 #[test]
-fn another_server_is_told() {
+fn a_linked_server_is_refused_by_name() {
     let shop = shop();
     assert_eq!(shop.number("SELECT 1 FROM far.db.dbo.customer"), 7202);
 }
 
 #[test]
-fn names_are_quoted_whatever_they_hold() {
+fn names_with_any_characters_are_quoted() {
     let mut session = Session::new("CREATE TABLE [od\"d; DROP TABLE x --] ([a \"b\" c] int, [select] varchar(10))");
     session.define("INSERT [od\"d; DROP TABLE x --] VALUES (1, 'x''; --')");
     assert_eq!(

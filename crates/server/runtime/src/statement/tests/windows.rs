@@ -1,4 +1,4 @@
-//! Functions over windows.
+//! Window functions.
 
 use crate::testing::Session;
 
@@ -23,7 +23,7 @@ fn rows_are_numbered_and_ranked() {
 }
 
 #[test]
-fn neighbours_are_seen() {
+fn lag_and_lead_read_other_rows() {
     let session = scores();
     assert_eq!(
         session.rows("SELECT LAG(who) OVER (ORDER BY who), LEAD(who, 2, -1) OVER (ORDER BY who) FROM t ORDER BY who"),
@@ -37,7 +37,7 @@ fn neighbours_are_seen() {
 }
 
 #[test]
-fn aggregates_run_along() {
+fn aggregates_over_an_ordered_window_are_cumulative() {
     let session = scores();
     let running = "SELECT SUM(score) OVER (PARTITION BY team ORDER BY who), COUNT(score) OVER (PARTITION BY team),
         COUNT(*) OVER (), AVG(score) OVER (), MIN(score) OVER (ORDER BY who) FROM t ORDER BY who";
@@ -57,7 +57,7 @@ fn a_frame_moves() {
 }
 
 #[test]
-fn peers_share_a_range() {
+fn rows_equal_in_order_share_a_range_frame() {
     let session = scores();
     let ranged = "SELECT who, SUM(who) OVER (ORDER BY score) FROM t ORDER BY who";
     assert_eq!(session.rows(ranged), "1|10\n2|15\n3|15\n4|9\n5|5");
@@ -72,7 +72,7 @@ fn a_window_may_be_over_groups() {
 }
 
 #[test]
-fn an_order_may_be_left_open() {
+fn an_order_by_select_null_specifies_no_order() {
     let session = scores();
     assert_eq!(
         session.rows("SELECT MAX(n) FROM (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM t) x"),
@@ -83,7 +83,7 @@ fn an_order_may_be_left_open() {
 }
 
 #[test]
-fn what_a_window_may_not_be_is_told() {
+fn invalid_windows_are_refused() {
     let session = scores();
     assert_eq!(
         session.fault("SELECT ROW_NUMBER() OVER () FROM t"),
@@ -116,7 +116,7 @@ fn what_a_window_may_not_be_is_told() {
 }
 
 #[test]
-fn shares_of_a_partition_are_told() {
+fn percent_rank_and_cume_dist_are_shares_of_a_partition() {
     let session = scores();
     let rows = "SELECT PERCENT_RANK() OVER (ORDER BY who), CUME_DIST() OVER (ORDER BY who) FROM t ORDER BY who";
     assert_eq!(session.rows(rows), "0|0.2\n0.25|0.4\n0.5|0.6\n0.75|0.8\n1|1");

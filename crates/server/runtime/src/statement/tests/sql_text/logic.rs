@@ -1,10 +1,10 @@
-//! Joins and conditions against a naive evaluation, with NULLs everywhere.
+//! Joins and conditions against a naive evaluation, with many NULLs.
 
 use proptest::prelude::*;
 
 use crate::testing::Session;
 
-/// A value of a column: NULL, or a small number that often meets another.
+/// A value of a column: NULL, or a small number that often equals another.
 type Cell = Option<i64>;
 
 /// A row of both tables: columns a and b of t, c and d of u.
@@ -146,7 +146,7 @@ fn session(t: &[(Cell, Cell)], u: &[(Cell, Cell)], types: (&str, &str)) -> Sessi
     session
 }
 
-/// What a join gives: pairs that match, and rows alone where the kind keeps them.
+/// The result of a join: pairs that match, and unmatched rows where the kind keeps them.
 fn joined(t: &[(Cell, Cell)], u: &[(Cell, Cell)], kind: &str, on: &Test) -> Vec<Row> {
     let pair = |left: &(Cell, Cell), right: &(Cell, Cell)| [left.0, left.1, right.0, right.1];
     let none = (None, None);
@@ -178,7 +178,7 @@ fn sorted(mut rows: Vec<String>) -> Vec<String> {
     rows
 }
 
-/// Types of which whole numbers look alike, so that each kind of comparison is met: native, converted, and by
+/// Types with equal integer values, so that each kind of comparison occurs: native, converted, and by
 /// operation.
 fn types() -> impl Strategy<Value = (&'static str, &'static str)> {
     prop::sample::select(vec![
@@ -194,7 +194,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_join_gives_what_its_definition_says(
+    fn a_join_returns_the_rows_of_its_definition(
         t in rows(), u in rows(), on in test(), filter in test(), types in types(),
         kind in prop::sample::select(vec!["INNER", "LEFT", "RIGHT", "FULL"]),
     ) {
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn subqueries_know_unknown(t in rows(), u in rows(), test in test(), types in types()) {
+    fn subqueries_have_three_truth_values(t in rows(), u in rows(), test in test(), types in types()) {
         let session = session(&t, &u, types);
         let exists = format!("SELECT a, b FROM t WHERE EXISTS (SELECT 1 FROM u WHERE {})", test.sql());
         let among = format!("SELECT a, b FROM t WHERE a NOT IN (SELECT c FROM u WHERE {})", test.sql());
@@ -228,7 +228,7 @@ proptest! {
     }
 
     #[test]
-    fn deletes_and_updates_touch_what_a_select_finds(t in rows(), u in rows(), test in test()) {
+    fn deletes_and_updates_change_the_rows_that_a_select_finds(t in rows(), u in rows(), test in test()) {
         let session = session(&t, &u, ("int", "int"));
         let matching = t.iter().filter(|left| {
             u.iter().any(|right| test.holds(&[left.0, left.1, right.0, right.1]) == Some(true))
