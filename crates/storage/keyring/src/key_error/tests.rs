@@ -105,7 +105,11 @@ fn detailed() -> Vec<KeyError> {
         },
         KeyError::Untrusted {
             path: path.clone(),
-            problem: "y",
+            problem: Distrust::OtherOwner,
+        },
+        KeyError::Untrusted {
+            path: path.clone(),
+            problem: Distrust::OthersWrite,
         },
         KeyError::Elevated { what: "a command" },
         KeyError::Io {
@@ -117,10 +121,18 @@ fn detailed() -> Vec<KeyError> {
             recipient: text(),
             problem: "y",
         },
-        KeyError::NoSuchSlot { prefix: text() },
+        KeyError::BadRecipient {
+            text: text(),
+            problem: "y",
+        },
+        KeyError::UnknownRecipient {
+            text: text(),
+            source: io_error(),
+        },
+        KeyError::NoSuchSlot { wanted: text() },
         KeyError::AmbiguousSlot {
-            prefix: text(),
-            count: 2,
+            wanted: text(),
+            slots: Vec::new(),
         },
         KeyError::Unencodable(FormatError::TooLarge { size: 1 }),
     ]
@@ -129,7 +141,7 @@ fn detailed() -> Vec<KeyError> {
 #[test]
 fn messages_and_advice_are_one_line_without_a_full_stop() {
     for error in all() {
-        for text in [error.to_string(), error.advice().to_owned()] {
+        for text in [error.to_string(), error.advice().into_owned()] {
             assert!(
                 !text.is_empty() && !text.contains('\n') && !text.ends_with('.'),
                 "{text}"
@@ -143,5 +155,5 @@ fn messages_and_advice_are_one_line_without_a_full_stop() {
 #[test]
 fn the_source_is_kept() {
     let count = all().iter().filter(|error| error.source().is_some()).count();
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
 }
