@@ -236,7 +236,7 @@ pub enum KeysCommand {
     #[command(after_help = "Example:\n  selenite -i key.txt keys add app.db age1... --label \"backup host\"")]
     Add(KeysAdd),
     /// Remove a key slot. Its holder may still know the master key: see renew.
-    #[command(after_help = "Examples:\n  selenite -i key.txt keys remove app.db 5f0c\n  \
+    #[command(after_help = "Example:\n  selenite -i key.txt keys remove app.db 5f0c\n  \
         selenite -i key.txt keys remove app.db \"backup host\"\n  selenite -i key.txt keys remove app.db age1...")]
     Remove(KeysRemove),
     /// Replace a key slot in one step.

@@ -35,7 +35,10 @@ fn the_only_slot_of_the_identity_is_removed_only_by_force() {
 #[test]
 fn a_slot_is_named_by_its_label_or_its_recipient() {
     let (bench, _) = Bench::encrypted();
-    let recipients = ["one.txt", "two.txt"].map(|name| bench.recipient(name));
+    let recipients = ["one.txt", "two.txt"].map(|name| {
+        bench.run(&["keygen", "-o", name]).done();
+        bench.recipient(name)
+    });
     let key = ["-i", "key.txt", "keys"];
     for (recipient, label) in recipients.iter().zip(["laptop", "backup host"]) {
         bench

@@ -16,8 +16,6 @@ use std::{error, io};
 use selenite_cipher::{DatabaseId, SlotId};
 use selenite_format::FormatError;
 
-use crate::SlotSummary;
-
 /// Why a key could not be had, or not be changed.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -208,8 +206,8 @@ pub enum KeyError {
     AmbiguousSlot {
         /// What was asked for.
         wanted: String,
-        /// Those slots.
-        slots: Vec<SlotSummary>,
+        /// Those slots, each as its summary shows it.
+        slots: Vec<String>,
     },
     /// The caller: without this slot no one could open the database again.
     LastSlot,

@@ -32,7 +32,10 @@ pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slo
         [] => Err(KeyError::NoSuchSlot { wanted }),
         _ => Err(KeyError::AmbiguousSlot {
             wanted,
-            slots: found.into_iter().map(SlotSummary::new).collect(),
+            slots: found
+                .into_iter()
+                .map(|slot| SlotSummary::new(slot).to_string())
+                .collect(),
         }),
     }
 }

@@ -58,7 +58,7 @@ impl KeyError {
                 "look for a key that was exported since, or for a copy of the database from before"
             }
             Self::BadSpec { .. } => {
-                "an identity is a file (with AGE-SECRET-KEY-1..., as selenite keygen writes it), age:PATH, raw:PATH, passphrase:PATH or command:NAME"
+                "an identity is a file (as selenite keygen writes it), age:PATH, raw:PATH, passphrase:PATH or command:NAME"
             }
             Self::BadRecipient { .. } | Self::UnknownRecipient { .. } => {
                 "a recipient is an age public key (age1..., see selenite keygen), or an identity: PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME"

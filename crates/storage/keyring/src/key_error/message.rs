@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::{SlotSummary, rfc3339};
+use crate::rfc3339;
 
 use super::{Distrust, KeyError, Refusal, ServiceFailure};
 
@@ -44,17 +44,10 @@ impl fmt::Display for KeyError {
                 write!(f, "none of the keys given opens the exported key {}", path.display())
             }
             Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => self.fmt_exported(f),
-            Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
-            Self::BadRecipient { text, problem } => write!(f, "{text:?}: {problem}"),
-            Self::UnknownRecipient { text, source } => {
-                write!(f, "{text:?} is neither a recipient nor a file: {source}")
-            }
-            Self::UnknownCommand { name, nearest } => {
-                write!(f, "no command {name:?} in the configuration")?;
-                nearest
-                    .iter()
-                    .try_for_each(|near| write!(f, " (did you mean {near:?}?)"))
-            }
+            Self::BadSpec { .. }
+            | Self::BadRecipient { .. }
+            | Self::UnknownRecipient { .. }
+            | Self::UnknownCommand { .. } => self.fmt_spec(f),
             Self::BadFile { path, line, problem } | Self::BadConfig { path, line, problem } => {
                 write!(f, "{}", path.display())?;
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
@@ -71,7 +64,6 @@ impl fmt::Display for KeyError {
             Self::CannotWrap { recipient, problem } => write!(f, "{recipient}: {problem}"),
             Self::NoSuchSlot { wanted } => write!(f, "no key slot has the id, label or recipient {wanted:?}"),
             Self::AmbiguousSlot { wanted, slots } => {
-                let slots: Vec<String> = slots.iter().map(SlotSummary::to_string).collect();
                 write!(f, "{wanted:?} names {} key slots: {}", slots.len(), slots.join(", "))
             }
             Self::LastSlot => f.write_str("cannot remove the last key slot"),
@@ -109,6 +101,24 @@ impl KeyError {
             Self::NotPinned { source } => write!(f, "cannot pin the database on first use: {source}"),
             Self::BadPath { path } => write!(f, "{}: the path is not UTF-8", path.display()),
             Self::BadOrigin { value } => write!(f, "invalid origin {value:?}: the values are own and any"),
+            _ => Ok(()),
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "Display sends these here, and has all")]
+    fn fmt_spec(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
+            Self::BadRecipient { text, problem } => write!(f, "{text:?}: {problem}"),
+            Self::UnknownRecipient { text, source } => {
+                write!(f, "{text:?} is neither a recipient nor a file: {source}")
+            }
+            Self::UnknownCommand { name, nearest } => {
+                write!(f, "no command {name:?} in the configuration")?;
+                nearest
+                    .iter()
+                    .try_for_each(|near| write!(f, " (did you mean {near:?}?)"))
+            }
             _ => Ok(()),
         }
     }

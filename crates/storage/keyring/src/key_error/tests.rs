@@ -11,6 +11,7 @@ fn io_error() -> io::Error {
 fn all() -> Vec<KeyError> {
     let mut all = simple();
     all.extend(detailed());
+    all.extend(named());
     let away = |failure| KeyError::KeyServiceAway {
         service: "x".to_owned(),
         failure,
@@ -58,6 +59,25 @@ fn simple() -> Vec<KeyError> {
         KeyError::UnderWay,
         KeyError::NotUnderWay,
         KeyError::NothingToChange,
+    ]
+}
+
+fn named() -> Vec<KeyError> {
+    let text = || "x".to_owned();
+    vec![
+        KeyError::BadRecipient {
+            text: text(),
+            problem: "y",
+        },
+        KeyError::UnknownRecipient {
+            text: text(),
+            source: io_error(),
+        },
+        KeyError::NoSuchSlot { wanted: text() },
+        KeyError::AmbiguousSlot {
+            wanted: text(),
+            slots: Vec::new(),
+        },
     ]
 }
 
@@ -120,19 +140,6 @@ fn detailed() -> Vec<KeyError> {
         KeyError::CannotWrap {
             recipient: text(),
             problem: "y",
-        },
-        KeyError::BadRecipient {
-            text: text(),
-            problem: "y",
-        },
-        KeyError::UnknownRecipient {
-            text: text(),
-            source: io_error(),
-        },
-        KeyError::NoSuchSlot { wanted: text() },
-        KeyError::AmbiguousSlot {
-            wanted: text(),
-            slots: Vec::new(),
         },
         KeyError::Unencodable(FormatError::TooLarge { size: 1 }),
     ]
