@@ -154,14 +154,13 @@ impl BackupError {
     /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
     #[must_use]
     pub fn advice(&self) -> Cow<'_, str> {
-        match self {
-            Self::Key {
-                source: KeyError::DatabaseReplaced { .. } | KeyError::NotListed { .. },
-                ..
-            } => UNPINNED_ADVICE.into(),
-            Self::Key { source, .. } => source.advice(),
-            _ => self.own_advice().into(),
+        let Self::Key { source, .. } = self else {
+            return self.own_advice().into();
+        };
+        if matches!(source, KeyError::DatabaseReplaced { .. } | KeyError::NotListed { .. }) {
+            return UNPINNED_ADVICE.into();
         }
+        source.advice()
     }
 
     fn own_advice(&self) -> &str {

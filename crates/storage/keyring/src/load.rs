@@ -42,15 +42,15 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
 
 /// A text without a prefix may be meant for another kind of recipient than a file: a mail address, a name.
 fn unknown_recipient(text: &str, error: KeyError) -> KeyError {
-    match error {
-        KeyError::Io { source, .. }
-            if source.kind() == io::ErrorKind::NotFound && matches!(text.parse(), Ok(Spec::Sniffed(_))) =>
-        {
+    let is_bare = matches!(text.parse(), Ok(Spec::Sniffed(_)));
+    if let KeyError::Io { verb, path, source } = error {
+        if source.kind() == io::ErrorKind::NotFound && is_bare {
             let text = text.to_owned();
-            KeyError::UnknownRecipient { text, source }
+            return KeyError::UnknownRecipient { text, source };
         }
-        _ => error,
+        return KeyError::Io { verb, path, source };
     }
+    error
 }
 
 /// As [`parse_recipient`]; but the text of a recipient that is one of `identities` is that identity, whose secret is at

@@ -8,21 +8,17 @@ use super::{Distrust, KeyError, Refusal, ServiceFailure};
 impl KeyError {
     /// What to do next, for people: a sentence without its full stop.
     pub fn advice(&self) -> Cow<'static, str> {
-        match self {
-            Self::Untrusted {
-                path,
-                problem: Distrust::OtherOwner,
-            } => format!("make the user or root its owner: chown USER {}", path.display()).into(),
-            Self::Untrusted {
-                path,
-                problem: Distrust::OthersWrite,
-            } => format!(
-                "remove the write permission of its group and of others: chmod go-w {}",
-                path.display()
-            )
-            .into(),
-            _ => self.fixed_advice().into(),
-        }
+        let Self::Untrusted { path, problem } = self else {
+            return self.fixed_advice().into();
+        };
+        let path = path.display();
+        let advice = match problem {
+            Distrust::OtherOwner => format!("make the user or root its owner: chown USER {path}"),
+            Distrust::OthersWrite => {
+                format!("remove the write permission of its group and of others: chmod go-w {path}")
+            }
+        };
+        advice.into()
     }
 
     /// Advice that is the same for every file.
