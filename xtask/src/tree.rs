@@ -1,13 +1,14 @@
 //! The files of the repository, read once for all checks.
 //!
 //! - relative-slash-paths: paths are relative to the root and use `/`, whatever the machine uses.
-//! - build-output-skipped: what builds and tools leave behind is not part of the tree: see
-//!   `SKIPPED`.
+//! - build-output-skipped: what builds and tools leave behind is not part of the tree: what git
+//!   ignores, and what is in `SKIPPED`.
 
 use std::{
     collections::BTreeSet,
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use crate::{error::XtaskError, rust_source::RustSource};
@@ -29,29 +30,24 @@ pub struct SourceFile {
 }
 
 impl Tree {
-    /// Reads all files below `root`.
+    /// Reads all files below `root` that git does not ignore; outside a git repository, all files.
     ///
     /// Errors: `Read` for the first folder or file that cannot be read.
     pub fn load(root: &Path) -> Result<Self, XtaskError> {
+        let paths = match files_of_git(root) {
+            Some(paths) => paths,
+            None => files_below(root)?,
+        };
         let mut files = Vec::new();
-        let mut folders = vec![root.to_path_buf()];
-        while let Some(folder) = folders.pop() {
-            for path in entries(&folder)? {
-                if path.is_dir() {
-                    if !is_skipped(&path) {
-                        folders.push(path);
-                    }
-                    continue;
-                }
-                let relative = slashed(path.strip_prefix(root).unwrap_or(&path));
-                let text = if is_text(&relative) {
-                    let bytes = fs::read(&path).map_err(|source| read_error(&path, source))?;
-                    String::from_utf8_lossy(&bytes).into_owned()
-                } else {
-                    String::new()
-                };
-                files.push((relative, text));
-            }
+        for path in paths {
+            let relative = slashed(path.strip_prefix(root).unwrap_or(&path));
+            let text = if is_text(&relative) {
+                let bytes = fs::read(&path).map_err(|source| read_error(&path, source))?;
+                String::from_utf8_lossy(&bytes).into_owned()
+            } else {
+                String::new()
+            };
+            files.push((relative, text));
         }
         Ok(Self::new(files))
     }
@@ -113,6 +109,38 @@ impl SourceFile {
     pub fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, last)| last)
     }
+}
+
+/// What git tracks, or would if it were added. `None` without git, or outside a repository.
+fn files_of_git(root: &Path) -> Option<Vec<PathBuf>> {
+    let listed = Command::new("git")
+        .current_dir(root)
+        .args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
+        .output()
+        .ok()?;
+    if !listed.status.success() {
+        return None;
+    }
+    let text = String::from_utf8_lossy(&listed.stdout).into_owned();
+    let is_ours = |path: &&str| !Path::new(path).ancestors().skip(1).any(is_skipped);
+    let paths: BTreeSet<PathBuf> = text.split('\0').filter(is_ours).map(|path| root.join(path)).collect();
+    // A file that was removed is listed until the removal is added; so is the folder of a submodule.
+    Some(paths.into_iter().filter(|path| path.is_file()).collect())
+}
+
+fn files_below(root: &Path) -> Result<Vec<PathBuf>, XtaskError> {
+    let mut files = Vec::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for path in entries(&folder)? {
+            if !path.is_dir() {
+                files.push(path);
+            } else if !is_skipped(&path) {
+                folders.push(path);
+            }
+        }
+    }
+    Ok(files)
 }
 
 fn entries(folder: &Path) -> Result<Vec<PathBuf>, XtaskError> {
@@ -184,6 +212,18 @@ mod tests {
         assert!(is_skipped(Path::new("/r/.git")));
         assert!(!is_skipped(Path::new("/r/.ci")));
         assert!(!is_skipped(Path::new("/r/crates")));
+    }
+
+    #[test]
+    fn what_git_ignores_is_not_part_of_the_tree() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+        let Some(files) = files_of_git(root) else { return };
+        let below = files_below(root).unwrap();
+        assert!(files.contains(&root.join("xtask/src/tree.rs")));
+        assert!(
+            files.iter().all(|file| below.contains(file)),
+            "git lists a file that the walk skips"
+        );
     }
 
     #[test]

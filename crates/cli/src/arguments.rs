@@ -250,7 +250,8 @@ pub enum KeysCommand {
     #[command(after_help = "Example:\n  selenite -i key.txt keys add app.db age1... --label \"backup host\"")]
     Add(KeysAdd),
     /// Remove a key slot. Its holder may still know the master key: see renew.
-    #[command(after_help = "Example:\n  selenite -i key.txt keys remove app.db 5f0c")]
+    #[command(after_help = "Example:\n  selenite -i key.txt keys remove app.db 5f0c\n  \
+        selenite -i key.txt keys remove app.db \"backup host\"\n  selenite -i key.txt keys remove app.db age1...")]
     Remove(KeysRemove),
     /// Replace a key slot in one step.
     #[command(after_help = "Example:\n  selenite -i key.txt keys replace app.db 5f0c age1...")]
@@ -305,7 +306,7 @@ pub struct KeysAdd {
 pub struct KeysRemove {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the key slot's id.
+    /// The key slot: the first digits of its id, its label, or its recipient (age1...).
     pub slot: String,
     /// Remove it even if it is the only slot of the current identity, which can then no longer
     /// open the database.
@@ -317,7 +318,7 @@ pub struct KeysRemove {
 pub struct KeysReplace {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the old key slot's id.
+    /// The old key slot: the first digits of its id, its label, or its recipient (age1...).
     pub slot: String,
     /// The new key holder: age1..., or an identity.
     pub recipient: String,
@@ -408,7 +409,8 @@ pub struct Reencrypt {
 pub struct Compromised {
     /// The database.
     pub database: PathBuf,
-    /// The first digits of the id of the key slot to remove; see keys list.
+    /// The key slot to remove: the first digits of its id, its label, or its recipient (age1...);
+    /// see keys list.
     pub slot: String,
     /// Continue an interrupted run that has removed the slot.
     #[arg(long)]
@@ -493,7 +495,8 @@ fn parse_origin(word: &str) -> Result<OriginPolicy, String> {
 fn parse_suite(name: &str) -> Result<Suite, String> {
     Suite::from_name(name).ok_or_else(|| {
         let names: Vec<&str> = Suite::ALL.into_iter().skip(1).map(Suite::name).collect();
-        format!("expected one of {}", names.join(", "))
+        let nearest = Suite::nearest(name).map(|suite| format!("did you mean {}? ", suite.name()));
+        format!("{}expected one of {}", nearest.unwrap_or_default(), names.join(", "))
     })
 }
 

@@ -45,7 +45,7 @@ class Server:
         try:
             host, port = self.announced(r"listening on (\S+):(\d+)").groups()
             self.host, self.port = host.strip("[]"), int(port)
-            first = re.fullmatch(r"password: (\S+)", self.output[0])
+            first = re.fullmatch(r"password of login sa: (\S+)", self.output[0])
             self.password = first[1] if first else ""
         except BaseException:
             self.process.kill()

@@ -182,7 +182,7 @@ Example:
   selenite -i key.txt backups prune /backups --keep-daily 7 --keep-weekly 5 --keep-monthly 12 --dry-run
 
 The newest backup and all bases of kept backups are kept. Without a rule every backup is \
-kept. Unfinished archives are removed after a day. If one cannot be opened, no backup of its \
+kept. Unfinished backups are removed after a day. If one cannot be opened, no backup of its \
 database is removed, because it may depend on any other. Other files are left alone.";
 
 pub const DRILL_HELP: &str = "\

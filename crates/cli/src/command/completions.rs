@@ -9,8 +9,18 @@ use crate::output::print;
 
 pub fn run(arguments: &Completions) -> Result<(), Complaint> {
     let mut script = Vec::new();
-    clap_complete::generate(arguments.shell, &mut Arguments::shown(), "selenite", &mut script);
+    clap_complete::generate(arguments.shell, &mut visible(), "selenite", &mut script);
     Ok(print(&String::from_utf8_lossy(&script))?)
+}
+
+/// The command without hidden subcommands: the scripts of some shells offer those, too.
+fn visible() -> clap::Command {
+    let all = Arguments::shown();
+    let subcommands = all.get_subcommands().filter(|command| !command.is_hide_set());
+    clap::Command::new("selenite")
+        .version(env!("CARGO_PKG_VERSION"))
+        .args(all.get_arguments().cloned())
+        .subcommands(subcommands.cloned())
 }
 
 pub fn run_man_pages(arguments: &ManPages) -> Result<(), Complaint> {

@@ -98,14 +98,17 @@ pub fn text(done: &Reencrypted) -> String {
     let batches = counted(done.batch_count, "transaction");
     lines.add("re-encrypted", format!("{pages}, {}, in {batches}", bytes(done.size)));
     lines.add(
-        "writers waited",
+        "write lock",
         format!(
-            "{} per batch (99th percentile, without syncs; limit {})",
+            "held for {} at most by 99 % of batches, without syncs (limit {})",
             elapsed(done.lock_p99),
             elapsed(done.lock_max)
         ),
     );
-    lines.add("last look", format!("{} with the write lock", elapsed(done.last_look)));
+    lines.add(
+        "final check",
+        format!("held the write lock for {}", elapsed(done.last_look)),
+    );
     lines.add("took", elapsed(done.elapsed));
     lines.text()
 }
@@ -170,9 +173,9 @@ fn running(lines: &mut Lines, report: &Report) {
     let left = left.map_or(String::new(), |left| format!(", about {left} s left"));
     lines.add("rate", format!("{} per second{left}", bytes(report.rate)));
     lines.add(
-        "writers wait",
+        "write lock",
         format!(
-            "{} per batch (99th percentile, without syncs)",
+            "held for {} at most by 99 % of batches, without syncs",
             elapsed(Duration::from_micros(report.lock_p99))
         ),
     );

@@ -33,6 +33,8 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
     }
     let mut config = settings.config(access.clone())?;
     config.log = Log::new(note);
+    let verb = if config.data.exists() { "" } else { " (new)" };
+    note(&format!("data folder: {}{verb}", printable::path(&config.data)));
     // A start may wait for long, for an identity from a pipe. A signal ends it, as a kill would; what it leaves the
     // next one puts right.
     let signal = signal::signal()?;
@@ -48,7 +50,7 @@ pub fn run(arguments: &Serve, access: &Access) -> Result<(), Complaint> {
 
 fn announce(announcement: Announcement<'_>) -> io::Result<()> {
     match announcement {
-        Announcement::Password(password) => return print(&format!("password: {password}")),
+        Announcement::Password(password) => return print(&format!("password of login sa: {password}")),
         Announcement::Identity { path, is_new } => {
             note(&format!("identity: {}", printable::path(path)));
             if is_new {

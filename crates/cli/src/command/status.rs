@@ -37,7 +37,7 @@ pub fn run(arguments: &arguments::Status, access: &Access) -> Result<(), Complai
     let judged = Look::keyless(arguments.limits()).judge(&status);
     if arguments.json {
         let mut object = json(&status);
-        object["last_verify"] = listing_json::last_verify(judged.last_verify.as_ref());
+        object["last_verify"] = listing_json::last_verify(&judged);
         object["warnings"] = listing_json::warnings(&judged);
         if let Some(counts) = &counts {
             object["superblock"]["pages_by_epoch"] = counts_json(counts);
@@ -139,7 +139,13 @@ fn text(status: &Status, judged: &Entry, counts: Option<&EpochCounts>) -> String
         lines.add_all("pages of", count_lines(counts));
     }
     if let Some((note, age)) = &judged.last_verify {
-        let what = format!("{}, {}, {}", utc(note.time), table::age_words(*age), note.kind.word());
+        let what = format!(
+            "{}, {}, {}{}",
+            utc(note.time),
+            table::age_words(*age),
+            note.kind.word(),
+            table::before_reencryption(judged)
+        );
         lines.add("verified", what);
     } else if judged.is_encrypted() {
         lines.add("verified", "no verification recorded on this machine");

@@ -65,7 +65,7 @@ fn backups_are_listed_with_a_key_and_without() {
     assert_eq!(named(&json, &above)["complete"], true);
     let text = bench.run(&["-i", "key.txt", "backups", "list", "backups"]).done().out;
     assert!(
-        text.contains(&format!("on {full}")) && text.contains("2 archives, "),
+        text.contains(&format!("on {full}")) && text.contains("2 backups, "),
         "{text}"
     );
     let other = bench.run(&["-i", "other.txt", "backups", "list", "backups"]).done();
@@ -123,7 +123,7 @@ fn pruning_says_what_goes_and_why_the_rest_stays() {
     let prune = ["-i", "key.txt", "backups", "prune", "backups", "--keep-last", "1"];
     let ran = bench.run(&prune).done();
     assert!(
-        ran.out.contains(&format!("kept     {full}  base")) && ran.out.contains("0 archives removed"),
+        ran.out.contains(&format!("kept     {full}  base")) && ran.out.contains("0 backups removed"),
         "{ran:?}"
     );
     let newest = bench

@@ -405,6 +405,15 @@ fn an_encryption_counts_as_a_verification_of_pages() {
     let json = bench.run(&["status", "app.db", "--json"]).done().json();
     let size = fs::metadata(bench.path("app.db")).unwrap().len();
     assert_eq!(json["last_verify"]["page_count"], (size - 65_536) / 4096, "{json}");
+    assert_eq!(json["last_verify"]["before_reencryption"], false, "{json}");
+    bench.run(&["-i", "key.txt", "reencrypt", "app.db", "--new-key"]).done();
+    let status = bench.run(&["status", "app.db"]).done().out;
+    assert!(
+        status.contains(", today, physical, before the last re-encryption"),
+        "{status}"
+    );
+    let json = bench.run(&["status", "app.db", "--json"]).done().json();
+    assert_eq!(json["last_verify"]["before_reencryption"], true, "{json}");
     bench.plain("second.db", NOTES);
     let mut command = bench.command(&["-i", "key.txt", "encrypt", "second.db"]);
     let ran = run(command.env("SELENITE_STATE", "/dev/null/x")).done();

@@ -92,8 +92,9 @@ fn help_leaves_out_options_that_do_not_apply() {
 #[test]
 fn completions_and_man_pages_name_every_command() {
     let bench = Bench::new();
-    for shell in ["bash", "zsh", "fish"] {
+    for shell in ["bash", "zsh", "fish", "powershell"] {
         let script = bench.run(&["completions", shell]).done().out;
+        assert!(!script.contains("man-pages"), "{shell}");
         for word in ["reencrypt", "physical-only", "keep-daily"] {
             assert!(script.contains(word), "{shell}: {word}");
         }

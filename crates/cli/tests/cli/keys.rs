@@ -33,6 +33,57 @@ fn the_only_slot_of_the_identity_is_removed_only_by_force() {
 }
 
 #[test]
+fn a_slot_is_named_by_its_label_or_its_recipient() {
+    let (bench, _) = Bench::encrypted();
+    let recipients = ["one.txt", "two.txt"].map(|name| {
+        bench.run(&["keygen", "-o", name]).done();
+        bench.recipient(name)
+    });
+    let key = ["-i", "key.txt", "keys"];
+    for (recipient, label) in recipients.iter().zip(["laptop", "backup host"]) {
+        bench
+            .run(&[&key[..], &["add", "app.db", recipient, "--label", label]].concat())
+            .done();
+    }
+    let remove = |slot: &str| bench.run(&[&key[..], &["remove", "app.db", slot]].concat());
+    let unknown = remove("phone");
+    unknown.failed(2, "no key slot has the id, label or recipient \"phone\"");
+    remove(&recipients[0]).done();
+    remove("backup host").done();
+    assert_eq!(slots(&bench).len(), 1);
+    for recipient in &recipients {
+        bench
+            .run(&[&key[..], &["add", "app.db", recipient, "--label", "laptop"]].concat())
+            .done();
+    }
+    let err = remove("laptop").failed(2, "\"laptop\" names 2 key slots: ").err;
+    for recipient in &recipients {
+        assert!(err.contains(recipient.as_str()), "{err}");
+    }
+}
+
+#[test]
+fn what_is_no_recipient_or_no_identity_is_told_what_one_is() {
+    let (bench, _) = Bench::encrypted();
+    let add = ["-i", "key.txt", "keys", "add", "app.db", "bob@example.com"];
+    let ran = bench
+        .run(&add)
+        .failed(6, "\"bob@example.com\" is neither a recipient nor a file");
+    assert!(
+        ran.err.contains("a recipient is an age public key (age1..."),
+        "{}",
+        ran.err
+    );
+    let recipient = bench.recipient("key.txt");
+    let ran = bench
+        .run(&["-i", &recipient, "exec", "app.db", "SELECT 1"])
+        .failed(2, "age1... is a public recipient");
+    assert!(!ran.err.contains("or age1"), "{}", ran.err);
+    let ran = bench.run(&["-i", "key.txt", "encrypt", "no.db", "--cipher", "aes256"]);
+    assert!(ran.status == 2 && ran.err.contains("did you mean AES_256?"), "{ran:?}");
+}
+
+#[test]
 fn keys_are_listed_added_replaced_and_removed() {
     let (bench, _) = Bench::encrypted();
     let other = bench.recipient("other.txt");

@@ -66,7 +66,7 @@ fn a_new_key_another_suite_and_back_are_told_and_change_no_row() {
         "{told:?}"
     );
     assert!(
-        told.out.contains("writers waited") && told.out.contains("last look"),
+        told.out.contains("at most by 99 % of batches") && told.out.contains("final check"),
         "{told:?}"
     );
     seal(

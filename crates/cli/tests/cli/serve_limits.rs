@@ -21,7 +21,7 @@ impl Reached {
         let words = [&["--encryption", "optional"], words].concat();
         let (served, port) = start(bench, &words);
         let password = served.lines[0]
-            .strip_prefix("password: ")
+            .strip_prefix("password of login sa: ")
             .unwrap()
             .trim_end()
             .to_owned();

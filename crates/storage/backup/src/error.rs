@@ -1,5 +1,6 @@
 //! What can be wrong with a backup, and whose fault it is.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use selenite_cipher::DatabaseId;
@@ -152,14 +153,20 @@ impl BackupError {
 
     /// What to do next, for people: a sentence without its full stop; empty where there is nothing to say.
     #[must_use]
-    pub fn advice(&self) -> &str {
+    pub fn advice(&self) -> Cow<'_, str> {
+        let Self::Key { source, .. } = self else {
+            return self.own_advice().into();
+        };
+        if matches!(source, KeyError::DatabaseReplaced { .. } | KeyError::NotListed { .. }) {
+            return UNPINNED_ADVICE.into();
+        }
+        source.advice()
+    }
+
+    fn own_advice(&self) -> &str {
         match self {
             Self::NotThere { .. } => "see what is there: selenite backups list",
-            Self::Key {
-                source: KeyError::DatabaseReplaced { .. } | KeyError::NotListed { .. },
-                ..
-            } => UNPINNED_ADVICE,
-            Self::Key { source, .. } => source.advice(),
+            Self::Stopped | Self::Key { .. } => "",
             Self::Unfinished { .. } => "use another backup, or finish it: selenite backup --resume",
             Self::Unauthentic { .. } | Self::Form { .. } | Self::Chain { .. } | Self::Incomplete { .. } => {
                 "use another backup, and find out who could write to the destination"
@@ -181,7 +188,6 @@ impl BackupError {
             Self::Removed { .. } => "do not prune while a backup is being made; make a full backup now",
             Self::Gap { next, .. } => next,
             Self::Gone { .. } | Self::KeysChanged | Self::Machine { .. } => "try again",
-            Self::Stopped => "",
         }
     }
 }
@@ -225,7 +231,7 @@ impl fmt::Display for BackupError {
             Self::Form { object, what } => write!(f, "{object}: {what}"),
             Self::Store(error) => write!(f, "{error}"),
             Self::Source(error) => write!(f, "{error}"),
-            Self::Taken { object } => write!(f, "{object} already exists: another process is writing this archive"),
+            Self::Taken { object } => write!(f, "{object} already exists: another process is writing this backup"),
             Self::Removed { object } => write!(
                 f,
                 "{object} was removed while this backup was made: the backup is incomplete"

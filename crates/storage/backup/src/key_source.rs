@@ -93,7 +93,7 @@ impl KeySource<'_> {
                 let refused = match unlock(&begun.superblock, identities, trust, cache) {
                     Ok(unlocked) => {
                         let Ok(key) = unwrapped(&unlocked.master) else {
-                            return Err(foreign("the key of an archive that its master key does not open"));
+                            return Err(foreign("the key of a backup that its master key does not open"));
                         };
                         masters.push(MasterKey::new(unlocked.master.secret().duplicate(), begun.database_id));
                         return Ok((key, OpenedBy::Slot(Box::new(unlocked))));

@@ -196,7 +196,7 @@ impl LogWriter {
             Err(error) => return Err(error.into()),
         }
         let number = self.number.checked_add(1);
-        self.number = number.ok_or_else(|| machine("no more objects fit into this archive"))?;
+        self.number = number.ok_or_else(|| machine("no more objects fit into this backup"))?;
         self.previous = Sha256::digest(bytes).into();
         self.size += bytes.len() as u64;
         self.end = end.unwrap_or(self.end);

@@ -100,7 +100,7 @@ impl OpenArchive {
                 return Err(unauthentic("it is of another database"));
             }
             if ArchiveName::new(begun.made, begun.archive_id) != *name {
-                return Err(unauthentic("it is of an archive of another name"));
+                return Err(unauthentic("it is of a backup of another name"));
             }
             let is_right = |secret: &selenite_cipher::Secret<32>| {
                 ArchiveKey::new(secret.duplicate(), begun.archive_id).mac_is_valid(maced, &mac)
@@ -324,7 +324,7 @@ impl OpenArchive {
         if facts.begun != self.begun_digest {
             return Err(BackupError::Unauthentic {
                 object: object.to_owned(),
-                what: "it belongs to another archive".to_owned(),
+                what: "it belongs to another backup".to_owned(),
             });
         }
         if facts.parts.len() != facts.indexes.len() {

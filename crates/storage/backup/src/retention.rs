@@ -358,7 +358,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Newest => "newest",
-            Self::NoRule => "no rule",
+            Self::NoRule => "no --keep rule given",
             Self::Last => "last",
             Self::Hourly => "hourly",
             Self::Daily => "daily",

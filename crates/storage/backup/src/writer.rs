@@ -283,7 +283,7 @@ fn push(content: &mut PartWriter, packed: &[u8]) -> Result<(), BackupError> {
     content
         .push(packed)
         .then_some(())
-        .ok_or_else(|| machine("too large for an archive"))
+        .ok_or_else(|| machine("too large for a backup"))
 }
 
 fn drawn<const N: usize>() -> [u8; N] {

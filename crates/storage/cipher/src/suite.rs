@@ -76,6 +76,17 @@ impl Suite {
             .find(|suite| suite.name().eq_ignore_ascii_case(name))
     }
 
+    /// The suite whose name differs from `name` only in case and separators, if any: `aes-256` is near to `AES_256`.
+    pub fn nearest(name: &str) -> Option<Suite> {
+        fn letters(name: &str) -> impl Iterator<Item = char> {
+            let is_kept = |letter: &char| !matches!(letter, '_' | '-' | ' ');
+            name.chars().filter(is_kept).map(|letter| letter.to_ascii_uppercase())
+        }
+        Suite::ALL
+            .into_iter()
+            .find(|suite| letters(suite.name()).eq(letters(name)))
+    }
+
     /// The size of a page key in bytes.
     pub fn key_size(self) -> usize {
         match self {
@@ -139,5 +150,15 @@ mod tests {
         }
         assert_eq!(Suite::from_id(8), None);
         assert_eq!(Suite::from_name("AES"), None);
+    }
+
+    #[test]
+    fn a_name_is_near_to_a_suite_whatever_its_case_and_separators() {
+        for name in ["aes256", "AES-256", "aes 256"] {
+            assert_eq!(Suite::from_name(name), None);
+            assert_eq!(Suite::nearest(name), Some(Suite::Aes256), "{name}");
+        }
+        assert_eq!(Suite::nearest("aegis256x4"), Some(Suite::Aegis256X4));
+        assert_eq!(Suite::nearest("AES"), None);
     }
 }

@@ -158,7 +158,7 @@ fn in_words(error: BackupError) -> String {
     if matches!(error, BackupError::Stopped) {
         return "interrupted".to_owned();
     }
-    match error.advice() {
+    match error.advice().as_ref() {
         "" => error.to_string(),
         advice => format!("{error}; {advice}"),
     }

@@ -269,7 +269,7 @@ fn make(
 fn index_of(from: &Unlocked, id: SlotId) -> Result<usize, KeyError> {
     let index = from.superblock.slots.iter().position(|slot| slot.id == id);
     index.ok_or_else(|| KeyError::NoSuchSlot {
-        prefix: hex::encode(&id.0),
+        wanted: hex::encode(&id.0),
     })
 }
 

@@ -129,6 +129,20 @@ pub enum KeyError {
         /// What is wrong with it.
         problem: &'static str,
     },
+    /// The caller: text that should name a recipient does not.
+    BadRecipient {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        problem: &'static str,
+    },
+    /// The caller: text that should name a recipient is none, nor is there a file of that name.
+    UnknownRecipient {
+        /// The text.
+        text: String,
+        /// What the system said of the file.
+        source: io::Error,
+    },
     /// The caller: no command of that name is in the configuration.
     UnknownCommand {
         /// The name.
@@ -159,7 +173,7 @@ pub enum KeyError {
         /// The file, or the folder above it that others can change.
         path: PathBuf,
         /// What is wrong with it.
-        problem: &'static str,
+        problem: Distrust,
     },
     /// The caller: a process with elevated rights (set-user-ID, set-group-ID, file capabilities)
     /// takes keys from no program, and from nothing that who started it chose.
@@ -183,17 +197,17 @@ pub enum KeyError {
         /// Why not.
         problem: &'static str,
     },
-    /// The caller: no slot's id begins so.
+    /// The caller: no slot has this id, label or recipient.
     NoSuchSlot {
         /// What was asked for.
-        prefix: String,
+        wanted: String,
     },
-    /// The caller: more slots than one begin so.
+    /// The caller: more slots than one have an id that begins so, this label or this recipient.
     AmbiguousSlot {
         /// What was asked for.
-        prefix: String,
-        /// How many there are.
-        count: usize,
+        wanted: String,
+        /// Those slots, each as its summary shows it.
+        slots: Vec<String>,
     },
     /// The caller: without this slot no one could open the database again.
     LastSlot,
@@ -235,6 +249,16 @@ pub enum ServiceFailure {
     Refused,
 }
 
+/// Why a file or folder is not trusted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Distrust {
+    /// Neither this process's user nor root owns it.
+    OtherOwner,
+    /// Users other than its owner can write to it.
+    OthersWrite,
+}
+
 /// What a slot asks for that it will not get.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -254,6 +278,7 @@ pub enum Refusal {
 impl error::Error for KeyError {
     fn source(&self) -> Option<&(dyn error::Error + 'static)> {
         if let Self::Io { source, .. }
+        | Self::UnknownRecipient { source, .. }
         | Self::KeyServiceAway {
             failure: ServiceFailure::Io(source),
             ..

@@ -50,7 +50,7 @@ pub use civil_time::rfc3339;
 pub use config::Config;
 pub use create::create;
 pub use exported_key::ExportedKey;
-pub use key_error::{KeyError, Refusal, ServiceFailure};
+pub use key_error::{Distrust, KeyError, Refusal, ServiceFailure};
 pub use keyring::{Keyring, Pin};
 pub use load::{load, load_identity, parse_recipient, parse_recipient_of, readable_by_others};
 pub use origin::{Origin, OriginPolicy};

@@ -1,5 +1,6 @@
 //! From a spec to identities and recipients: the one place that knows all providers.
 
+use std::io;
 use std::path::Path;
 
 use crate::provider::age::{AgeRecipient, identity_file};
@@ -18,6 +19,8 @@ pub fn load_identity(spec: &str, config: &Config) -> Result<Vec<Box<dyn Identity
 }
 
 /// Parses a recipient: `age1...`, or the spec of an identity, which must be one and not several.
+///
+/// `BadRecipient` or `UnknownRecipient` if it names none; as [`load_identity`].
 pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>, KeyError> {
     if spec.starts_with("age1") {
         let recipient = spec.parse::<AgeRecipient>()?;
@@ -27,14 +30,27 @@ pub fn parse_recipient(spec: &str, config: &Config) -> Result<Box<dyn Recipient>
         return Ok(Box::new(recipient));
     }
     let several = "contains several identities: give the recipient (age1...)";
-    let mut identities = load_identity(spec, config)?;
+    let mut identities = load_identity(spec, config).map_err(|error| unknown_recipient(spec, error))?;
     match (identities.pop(), identities.is_empty()) {
         (Some(identity), true) => Ok(identity),
-        _ => Err(KeyError::BadSpec {
-            spec: spec.to_owned(),
+        _ => Err(KeyError::BadRecipient {
+            text: spec.to_owned(),
             problem: several,
         }),
     }
+}
+
+/// A text without a prefix may be meant for another kind of recipient than a file: a mail address, a name.
+fn unknown_recipient(text: &str, error: KeyError) -> KeyError {
+    let is_bare = matches!(text.parse(), Ok(Spec::Sniffed(_)));
+    if let KeyError::Io { verb, path, source } = error {
+        if source.kind() == io::ErrorKind::NotFound && is_bare {
+            let text = text.to_owned();
+            return KeyError::UnknownRecipient { text, source };
+        }
+        return KeyError::Io { verb, path, source };
+    }
+    error
 }
 
 /// As [`parse_recipient`]; but the text of a recipient that is one of `identities` is that identity, whose secret is at
@@ -244,6 +260,14 @@ mod tests {
         assert_eq!(describe(&path).unwrap(), one.recipient);
         let path = file(&folder, "two", format!("{}{}", *one.text, *two.text).as_bytes());
         assert!(describe(&path).unwrap_err().to_string().contains("several"));
+        let error = parse_recipient("bob@example.com", &config).err().unwrap();
+        assert!(matches!(error, KeyError::UnknownRecipient { .. }), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("\"bob@example.com\" is neither a recipient nor a file")
+        );
+        assert!(error.advice().contains("age1..."), "{}", error.advice());
         assert!(
             describe("age1nonsense")
                 .unwrap_err()

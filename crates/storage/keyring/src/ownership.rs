@@ -16,7 +16,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 
-use crate::KeyError;
+use crate::{Distrust, KeyError};
 
 /// Refuses ([`KeyError::Untrusted`]) a file that others than this process's user and root can change.
 pub fn check(path: &Path, file: &File) -> Result<(), KeyError> {
@@ -34,7 +34,7 @@ fn check_for(user: u32, path: &Path, file: &File) -> Result<(), KeyError> {
         path: path.to_owned(),
         source,
     };
-    let refused = |(place, problem): (PathBuf, &'static str)| KeyError::Untrusted { path: place, problem };
+    let refused = |(place, problem): (PathBuf, Distrust)| KeyError::Untrusted { path: place, problem };
     let facts = file.metadata().map_err(failed)?;
     let kind = facts.file_type();
     if kind.is_char_device() || kind.is_socket() {
@@ -52,14 +52,14 @@ fn check_for(user: u32, path: &Path, file: &File) -> Result<(), KeyError> {
 }
 
 /// One folder, link or file on the way.
-fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, &'static str)> {
+fn check_one(user: u32, path: &Path, facts: &Metadata) -> Result<(), (PathBuf, Distrust)> {
     if facts.uid() != user && facts.uid() != ROOT {
-        return Err((path.to_owned(), "it belongs to another user"));
+        return Err((path.to_owned(), Distrust::OtherOwner));
     }
     // A link has no mode: its folder's counts.
     let is_shared = facts.is_dir() && facts.mode() & STICKY != 0;
     if !facts.is_symlink() && !is_shared && others_may(WRITE, path, facts) {
-        return Err((path.to_owned(), "users other than its owner can write there"));
+        return Err((path.to_owned(), Distrust::OthersWrite));
     }
     Ok(())
 }

@@ -7,21 +7,35 @@ use selenite_format::{Slot, SlotKind, Superblock};
 
 use crate::{KeyError, Random, Recipient, SlotBody, hex, origin, random};
 
-/// The slot whose id begins with `prefix`, in hexadecimal of either case.
+/// The slot whose id begins with `wanted` (hexadecimal of either case), or whose label or holder it is, as
+/// [`SlotSummary`] shows them. A complete id counts before any label.
 ///
 /// `NoSuchSlot` if there is none (or nothing was given), `AmbiguousSlot` if there are several.
-pub fn find_slot<'a>(superblock: &'a Superblock, prefix: &str) -> Result<&'a Slot, KeyError> {
-    let wanted = prefix.to_ascii_lowercase();
-    let fits = |slot: &&Slot| !wanted.is_empty() && hex::encode(&slot.id.0).starts_with(&wanted);
-    let mut found = superblock.slots.iter().filter(fits);
-    match (found.next(), found.count()) {
-        (Some(slot), 0) => Ok(slot),
-        (None, _) => Err(KeyError::NoSuchSlot {
-            prefix: prefix.to_owned(),
-        }),
-        (Some(_), others) => Err(KeyError::AmbiguousSlot {
-            prefix: prefix.to_owned(),
-            count: others + 1,
+pub fn find_slot<'a>(superblock: &'a Superblock, wanted: &str) -> Result<&'a Slot, KeyError> {
+    let digits = wanted.to_ascii_lowercase();
+    let id_of = |slot: &Slot| hex::encode(&slot.id.0);
+    if let Some(slot) = superblock.slots.iter().find(|slot| id_of(slot) == digits) {
+        return Ok(slot);
+    }
+    let fits = |slot: &&Slot| {
+        let summary = SlotSummary::new(slot);
+        !wanted.is_empty()
+            && (id_of(slot).starts_with(&digits)
+                || [&summary.label, &slot.label, &summary.who]
+                    .iter()
+                    .any(|text| *text == wanted))
+    };
+    let found: Vec<&Slot> = superblock.slots.iter().filter(fits).collect();
+    let wanted = wanted.to_owned();
+    match found.as_slice() {
+        [slot] => Ok(slot),
+        [] => Err(KeyError::NoSuchSlot { wanted }),
+        _ => Err(KeyError::AmbiguousSlot {
+            wanted,
+            slots: found
+                .into_iter()
+                .map(|slot| SlotSummary::new(slot).to_string())
+                .collect(),
         }),
     }
 }
@@ -129,10 +143,36 @@ mod tests {
         assert_eq!(find("AC").unwrap(), 0xac);
         assert_eq!(find("1").unwrap(), 0x12);
         assert_eq!(find(&hex::encode(&superblock.slots[1].id.0)).unwrap(), 0xac);
-        assert!(matches!(find("a"), Err(KeyError::AmbiguousSlot { count: 2, .. })));
+        assert!(matches!(find("a"), Err(KeyError::AmbiguousSlot { slots, .. }) if slots.len() == 2));
         for prefix in ["", "ff", "xyz", &"ab".repeat(17)] {
             assert!(matches!(find(prefix), Err(KeyError::NoSuchSlot { .. })), "{prefix}");
         }
+    }
+
+    #[test]
+    fn find_slot_takes_a_label_or_a_holder_that_only_one_slot_has() {
+        let mut superblock = database(vec![raw(1), raw(2), raw(3)]).superblock;
+        let marks = [(0xab, "laptop"), (0xac, "backup host"), (0x12, "ab")];
+        for (slot, (first, label)) in superblock.slots.iter_mut().zip(marks) {
+            slot.id.0[0] = first;
+            slot.label = label.to_owned();
+        }
+        let find = |wanted: &str| find_slot(&superblock, wanted).map(|slot| slot.id.0[0]);
+        assert_eq!(find("laptop").unwrap(), 0xab);
+        assert_eq!(find("backup host").unwrap(), 0xac);
+        assert!(matches!(find("Laptop"), Err(KeyError::NoSuchSlot { .. })));
+        for slot in &superblock.slots {
+            assert_eq!(find(&SlotSummary::new(slot).who).unwrap(), slot.id.0[0]);
+        }
+        let error = find("ab").unwrap_err().to_string();
+        assert!(
+            error.contains("names 2 key slots: ab") && error.contains("\"laptop\""),
+            "{error}"
+        );
+
+        superblock.slots[2].label = hex::encode(&superblock.slots[0].id.0);
+        let id = superblock.slots[2].label.clone();
+        assert_eq!(find_slot(&superblock, &id).unwrap().id, superblock.slots[0].id);
     }
 
     #[test]

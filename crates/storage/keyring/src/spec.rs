@@ -67,9 +67,10 @@ impl FromStr for Spec {
                 bad(text, "a command's name has 1 to 64 letters, digits, '-', '_' or '.'")
             }
             Self::Command(_) | Self::Held(_) => Ok(spec),
-            Self::Sniffed(_) if text.starts_with("age1") => {
-                bad(text, "this is a recipient (public key): give the identity's file")
-            }
+            Self::Sniffed(_) if text.starts_with("age1") => bad(
+                text,
+                "age1... is a public recipient, which opens nothing: give the file of its identity",
+            ),
             Self::Sniffed(path) | Self::Age(path) | Self::Raw(path) | Self::Passphrase(path) => {
                 match path.as_os_str().is_empty() {
                     true => bad(text, "the path is missing"),

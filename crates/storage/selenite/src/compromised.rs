@@ -44,7 +44,7 @@ pub enum Step {
 /// Whose slot goes, and how the rest is done.
 #[derive(Clone, Debug)]
 pub struct Compromised {
-    /// The first digits of the slot's id.
+    /// The first digits of the slot's id, its label, or its recipient.
     pub slot: String,
     /// Who else is to open the database afterwards, besides age recipients and the identity in force.
     pub recipients: Vec<String>,

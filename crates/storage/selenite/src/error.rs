@@ -247,8 +247,8 @@ impl EngineError {
             Self::AlreadyEncrypted { .. } => "to change who can open it, use selenite keys".to_owned(),
             Self::Exists { can_force: true, .. } => "choose another name, or replace it: --force".to_owned(),
             Self::Exists { .. } => "choose another name: existing files are not overwritten".to_owned(),
-            Self::Key(error) => error.advice().to_owned(),
-            Self::Backup(error) => error.advice().to_owned(),
+            Self::Key(error) => error.advice().into_owned(),
+            Self::Backup(error) => error.advice().into_owned(),
             Self::BadBase { path, place, .. } => format!(
                 "make a full backup now: selenite backup {} {place}; then find out who could write there",
                 path.display()
@@ -346,6 +346,7 @@ fn class_of_key(error: &KeyError) -> Class {
         }
         KeyError::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => Class::Usage,
         KeyError::BadSpec { .. }
+        | KeyError::BadRecipient { .. }
         | KeyError::BadConfig { .. }
         | KeyError::Elevated { .. }
         | KeyError::UnknownCommand { .. }
@@ -357,7 +358,7 @@ fn class_of_key(error: &KeyError) -> Class {
         | KeyError::UnderWay
         | KeyError::NotUnderWay
         | KeyError::NothingToChange => Class::Usage,
-        KeyError::Io { .. } => Class::Io,
+        KeyError::Io { .. } | KeyError::UnknownRecipient { .. } => Class::Io,
         KeyError::LastSlot
         | KeyError::TooManySlots
         | KeyError::CannotWrap { .. }

@@ -105,7 +105,7 @@ pub fn add(
     })
 }
 
-/// Removes the slot whose id begins with `prefix`: also from the superblock that does not count,
+/// Removes the slot that `named` names (`find_slot`): also from the superblock that does not count,
 /// where a removal was cut off between the two. `force`: even the only slot of the identities in
 /// force.
 ///
@@ -116,12 +116,12 @@ pub fn remove(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
-    prefix: &str,
+    named: &str,
     force: bool,
 ) -> Result<Changed, EngineError> {
     // Read first: a change, even one that fails, rewrites that superblock.
     let left = twin(storage, path).ok().flatten();
-    let wanted = prefix.to_owned();
+    let wanted = named.to_owned();
     let identities = access.identities(&Access::config()?)?;
     let started = Instant::now();
     let removed = make(storage, path, access, move |unlocked| {
@@ -146,7 +146,7 @@ pub fn remove(
     let Err(EngineError::Key(KeyError::NoSuchSlot { .. })) = removed else {
         return removed;
     };
-    let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, prefix).ok()?))) else {
+    let Some(slot) = left.and_then(|twin| Some(SlotSummary::new(find_slot(&twin, named).ok()?))) else {
         return removed;
     };
     let mut mended = repair(storage, path, access)?;
@@ -154,7 +154,7 @@ pub fn remove(
     Ok(mended)
 }
 
-/// Puts a slot for `recipient` in the place of the one whose id begins with `prefix`, in one step.
+/// Puts a slot for `recipient` in the place of the one that `named` names (`find_slot`), in one step.
 ///
 /// # Errors
 /// As [`add`] and [`remove`].
@@ -162,14 +162,14 @@ pub fn replace(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
-    prefix: &str,
+    named: &str,
     recipient: &str,
     label: &str,
 ) -> Result<Changed, EngineError> {
     let recipient = access.recipient(recipient, &Access::config()?)?;
-    let (prefix, label) = (prefix.to_owned(), label.to_owned());
+    let (named, label) = (named.to_owned(), label.to_owned());
     apply(storage, path, access, move |unlocked| {
-        let id = find_slot(&unlocked.superblock, &prefix)?.id;
+        let id = find_slot(&unlocked.superblock, &named)?.id;
         Ok(change::replace_slot(
             unlocked,
             id,
@@ -198,7 +198,7 @@ pub fn renew(
     renew_without(storage, path, access, None, recipients, drop_others)
 }
 
-/// Removes the slot whose id begins with `prefix` and makes a new master key, in one step.
+/// Removes the slot that `named` names (`find_slot`) and makes a new master key, in one step.
 ///
 /// # Errors
 /// As [`remove`] and [`renew`].
@@ -206,18 +206,18 @@ pub(crate) fn shut_out(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
-    prefix: &str,
+    named: &str,
     recipients: &[String],
     drop_others: bool,
 ) -> Result<Changed, EngineError> {
-    renew_without(storage, path, access, Some(prefix), recipients, drop_others)
+    renew_without(storage, path, access, Some(named), recipients, drop_others)
 }
 
 fn renew_without(
     storage: &dyn Storage,
     path: &Path,
     access: &Access,
-    prefix: Option<&str>,
+    named: Option<&str>,
     recipients: &[String],
     drop_others: bool,
 ) -> Result<Changed, EngineError> {
@@ -229,7 +229,7 @@ fn renew_without(
     for recipient in recipients {
         known.push(access.recipient(recipient, &config)?);
     }
-    let prefix = prefix.map(str::to_owned);
+    let named = named.map(str::to_owned);
     let started = Instant::now();
     let keyring = config
         .keyring_path()
@@ -237,9 +237,9 @@ fn renew_without(
     let pins = keyring.clone();
     let (report, database_id, is_listed) = make(storage, path, access, move |unlocked| {
         let known: Vec<&dyn Recipient> = known.iter().map(AsRef::as_ref).collect();
-        let changed = match &prefix {
-            Some(prefix) => {
-                let id = find_slot(&unlocked.superblock, prefix)?.id;
+        let changed = match &named {
+            Some(named) => {
+                let id = find_slot(&unlocked.superblock, named)?.id;
                 change::shut_out(unlocked, id, &known, now(), &mut os_random)?
             }
             None => change::renew_master(unlocked, &known, now(), &mut os_random)?,

@@ -11,7 +11,7 @@ use crate::error::io_error;
 use crate::raw_file::RawFile;
 use crate::storage::Storage;
 use crate::superblock_file::{FileContent, Superblocks, inspect_file};
-use crate::{Access, EngineError};
+use crate::{Access, EngineError, LastVerify};
 
 /// A database, seen from outside.
 #[derive(Clone, Debug)]
@@ -240,6 +240,17 @@ impl Sealed {
     pub fn data_key_created(&self) -> Option<u64> {
         let sealing = self.epochs.iter().find(|epoch| epoch.is_sealing);
         sealing.map(|epoch| epoch.created)
+    }
+
+    /// Whether the data key in use was made after this verification: a re-encryption wrote the pages since.
+    #[must_use]
+    pub fn is_reencrypted_since(&self, verify: &LastVerify) -> bool {
+        let sealing = self.epochs.iter().find(|epoch| epoch.is_sealing);
+        sealing.is_some_and(|epoch| {
+            // Times are whole seconds. The first data key is that of a new database, not of a re-encryption.
+            let is_within_second = epoch.created == verify.time && self.generation > verify.generation;
+            epoch.epoch > 1 && (epoch.created > verify.time || is_within_second)
+        })
     }
 
     /// Which part of the pages is done, from 0 to 1, while something is being done to them all.

@@ -422,7 +422,7 @@ impl Database {
                 Err(VfsError::Replaced("by an unencrypted database"))
             }
             Prefix::Plain if in_force && !self.settings.allow_plain => Err(VfsError::NotEncrypted(
-                "it is an unencrypted database, and an identity is set; plain=allow in the URI would admit it",
+                "it is an unencrypted database, and an identity is set; encrypt it (selenite encrypt), or admit it with plain=allow in the URI",
             )),
             Prefix::Plain => {
                 self.set_content(inner, Content::Plain);
@@ -516,7 +516,7 @@ impl Database {
         let in_force = !self.identities.is_empty();
         if only_none && in_force && !self.settings.allow_plain {
             return Err(VfsError::NotEncrypted(
-                "its only suite is NONE; plain=allow in the URI, or SELENITE_PLAIN=allow, would admit it",
+                "its only suite is NONE; encrypt it (selenite reencrypt --on), or admit it with plain=allow in the URI or SELENITE_PLAIN=allow",
             ));
         }
         View::new(unlocked, self.settings.allow_plain, self.settings.allow_deprecated)

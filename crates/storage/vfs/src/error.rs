@@ -81,6 +81,8 @@ impl VfsError {
                 KeyError::NotEncrypted => Code::NOTADB,
                 KeyError::Retired => Code::IOERR_VNODE,
                 KeyError::BadSpec { .. }
+                | KeyError::BadRecipient { .. }
+                | KeyError::UnknownRecipient { .. }
                 | KeyError::UnknownCommand { .. }
                 | KeyError::BadFile { .. }
                 | KeyError::BadConfig { .. }
@@ -187,7 +189,7 @@ impl fmt::Display for VfsError {
             Self::SettingsMismatch(what) => write!(f, "settings mismatch: {what}; nothing was written"),
             Self::DeprecatedSuite => f.write_str("TRIPLE_DES_3KEY is deprecated: add deprecated=allow to the URI"),
             Self::OtherSqlite => {
-                f.write_str("this process has the file open in another way, perhaps in another copy of SQLite: closing it there would drop this connection's locks")
+                f.write_str("this process has the file open without vfs=selenite, or in another copy of SQLite: when that connection is closed, this one's locks are lost; close it first, and open the file with vfs=selenite everywhere")
             }
             Self::KeyPragma => f.write_str(KEY_PRAGMA),
             Self::MainElsewhere => f.write_str(

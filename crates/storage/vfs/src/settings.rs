@@ -160,7 +160,12 @@ fn parse_page_size(value: &str) -> Result<PageSize, VfsError> {
 fn parse_suite(value: &str) -> Result<Suite, VfsError> {
     Suite::from_name(value).ok_or_else(|| {
         let names: Vec<_> = Suite::ALL.iter().map(|suite| suite.name()).collect();
-        VfsError::Setting(format!("cipher {value} is none of {}", names.join(", ")))
+        let nearest = Suite::nearest(value).map(|suite| format!("; did you mean {}?", suite.name()));
+        let names = names.join(", ");
+        VfsError::Setting(format!(
+            "unknown cipher {value:?}{} known: {names}",
+            nearest.as_deref().unwrap_or(";")
+        ))
     })
 }
 

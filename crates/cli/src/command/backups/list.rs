@@ -71,7 +71,7 @@ fn text(listing: &Listing, place: &str) -> String {
     }
     let size = listing.archives.iter().map(|one| one.entry.size).sum();
     let archives = u64::try_from(listing.archives.len()).unwrap_or(u64::MAX);
-    text.push_str(&format!("{}, {}\n", counted(archives, "archive"), bytes(size)));
+    text.push_str(&format!("{}, {}\n", counted(archives, "backup"), bytes(size)));
     if listing.foreign_count > 0 {
         text.push_str(&format!(
             "ignored {} of other programs\n",

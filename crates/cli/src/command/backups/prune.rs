@@ -63,7 +63,7 @@ fn text(pruned: &Pruned, dry_run: bool) -> String {
         ));
     }
     let size = pruned.removed.iter().map(|gone| gone.entry.size).sum();
-    let count = |count: usize| counted(u64::try_from(count).unwrap_or(u64::MAX), "archive");
+    let count = |count: usize| counted(u64::try_from(count).unwrap_or(u64::MAX), "backup");
     let (kept, removed) = (count(pruned.kept.len()), count(pruned.removed.len()));
     let verb = if dry_run { "would be removed" } else { "removed" };
     text.push_str(&format!("{kept} kept, {removed} {verb}, {}\n", bytes(size)));

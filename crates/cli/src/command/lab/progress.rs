@@ -51,6 +51,10 @@ impl Observer for Bar {
                 self.0.set_prefix(format!("session {session} of {sessions} at most"));
                 self.0.set_position(0);
             }
+            Progress::Blocks { total, .. } => {
+                self.0.set_position(u64::try_from(*total).unwrap_or(u64::MAX));
+                self.0.set_message(CHECKING);
+            }
             Progress::Loading { .. } | Progress::Void { .. } | Progress::Precision { .. } => {
                 self.0.println(words(progress));
             }
@@ -106,6 +110,7 @@ impl Observer for JsonLines {
                 "session": session, "done": done, "total": total, "cell": cell,
                 "left_s": left.map(|left| left.as_secs()),
             } }),
+            Progress::Blocks { session, total } => json!({ "blocks_done": { "session": session, "total": total } }),
             Progress::Void { cell, arm, why } => json!({ "void": { "cell": cell, "arm": arm, "why": why } }),
             Progress::Precision {
                 sessions,
@@ -134,6 +139,9 @@ fn words(progress: &Progress<'_>) -> String {
             left,
             ..
         } => format!("session {session}: {done} of {total} blocks{}", left_words(*left)),
+        Progress::Blocks { session, total } => {
+            format!("session {session}: {total} of {total} blocks, {CHECKING}")
+        }
         Progress::Void { cell, arm, why } => format!("void: {cell} of {arm}: {why}"),
         Progress::Precision {
             sessions,
@@ -168,9 +176,18 @@ fn left_words(left: Option<Duration>) -> String {
     }
 }
 
+/// What follows the blocks of a session.
+const CHECKING: &str = "checking the copies";
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_session_ends_with_all_of_its_blocks() {
+        let done = Progress::Blocks { session: 2, total: 12 };
+        assert_eq!(words(&done), "session 2: 12 of 12 blocks, checking the copies");
+    }
 
     #[test]
     fn a_half_width_without_meaning_is_not_shown() {

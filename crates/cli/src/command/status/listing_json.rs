@@ -1,7 +1,7 @@
 //! A listing in JSON.
 
 use selenite::folder::{Entry, Kind, Limits, Listing};
-use selenite::{Age, LastVerify, Sealed, utc};
+use selenite::{Age, Sealed, utc};
 use serde_json::{Value, json};
 
 use super::superblocks_json;
@@ -33,7 +33,7 @@ fn entry(entry: &Entry) -> Value {
         "kind": kind_word(entry.kind),
         "encrypted": entry.is_encrypted(),
         "problem": entry.problem,
-        "last_verify": last_verify(entry.last_verify.as_ref()),
+        "last_verify": last_verify(entry),
         "warnings": warnings(entry),
     });
     if let Some(sealed) = &entry.sealed {
@@ -62,13 +62,14 @@ fn superblock(entry: &Entry, sealed: &Sealed) -> Value {
 }
 
 /// Of a verify that is in the future there is no age.
-pub fn last_verify(noted: Option<&(LastVerify, Age)>) -> Value {
-    noted.map_or(Value::Null, |(note, age)| {
+pub fn last_verify(entry: &Entry) -> Value {
+    entry.last_verify.as_ref().map_or(Value::Null, |(note, age)| {
         json!({
             "time": utc(note.time),
             "age_seconds": age.seconds(),
             "kind": note.kind.word(),
             "page_count": note.page_count,
+            "before_reencryption": entry.is_reencrypted_since_verify(),
         })
     })
 }

@@ -115,12 +115,23 @@ pub fn state(sealed: &Sealed) -> String {
 
 fn verified(entry: &Entry) -> String {
     match &entry.last_verify {
-        Some((note, age)) => match note.kind {
-            VerifyKind::Full => age_words(*age),
-            VerifyKind::Physical => format!("{}, pages only", age_words(*age)),
-        },
+        Some((note, age)) => {
+            let what = match note.kind {
+                VerifyKind::Full => "",
+                VerifyKind::Physical => ", pages only",
+            };
+            format!("{}{what}{}", age_words(*age), before_reencryption(entry))
+        }
         None if entry.is_encrypted() => "never".to_owned(),
         None => "-".to_owned(),
+    }
+}
+
+/// What is said of a verify that an older key's pages passed.
+pub fn before_reencryption(entry: &Entry) -> &'static str {
+    match entry.is_reencrypted_since_verify() {
+        true => ", before the last re-encryption",
+        false => "",
     }
 }
 

@@ -166,10 +166,15 @@ pub fn extended(summary: &Summary) -> Option<String> {
         Some(last) if last.sessions == 1 => "session",
         Some(_) | None => "sessions",
     };
+    let lacks_interval = |effect: &Effect| effect.interval.is_none();
+    let missing = match summary.cells.iter().flat_map(|cell| &cell.effects).any(lacks_interval) {
+        true => " An effect without an interval has fewer sessions than a confidence sequence needs.",
+        false => "",
+    };
     Some(format!(
         "This study was extended {times} after its end, when its effects could be seen: from {} sessions by {added} \
          {noun}. Its 95 % intervals are therefore confidence sequences, which are wider than t intervals but hold \
-         however often a study is extended.",
+         however often a study is extended.{missing}",
         first.from
     ))
 }

@@ -96,7 +96,8 @@ impl<B: Testbed> Runner<'_, B> {
             drawn: drawn + more,
         };
         self.store.extend(&row, &draws)?;
-        self.event(&format!("extended by {sessions} sessions, after {from}"))
+        let noun = if sessions == 1 { "session" } else { "sessions" };
+        self.event(&format!("extended by {sessions} {noun}, after {from}"))
     }
 
     /// How much there is to draw for so many sessions.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use selenite_stats::{Options, estimate, smallest_effect};
-use selenite_worker::protocol::{Dataset, Workload};
+use selenite_worker::protocol::{Dataset, PLAIN, Workload};
 
 use super::error::RunError;
 use super::{database_copies, precision};
@@ -71,8 +71,13 @@ pub fn forecast(config: &Config, earlier: Option<&Store>) -> Result<StudyForecas
         .iter()
         .map(|cell| took.get(&cell.name).copied().unwrap_or_else(|| guess(config, cell)));
     let blocks_s: f64 = seconds.sum::<f64>() * rough(each);
-    let copies_s = rough(database_copies::master_bytes(config.data.values())) / COPY_RATE * rough(count(arms.len()));
-    let duration_s = blocks_s + copies_s * (f64::from(study.sessions) + LOAD_FACTOR);
+    let bytes = rough(database_copies::master_bytes(config.data.values()));
+    let copies_s = bytes / COPY_RATE * rough(count(arms.len()));
+    // Each copy of an encrypted arm is searched beside its control's, after each session; the masters once.
+    let proved = arms.iter().filter(|arm| arm.control.is_some() && arm.cipher != PLAIN);
+    let proofs_s = bytes * 2.0 / PROOF_RATE * rough(count(proved.count()));
+    let sessions = f64::from(study.sessions);
+    let duration_s = blocks_s + copies_s * (sessions + LOAD_FACTOR) + proofs_s * (sessions + 1.0);
     let duration = Duration::try_from_secs_f64(duration_s).unwrap_or(Duration::MAX);
     let known = config.cells.iter().filter(|cell| took.contains_key(&cell.name)).count();
     Ok(StudyForecast {
@@ -238,6 +243,8 @@ const POWER: f64 = 0.8;
 const SCAN_RATE: f64 = 700e6;
 /// Bytes of a copy in a second, with its sync.
 const COPY_RATE: f64 = 200e6;
+/// Bytes in a second that are searched for what is not encrypted.
+const PROOF_RATE: f64 = 400e6;
 /// Loading takes so many times as long as copying.
 const LOAD_FACTOR: f64 = 5.0;
 /// Seconds of a transaction of one row, in a table with its key alone.

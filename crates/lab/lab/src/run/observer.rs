@@ -32,6 +32,13 @@ pub enum Progress<'a> {
         /// Until the last session ends, if none is left out; none before a block ran.
         left: Option<Duration>,
     },
+    /// All blocks of a session have run.
+    Blocks {
+        /// From 1, among those that are begun.
+        session: u32,
+        /// How many there were.
+        total: usize,
+    },
     /// A block does not count.
     Void {
         /// The cell.

@@ -80,6 +80,10 @@ impl<B: Testbed> Runner<'_, B> {
             }
             self.ran = (self.ran.0 + 1, self.ran.1 + self.around.testbed.now_s() - began);
         }
+        self.around.observer.progress(&Progress::Blocks {
+            session: id,
+            total: rows.len(),
+        });
         let compared = self
             .compare_twins(&mut stage)
             .and_then(|()| self.prove_twins(&mut stage));

@@ -107,7 +107,7 @@ fn said(child: &mut Child) -> io::Result<(BufReader<ChildStdout>, SocketAddr, Op
             return Err(io::Error::other("the server ended before it listened"));
         }
         let line = line.trim_end();
-        if let Some(said) = line.strip_prefix("password: ") {
+        if let Some(said) = line.strip_prefix("password of login sa: ") {
             password = Some(said.to_owned());
         } else if let Some(address) = line.strip_prefix("listening on ") {
             let address = address.parse().map_err(io::Error::other)?;

@@ -25,11 +25,11 @@ pub enum ArchiveError {
 impl fmt::Display for ArchiveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAPart => f.write_str("not a part of an archive of this version"),
-            Self::OtherPart => f.write_str("a part of another archive, or another part of this one"),
+            Self::NotAPart => f.write_str("not a part of a backup of this version"),
+            Self::OtherPart => f.write_str("a part of another backup, or another part of this one"),
             Self::Unauthentic => f.write_str("not authentic: altered, truncated, or assembled from several"),
             Self::NotOfDatabase => f.write_str(
-                "not written by a holder of the database's master key, but by someone with the archive's key",
+                "not written by a holder of the database's master key, but by someone with the backup's key",
             ),
             Self::Malformed { what } => write!(f, "sealed by this format's key, and not as it has it: {what}"),
         }

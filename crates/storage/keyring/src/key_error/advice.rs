@@ -1,12 +1,28 @@
 //! What to do about an error, for people.
 
+use std::borrow::Cow;
 use std::io;
 
-use super::{KeyError, Refusal, ServiceFailure};
+use super::{Distrust, KeyError, Refusal, ServiceFailure};
 
 impl KeyError {
     /// What to do next, for people: a sentence without its full stop.
-    pub fn advice(&self) -> &'static str {
+    pub fn advice(&self) -> Cow<'static, str> {
+        let Self::Untrusted { path, problem } = self else {
+            return self.fixed_advice().into();
+        };
+        let path = path.display();
+        let advice = match problem {
+            Distrust::OtherOwner => format!("make the user or root its owner: chown USER {path}"),
+            Distrust::OthersWrite => {
+                format!("remove the write permission of its group and of others: chmod go-w {path}")
+            }
+        };
+        advice.into()
+    }
+
+    /// Advice that is the same for every file.
+    fn fixed_advice(&self) -> &'static str {
         match self {
             Self::NoKey | Self::NoKeyToMake => {
                 "set an identity: --identity, SELENITE_IDENTITY, selenite_identity= in the URI, or the configuration file"
@@ -38,22 +54,25 @@ impl KeyError {
                 "look for a key that was exported since, or for a copy of the database from before"
             }
             Self::BadSpec { .. } => {
-                "use PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME, or age1... for a recipient"
+                "an identity is a file (as selenite keygen writes it), age:PATH, raw:PATH, passphrase:PATH or command:NAME"
+            }
+            Self::BadRecipient { .. } | Self::UnknownRecipient { .. } => {
+                "a recipient is an age public key (age1..., see selenite keygen), or an identity: PATH, age:PATH, raw:PATH, passphrase:PATH or command:NAME"
             }
             Self::UnknownCommand { .. } => "name the command under [commands] in the configuration",
             Self::BadFile { .. } => "correct the file, or name another",
             Self::BadConfig { .. } => "correct the file",
-            Self::Untrusted { .. } => {
-                "make the user or root its owner, and remove write permission for others: chown, chmod go-w"
-            }
+            Self::Untrusted { .. } => "let only the user and root write there",
             Self::Elevated { .. } => "name a key file in the URI: selenite_identity=",
             Self::Io { source, .. } if source.kind() == io::ErrorKind::AlreadyExists => {
                 "choose another name: keys are never overwritten"
             }
             Self::Io { .. } => "check the path and its permissions",
             Self::CannotWrap { .. } => "give the public recipient (age1...) instead",
-            Self::NoSuchSlot { .. } => "find its id with: selenite keys list DB; the first digits are enough",
-            Self::AmbiguousSlot { .. } => "give more digits",
+            Self::NoSuchSlot { .. } => {
+                "see the key slots: selenite keys list DB; give the first digits of an id, a label, or a recipient (age1...)"
+            }
+            Self::AmbiguousSlot { .. } => "give the id of one of them, or more of its digits",
             Self::LastSlot => "add another slot first, or replace this one",
             Self::NoRecipient => "name at least one recipient",
             Self::TooManySlots => "remove or replace a key slot",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::rfc3339;
 
-use super::{KeyError, Refusal, ServiceFailure};
+use super::{Distrust, KeyError, Refusal, ServiceFailure};
 
 impl fmt::Display for KeyError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -44,13 +44,10 @@ impl fmt::Display for KeyError {
                 write!(f, "none of the keys given opens the exported key {}", path.display())
             }
             Self::ExportedElsewhere { .. } | Self::ExportedOther { .. } => self.fmt_exported(f),
-            Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
-            Self::UnknownCommand { name, nearest } => {
-                write!(f, "no command {name:?} in the configuration")?;
-                nearest
-                    .iter()
-                    .try_for_each(|near| write!(f, " (did you mean {near:?}?)"))
-            }
+            Self::BadSpec { .. }
+            | Self::BadRecipient { .. }
+            | Self::UnknownRecipient { .. }
+            | Self::UnknownCommand { .. } => self.fmt_spec(f),
             Self::BadFile { path, line, problem } | Self::BadConfig { path, line, problem } => {
                 write!(f, "{}", path.display())?;
                 line.iter().try_for_each(|line| write!(f, ", line {line}"))?;
@@ -65,9 +62,9 @@ impl fmt::Display for KeyError {
                 write!(f, "can't {verb} {}: {source}", path.display())
             }
             Self::CannotWrap { recipient, problem } => write!(f, "{recipient}: {problem}"),
-            Self::NoSuchSlot { prefix } => write!(f, "no key slot id begins with {prefix:?}"),
-            Self::AmbiguousSlot { prefix, count } => {
-                write!(f, "{count} key slot ids begin with {prefix:?}")
+            Self::NoSuchSlot { wanted } => write!(f, "no key slot has the id, label or recipient {wanted:?}"),
+            Self::AmbiguousSlot { wanted, slots } => {
+                write!(f, "{wanted:?} names {} key slots: {}", slots.len(), slots.join(", "))
             }
             Self::LastSlot => f.write_str("cannot remove the last key slot"),
             Self::NoRecipient => f.write_str("no recipient given for a new database"),
@@ -109,6 +106,24 @@ impl KeyError {
     }
 
     #[expect(clippy::wildcard_enum_match_arm, reason = "Display sends these here, and has all")]
+    fn fmt_spec(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadSpec { spec, problem } => write!(f, "{spec:?}: {problem}"),
+            Self::BadRecipient { text, problem } => write!(f, "{text:?}: {problem}"),
+            Self::UnknownRecipient { text, source } => {
+                write!(f, "{text:?} is neither a recipient nor a file: {source}")
+            }
+            Self::UnknownCommand { name, nearest } => {
+                write!(f, "no command {name:?} in the configuration")?;
+                nearest
+                    .iter()
+                    .try_for_each(|near| write!(f, " (did you mean {near:?}?)"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[expect(clippy::wildcard_enum_match_arm, reason = "Display sends these here, and has all")]
     fn fmt_exported(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::ExportedElsewhere { exported, database } => {
@@ -137,6 +152,15 @@ impl fmt::Display for ServiceFailure {
             Self::NotInstalled => f.write_str("is not installed"),
             Self::Refused => f.write_str("refused"),
         }
+    }
+}
+
+impl fmt::Display for Distrust {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::OtherOwner => "it belongs to another user",
+            Self::OthersWrite => "users other than its owner can write there",
+        })
     }
 }
 

@@ -11,6 +11,7 @@ fn io_error() -> io::Error {
 fn all() -> Vec<KeyError> {
     let mut all = simple();
     all.extend(detailed());
+    all.extend(named());
     let away = |failure| KeyError::KeyServiceAway {
         service: "x".to_owned(),
         failure,
@@ -61,6 +62,25 @@ fn simple() -> Vec<KeyError> {
     ]
 }
 
+fn named() -> Vec<KeyError> {
+    let text = || "x".to_owned();
+    vec![
+        KeyError::BadRecipient {
+            text: text(),
+            problem: "y",
+        },
+        KeyError::UnknownRecipient {
+            text: text(),
+            source: io_error(),
+        },
+        KeyError::NoSuchSlot { wanted: text() },
+        KeyError::AmbiguousSlot {
+            wanted: text(),
+            slots: Vec::new(),
+        },
+    ]
+}
+
 fn detailed() -> Vec<KeyError> {
     let (path, text) = (PathBuf::from("p"), || "x".to_owned());
     let database_id = DatabaseId([1; 16]);
@@ -105,7 +125,11 @@ fn detailed() -> Vec<KeyError> {
         },
         KeyError::Untrusted {
             path: path.clone(),
-            problem: "y",
+            problem: Distrust::OtherOwner,
+        },
+        KeyError::Untrusted {
+            path: path.clone(),
+            problem: Distrust::OthersWrite,
         },
         KeyError::Elevated { what: "a command" },
         KeyError::Io {
@@ -117,11 +141,6 @@ fn detailed() -> Vec<KeyError> {
             recipient: text(),
             problem: "y",
         },
-        KeyError::NoSuchSlot { prefix: text() },
-        KeyError::AmbiguousSlot {
-            prefix: text(),
-            count: 2,
-        },
         KeyError::Unencodable(FormatError::TooLarge { size: 1 }),
     ]
 }
@@ -129,7 +148,7 @@ fn detailed() -> Vec<KeyError> {
 #[test]
 fn messages_and_advice_are_one_line_without_a_full_stop() {
     for error in all() {
-        for text in [error.to_string(), error.advice().to_owned()] {
+        for text in [error.to_string(), error.advice().into_owned()] {
             assert!(
                 !text.is_empty() && !text.contains('\n') && !text.ends_with('.'),
                 "{text}"
@@ -143,5 +162,5 @@ fn messages_and_advice_are_one_line_without_a_full_stop() {
 #[test]
 fn the_source_is_kept() {
     let count = all().iter().filter(|error| error.source().is_some()).count();
-    assert_eq!(count, 4);
+    assert_eq!(count, 5);
 }

@@ -129,10 +129,10 @@ impl AgeRecipient {
 impl FromStr for AgeRecipient {
     type Err = KeyError;
 
-    /// Parses `age1...`. Refuses (`BadSpec`) what is neither a native recipient nor a plugin's.
+    /// Parses `age1...`. Refuses (`BadRecipient`) what is neither a native recipient nor a plugin's.
     fn from_str(text: &str) -> Result<Self, KeyError> {
-        let bad = |problem| KeyError::BadSpec {
-            spec: text.to_owned(),
+        let bad = |problem| KeyError::BadRecipient {
+            text: text.to_owned(),
             problem,
         };
         if text.len() > SLOT_IDENTIFIER_SIZE_MAX {

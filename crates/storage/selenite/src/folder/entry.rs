@@ -60,6 +60,13 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// Whether its pages were re-encrypted, or began to be, after its last verify.
+    #[must_use]
+    pub fn is_reencrypted_since_verify(&self) -> bool {
+        let both = self.sealed.as_ref().zip(self.last_verify.as_ref());
+        both.is_some_and(|(sealed, (verify, _))| sealed.is_reencrypted_since(verify))
+    }
+
     /// Whether its pages are encrypted, as far as can be told.
     #[must_use]
     pub fn is_encrypted(&self) -> bool {

@@ -39,7 +39,7 @@ fn an_extension_continues_the_schedule_of_the_seed() {
             .events()
             .unwrap()
             .iter()
-            .any(|event| event.text == "extended by 1 sessions, after 4")
+            .any(|event| event.text == "extended by 1 session, after 4")
     );
     assert!(matches!(place.resume(&sim), Err(RunError::Over(StudyState::Complete))));
 }

@@ -138,7 +138,7 @@ fn a_recipient_is_native_or_a_plugins() {
     let long = format!("age1{}", "q".repeat(600));
     for text in ["age1", "age1qqq", SECRET, "", &PUBLIC[..60], &long] {
         let error = text.parse::<AgeRecipient>().err().unwrap();
-        assert!(matches!(error, KeyError::BadSpec { .. }), "{text}");
+        assert!(matches!(error, KeyError::BadRecipient { .. }), "{text}");
     }
 }
 
