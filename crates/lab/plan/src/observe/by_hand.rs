@@ -8,7 +8,7 @@
 //! | log | the bytes of [`Operation::LogRecord`] |
 //! | log writes | the count of [`Operation::LogRecord`]; that of commits if absent |
 //! | commits | [`Operation::Commit`] |
-//! | backup | [`Operation::Backup`] in pieces of [`BACKUP_PIECE`] |
+//! | backup | [`Operation::Backup`] in pages |
 //! | packets, packet size | [`Operation::Packet`] |
 //! | handshakes | [`Operation::Handshake`] |
 //! | requests, busy cores, cores, database size | the same fields of the observation |
@@ -88,7 +88,7 @@ pub fn observe(numbers: &ByHand) -> Result<Observation, PlanError> {
     load.count(Operation::Commit, commits);
     add_log(numbers, commits, &mut load)?;
     let backup_bytes = backup_bytes(numbers.backup.as_ref(), database_size)?;
-    load.bytes(Operation::Backup, backup_bytes / BACKUP_PIECE, backup_bytes);
+    load.bytes(Operation::Backup, backup_bytes / page_size, backup_bytes);
     let packets = pieces("--packets", numbers.packets.as_ref(), packet_size)?;
     load.bytes(Operation::Packet, packets, packets * packet_size);
     let handshakes = count("--handshakes", numbers.handshakes.as_ref())?;
@@ -187,7 +187,5 @@ fn whole(page_size: f64) -> Result<u32, PlanError> {
     Ok(size)
 }
 
-/// A MiB: the bytes in which a backup is counted.
-pub const BACKUP_PIECE: f64 = MIB;
 const PAGE_SIZE_DEFAULT: f64 = 8192.0;
 const PACKET_SIZE_DEFAULT: f64 = 4096.0;
