@@ -6,6 +6,8 @@
 //!   once. `PRAGMA page_count` says how many pages there are besides the rows'.
 //! - no-page-pool: `pool_size=0`. Selenite's page pool answers reads without decryption. A coefficient is the cost of a
 //!   page that is read from the file; how many are is for the observation to say.
+//! - sqlite-included: a cost in clear has what SQLite does for the operation, such as the UPDATE of a row on the page.
+//!   That is the same in all arms, and not in their differences.
 //! - one-log: pages written, commits and the checkpoint are measured one after the other in one write-ahead log.
 
 use std::collections::BTreeMap;
