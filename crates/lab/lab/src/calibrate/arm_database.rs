@@ -211,10 +211,10 @@ impl ArmDatabase {
         close(copy)?;
         close(source)?;
         std::fs::remove_file(&target.path).map_err(WorkerError::io("remove", &target.path))?;
-        match step {
-            StepResult::Done => ns,
-            step => Err(WorkerError::Wrong(format!("the backup stopped: {step:?}"))),
+        if step != StepResult::Done {
+            return Err(WorkerError::Wrong(format!("the backup stopped: {step:?}")));
         }
+        ns
     }
 
     /// So many keys of rows.

@@ -225,7 +225,7 @@ impl Session {
         print: &mut dyn FnMut(&SessionLine) -> Result<(), WorkerError>,
     ) -> Result<(), WorkerError> {
         let is_slow = Suite::from_name(&block.arm).is_some_and(Suite::is_deprecated);
-        if is_slow && round % SLOW_ROUNDS != 0 {
+        if is_slow && !round.is_multiple_of(SLOW_ROUNDS) {
             return Ok(());
         }
         for (operation, ns) in self.times(block)? {
