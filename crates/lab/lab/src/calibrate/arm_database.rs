@@ -141,7 +141,8 @@ impl ArmDatabase {
     /// # Errors
     /// What SQLite and the engine say.
     pub fn write(&self, random: &mut ChaCha20Rng) -> Result<LogTimes, WorkerError> {
-        let count = (WRITTEN_KIB * 1024 / self.spec.page_size).min(self.rows);
+        // In the cache, with the inner pages.
+        let count = self.rows / WRITTEN_SHARE;
         let ids = self.draw(count, random);
         let connection = Native.open(&self.spec)?;
         connection.execute_batch("PRAGMA wal_autocheckpoint = 0")?;
@@ -239,8 +240,8 @@ fn close(connection: Connection) -> Result<(), WorkerError> {
 
 /// SQLite's own default: 2 MB.
 const CACHE_KIB: u32 = 2000;
-/// KiB of pages that are changed: they are in the cache, with the inner pages.
-const WRITTEN_KIB: u32 = 1024;
+/// A quarter of the rows is changed: half of the cache, of the largest database.
+const WRITTEN_SHARE: u32 = 4;
 /// Reads of a block, if there are as many rows.
 const READS: u32 = 512;
 /// Transactions of a block.
