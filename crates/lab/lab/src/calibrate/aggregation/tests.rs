@@ -128,7 +128,7 @@ fn known_coefficients_are_recovered_within_their_intervals() {
 fn drift_is_in_both_arms_and_outliers_do_not_move_medians() {
     for seed in 0..40 {
         let mut machine = Machine::quiet(seed);
-        machine.outliers = 0.1;
+        machine.outliers = 0.05;
         machine.drift = 0.3;
         let found = coefficients(&machine.sessions());
         // Three rounds of triple DES in a session may have two outliers.
