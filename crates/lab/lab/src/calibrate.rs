@@ -147,12 +147,10 @@ pub fn calibrate(
             suites: plan.suites.iter().map(|suite| suite.name().to_owned()).collect(),
         };
         let samples = run_session(plan, &spec, request.interrupt)?;
-        if let Some(line) = uneven(&samples) {
-            notes.push(line);
-        }
         sessions.push(samples);
     }
     drop(folder);
+    notes.extend(few_rounds(&sessions));
     let found = coefficients(&sessions);
     let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
     let calibration = Calibration {
@@ -310,13 +308,12 @@ fn run_session(
     }
 }
 
-/// Says so where a session had time for the fewest rounds only.
-fn uneven(samples: &SessionSamples) -> Option<String> {
-    let rounds = samples.blocks.iter().map(|block| block.round).max()? + 1;
-    (rounds < ROUNDS_GOOD).then(|| {
-        let how = if samples.aes_instructions { "with" } else { "without" };
-        format!("a session {how} AES instructions had {rounds} rounds only: more --seconds give narrower intervals")
-    })
+/// Says so where sessions had time for few rounds only.
+fn few_rounds(sessions: &[SessionSamples]) -> Option<String> {
+    let rounds = |session: &SessionSamples| session.blocks.iter().map(|block| block.round + 1).max().unwrap_or(0);
+    let fewest = sessions.iter().map(rounds).min()?;
+    (fewest < ROUNDS_GOOD)
+        .then(|| format!("a session had {fewest} rounds only: --seconds with a larger number gives narrower intervals"))
 }
 
 /// The folder of the sessions, removed with all that is in it.
